@@ -1,0 +1,1 @@
+"""xductor: a typed intermediate IR for PyTorch compiler passes."""

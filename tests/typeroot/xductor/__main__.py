@@ -1,0 +1,1 @@
+../../../backend/api/__main__.py
