@@ -1,0 +1,70 @@
+# make demo   compile a small model through the typed IR and compare it with eager
+# make test   lint, layering, types, tests: what CI runs
+# make docs   build the documentation into site/
+#
+# Each target makes its own environment in .venv; nothing installed elsewhere is used.
+# PIP_ARGS is handed to pip, e.g. to name a package index that has CPU builds of torch.
+
+PYTHON ?= python3
+PIP_ARGS ?=
+PYTEST_ARGS ?=
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.docs-installed
+
+# One kernel thread a process: the test workers share the cores.
+export OMP_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+export PYRIGHT_PYTHON_CACHE_DIR ?= $(CURDIR)/$(VENV)/pyright
+export PYRIGHT_PYTHON_IGNORE_WARNINGS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+export PIP_NO_INPUT ?= 1
+unexport PYTHONPATH
+
+.PHONY: demo test lint layers types unit benchmarks docs format clean
+
+demo: $(INSTALLED)
+	$(BIN)/xductor demo
+
+test: lint layers types benchmarks unit
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# The checkers cannot follow the package mapping; tests/typeroot lays it out as a plain tree.
+layers: $(INSTALLED)
+	PYTHONPATH=tests/typeroot $(BIN)/lint-imports
+
+types: $(INSTALLED)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# Timings are ratios of thread CPU time, so they run alone, before the parallel part.
+benchmarks: $(INSTALLED)
+	$(BIN)/python -m pytest -q tests/benchmarks $(PYTEST_ARGS)
+
+unit: $(INSTALLED)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore=tests/benchmarks --durations=15 $(PYTEST_ARGS)
+
+docs: $(DOCS_INSTALLED)
+	$(BIN)/mkdocs build --strict
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) site build xductor.egg-info
+
+$(INSTALLED): pyproject.toml requirements-dev.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xductor needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --progress-bar off $(PIP_ARGS) -r requirements-dev.txt -e .
+	touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED) requirements-docs.txt
+	$(BIN)/python -m pip install --quiet --progress-bar off $(PIP_ARGS) -r requirements-docs.txt
+	touch $@
