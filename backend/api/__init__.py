@@ -1,1 +1,67 @@
-"""xductor: a typed intermediate IR for PyTorch compiler passes."""
+"""xductor: a typed intermediate IR for PyTorch compiler passes.
+
+The names below are imported at first use, so ``import xductor`` loads neither torch nor xDSL.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xductor.backend.compiler import Backend
+    from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.seam import install, installed, uninstall
+    from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
+    from xductor.frontend.fx_importer import from_fx
+    from xductor.ir.text import parse_ir, print_ir, same
+    from xductor.ir.verifier import verify
+
+    __version__: str
+
+_HOME = {
+    "Backend": "xductor.backend.compiler",
+    "from_fx": "xductor.frontend.fx_importer",
+    "install": "xductor.backend.seam",
+    "installed": "xductor.backend.seam",
+    "joint_graph_passes": "xductor.backend.stages",
+    "parse_ir": "xductor.ir.text",
+    "post_grad_passes": "xductor.backend.stages",
+    "pre_grad_passes": "xductor.backend.stages",
+    "print_ir": "xductor.ir.text",
+    "same": "xductor.ir.text",
+    "to_fx": "xductor.backend.fx_exporter",
+    "uninstall": "xductor.backend.seam",
+    "verify": "xductor.ir.verifier",
+}
+
+__all__ = [
+    "Backend",
+    "from_fx",
+    "install",
+    "installed",
+    "joint_graph_passes",
+    "parse_ir",
+    "post_grad_passes",
+    "pre_grad_passes",
+    "print_ir",
+    "same",
+    "to_fx",
+    "uninstall",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: object = version("xductor")
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'xductor' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
