@@ -62,9 +62,9 @@ clean:
 $(INSTALLED): pyproject.toml requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xductor needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --progress-bar off $(PIP_ARGS) -r requirements-dev.txt -e .
+	$(BIN)/python -m pip install -qq --progress-bar off $(PIP_ARGS) -r requirements-dev.txt -e .
 	touch $@
 
 $(DOCS_INSTALLED): $(INSTALLED) requirements-docs.txt
-	$(BIN)/python -m pip install --quiet --progress-bar off $(PIP_ARGS) -r requirements-docs.txt
+	$(BIN)/python -m pip install -qq --progress-bar off $(PIP_ARGS) -r requirements-docs.txt
 	touch $@

@@ -12,7 +12,7 @@ _CACHE_ROOT = "XDUCTOR_TEST_CACHE_ROOT"
 
 
 def _prepare_environment() -> None:
-    """Set what torch reads at import. The workers of pytest-xdist inherit it from the controller."""
+    """Set what torch reads at import; the workers of pytest-xdist inherit it."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MKL_NUM_THREADS", "1")
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
