@@ -1,0 +1,234 @@
+"""Keeping Inductor's caches right.
+
+Inductor's keys know nothing of our pipeline: a graph that stock compiled would be served to us,
+and the other way round. What identifies our pipeline becomes part of the key while it is active,
+and a result that is not what the key promises is not stored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import inspect
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from xductor.backend import compile_state, versions
+from xductor.backend.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_ROOMS = ("ir", "frontend", "transforms", "backend")
+_lock = threading.Lock()
+_wrapped: type | None = None
+
+
+def install_key() -> bool:
+    """Make our pipeline part of Inductor's cache keys. Done once; later calls do nothing.
+
+    Returns False where the class that holds a key's fields has a shape we do not know; then
+    :func:`tagged` has to be in force around a compile.
+    """
+    global _wrapped
+    with _lock:
+        key_class = versions.cache_key_class()
+        if key_class is None:
+            return False
+        if _wrapped is not key_class:
+            _wrap_key(key_class)
+            for owner, name in versions.cache_writers():
+                _wrap_writer(owner, name)
+            _wrapped = key_class
+        return True
+
+
+def key_part() -> tuple[str, ...] | None:
+    """What our pipeline adds to the key of the compile that is going on; None for stock's.
+
+    Raises:
+        BypassFxGraphCache: an active rewrite has no stable identity, so that nothing compiled
+            with it can be found again.
+    """
+    settings = compile_state.current().settings
+    if settings is None:
+        return None
+    part, unstable = _describe(settings)
+    if unstable:
+        raise versions.cache_bypass(f"xductor: no stable hash for {', '.join(unstable)}")
+    return part
+
+
+@contextmanager
+def tagged() -> Iterator[None]:
+    """Carry our part of the key in `torch.compiler.config.cache_key_tag`, after the user's.
+
+    Only needed where :func:`install_key` returned False; does nothing elsewhere.
+    """
+    settings = compile_state.current().settings
+    if settings is None or versions.cache_key_class() is not None:
+        yield
+        return
+    from torch.compiler import config
+
+    part, unstable = _describe(settings)
+    # A key that nobody has used or will use: the caches are as good as bypassed.
+    tag = uuid.uuid4().hex if unstable else " ".join(part)
+    with config.patch(cache_key_tag=f"{config.cache_key_tag}{tag}"):
+        yield
+
+
+def do_not_store(reason: str) -> None:
+    """Keep the result of the compile that is going on out of every cache.
+
+    For a stage that fell back or undid an application: what comes out is right, but not what
+    another run under the same key would be entitled to get.
+    """
+    compile_state.current().unstorable.append(reason)
+
+
+def _describe(settings: Settings) -> tuple[tuple[str, ...], list[str]]:
+    """The key's part for ``settings``, and the rewrites that have no stable identity."""
+    identities = [(rewrite, rewrite_identity(rewrite)) for rewrite in settings.rewrites]
+    unstable = [_shown(rewrite) for rewrite, identity in identities if identity is None]
+    known = [identity for _, identity in identities if identity is not None]
+    return ("xductor", package_version(), source_hash(), settings.fingerprint(), *known), unstable
+
+
+def _wrap_key(key_class: Any) -> None:
+    stock_init = key_class.__init__
+
+    @functools.wraps(stock_init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        part = key_part()
+        stock_init(self, *args, **kwargs)
+        if part is not None:
+            self.xductor = part
+
+    key_class.__init__ = __init__
+
+
+def _wrap_writer(owner: Any, name: str) -> None:
+    stock_write: Callable[..., Any] = getattr(owner, name)
+
+    @functools.wraps(stock_write)
+    def write(*args: Any, **kwargs: Any) -> Any:
+        reasons = compile_state.current().unstorable
+        if not reasons:
+            return stock_write(*args, **kwargs)
+        from torch._dynamo.utils import counters
+
+        counters["xductor"]["not_stored"] += 1
+        log.info("not stored by %s.%s: %s", owner.__name__, name, "; ".join(reasons))
+        return None
+
+    setattr(owner, name, staticmethod(write))
+
+
+@functools.cache
+def package_version() -> str:
+    """The version of xductor that is installed."""
+    return version("xductor")
+
+
+@functools.cache
+def source_hash() -> str:
+    """A hash of the names and contents of our own Python files."""
+    digest = hashlib.blake2b(digest_size=16)
+    for room in _ROOMS:
+        spec = find_spec(f"xductor.{room}")
+        for location in (spec.submodule_search_locations or ()) if spec else ():
+            root = Path(location)
+            for path in sorted(root.rglob("*.py")):
+                digest.update(f"{room}/{path.relative_to(root).as_posix()}\0".encode())
+                digest.update(hashlib.blake2b(path.read_bytes(), digest_size=16).digest())
+    return digest.hexdigest()
+
+
+def rewrite_identity(rewrite: Any) -> str | None:
+    """Text that is the same in another process exactly when ``rewrite`` does the same.
+
+    A rewrite may say it itself, by ``uuid()`` as Inductor's custom passes do. Otherwise it is the
+    class's name, the content of the file that defines it, and the values of its options; None
+    where there is no such file, where the class closes over variables, or where an option is a
+    live object.
+    """
+    uuid_method = getattr(rewrite, "uuid", None)
+    cls = rewrite if isinstance(rewrite, type) else type(rewrite)
+    if callable(uuid_method) and (rewrite is not cls or inspect.ismethod(uuid_method)):
+        own = uuid_method()
+        return None if own is None else f"{cls.__qualname__}:{_plain(own)}"
+    options = _options_text(rewrite)
+    files = [_file_hash(base) for base in cls.__mro__ if not _is_foundation(base)]
+    if options is None or None in files or _closes_over_variables(cls):
+        return None
+    return f"{cls.__module__}.{cls.__qualname__}({options}):{','.join(filter(None, files))}"
+
+
+def _is_foundation(cls: type) -> bool:
+    """Whether the key covers the class without its file: built in, or ours (see source_hash)."""
+    return cls.__module__.partition(".")[0] in ("builtins", "abc", "typing", "xductor", "xdsl")
+
+
+def _file_hash(cls: type) -> str | None:
+    try:
+        content = Path(inspect.getfile(cls)).read_bytes()
+    except (TypeError, OSError):
+        return None
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _closes_over_variables(cls: type) -> bool:
+    functions = [
+        inspect.unwrap(value.__func__ if isinstance(value, (classmethod, staticmethod)) else value)
+        for base in cls.__mro__
+        if not _is_foundation(base)
+        for value in vars(base).values()
+        if inspect.isfunction(value) or isinstance(value, (classmethod, staticmethod))
+    ]
+    return any(
+        name != "__class__" for function in functions for name in function.__code__.co_freevars
+    )
+
+
+def _options_text(rewrite: Any) -> str | None:
+    """The options an instance carries; None if one of them has no stable text."""
+    if isinstance(rewrite, type):
+        return ""
+    if dataclasses.is_dataclass(rewrite):
+        values = {f.name: getattr(rewrite, f.name) for f in dataclasses.fields(rewrite)}
+    else:
+        values = dict(getattr(rewrite, "__dict__", {}))
+    texts = {name: _plain(value) for name, value in values.items()}
+    if None in texts.values():
+        return None
+    return ", ".join(f"{name}={text}" for name, text in sorted(texts.items()))
+
+
+def _plain(value: Any) -> str | None:
+    """``value`` as text, if its text says everything about it."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__qualname__}.{value.name}"
+    if isinstance(value, (tuple, list)):
+        items = [_plain(item) for item in value]
+        return None if None in items else f"({', '.join(map(str, items))})"
+    if isinstance(value, (set, frozenset)):
+        items = [_plain(item) for item in value]
+        return None if None in items else f"{{{', '.join(sorted(map(str, items)))}}}"
+    import torch
+
+    return repr(value) if isinstance(value, (torch.dtype, torch.device)) else None
+
+
+def _shown(rewrite: Any) -> str:
+    return rewrite.__qualname__ if isinstance(rewrite, type) else repr(rewrite)

@@ -1,0 +1,168 @@
+"""What is where in the versions of torch that the seam knows.
+
+Everything that differs between them is asked here, so that the rest of the backend reads as if
+there were one torch.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any, Literal
+
+import torch
+
+Stage = Literal["pre_grad", "joint", "post_grad"]
+
+#: Under which name `torch._inductor.compile_fx` holds the function of a stage.
+STAGE_FUNCTIONS: dict[Stage, str] = {
+    "pre_grad": "pre_grad_passes",
+    "joint": "joint_graph_passes",
+    "post_grad": "post_grad_passes",
+}
+
+
+class UnsupportedTorchError(RuntimeError):
+    """This torch is not one of those whose Inductor the seam knows."""
+
+
+@dataclass(frozen=True)
+class InductorVersion:
+    """How Inductor of one release of torch meets the seam.
+
+    - ``custom_pass_hooks``: what a hook such as ``post_grad_custom_pre_pass`` holds, one callable
+      or a list of them.
+    - ``pre_grad_result``: whether the caller of ``pre_grad_passes`` goes on with the module that
+      is returned, or with the one it passed in.
+    - ``pre_grad_timing``: whether ``pre_grad_pass_timing`` exists, so that the stage may run
+      after the cache lookup.
+    """
+
+    release: tuple[int, int]
+    custom_pass_hooks: Literal["callable", "list"]
+    pre_grad_result: Literal["used", "dropped"]
+    pre_grad_timing: bool
+
+
+VERSIONS: dict[tuple[int, int], InductorVersion] = {
+    version.release: version
+    for version in (
+        InductorVersion((2, 11), "callable", "used", pre_grad_timing=False),
+        InductorVersion((2, 12), "callable", "used", pre_grad_timing=False),
+        InductorVersion((2, 13), "list", "dropped", pre_grad_timing=True),
+        InductorVersion((2, 14), "list", "dropped", pre_grad_timing=True),
+    )
+}
+
+
+def torch_release(version: str | None = None) -> tuple[int, int]:
+    """(major, minor) of ``version``, or of the torch that is running."""
+    text = str(torch.__version__) if version is None else version
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@cache
+def inductor_version() -> InductorVersion:
+    """The row of the torch that is running.
+
+    Raises:
+        UnsupportedTorchError: an unknown release, or one in which a name the seam needs is absent.
+    """
+    version = VERSIONS.get(torch_release())
+    if version is None:
+        first, last = (".".join(map(str, edge(VERSIONS))) for edge in (min, max))
+        raise UnsupportedTorchError(
+            f"xductor knows Inductor of torch {first} to {last}, this is torch {torch.__version__};"
+            " its passes were not installed. Install a torch of that range,"
+            " or a newer xductor"
+        )
+    absent = [name for name in STAGE_FUNCTIONS.values() if not callable(_compile_fx_name(name))]
+    if absent:
+        raise UnsupportedTorchError(
+            f"torch {torch.__version__} has no torch._inductor.compile_fx.{', '.join(absent)}: "
+            "this build differs from the release whose number it carries; "
+            "xductor's passes were not installed"
+        )
+    return version
+
+
+def supported() -> bool:
+    """Whether the seam knows the torch that is running."""
+    try:
+        inductor_version()
+    except UnsupportedTorchError:
+        return False
+    return True
+
+
+def compile_fx_module() -> ModuleType:
+    """The module whose globals Inductor looks its stage functions up in."""
+    from torch._inductor import compile_fx
+
+    # The package has a function of the same name; an import of it may shadow the module.
+    return compile_fx if isinstance(compile_fx, ModuleType) else inspect.getmodule(compile_fx)  # type: ignore[return-value]
+
+
+def _compile_fx_name(name: str) -> object:
+    return getattr(compile_fx_module(), name, None)
+
+
+def cache_key_class() -> type | None:
+    """The class whose fields Inductor hashes into a key of its caches, if it has the known shape.
+
+    The key of AOTAutograd's cache derives from it, so that one wrapper serves both.
+    """
+    from torch._inductor import codecache
+
+    found = getattr(codecache, "FxGraphHashDetails", None)
+    if not isinstance(found, type):
+        return None
+    parameters = list(inspect.signature(found.__init__).parameters)
+    if parameters[:3] != ["self", "gm", "example_inputs"]:
+        return None
+    autograd = _autograd_cache_module()
+    details = getattr(autograd, "AOTAutogradCacheDetails", None)
+    return found if isinstance(details, type) and issubclass(details, found) else None
+
+
+def cache_bypass(reason: str) -> Exception:
+    """The exception that makes Inductor compile without its caches, ``reason`` in its log."""
+    from torch._inductor.codecache import BypassFxGraphCache
+
+    return BypassFxGraphCache(reason)
+
+
+def cache_writers() -> tuple[tuple[type, str], ...]:
+    """(class, name of a static method): everything that stores a compiled graph by its key."""
+    from torch._inductor.codecache import FxGraphCache
+
+    autograd = _autograd_cache_module().AOTAutogradCache
+    return ((FxGraphCache, "_save_graph"), (autograd, "save"))
+
+
+def _autograd_cache_module() -> ModuleType:
+    from torch._functorch._aot_autograd import autograd_cache
+
+    return autograd_cache
+
+
+def custom_passes(hook: Any) -> tuple[Callable[..., Any], ...]:
+    """What a custom pass hook holds, as a tuple: nothing, one callable, or several."""
+    if hook is None:
+        return ()
+    return tuple(hook) if isinstance(hook, (list, tuple)) else (hook,)
+
+
+def pre_grad_runs_late() -> bool:
+    """Whether ``pre_grad_passes`` runs after the lookup in AOTAutograd's cache."""
+    if not inductor_version().pre_grad_timing:
+        return False
+    from torch._inductor import codecache
+
+    resolve = getattr(codecache, "resolve_pre_grad_pass_timing", None)
+    return resolve is not None and resolve() == "late"
