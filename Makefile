@@ -18,7 +18,6 @@ DOCS_INSTALLED := $(VENV)/.docs-installed
 # One kernel thread a process: the test workers share the cores.
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
-export PYRIGHT_PYTHON_CACHE_DIR ?= $(CURDIR)/$(VENV)/pyright
 export PYRIGHT_PYTHON_IGNORE_WARNINGS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export PIP_NO_INPUT ?= 1
