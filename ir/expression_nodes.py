@@ -32,7 +32,7 @@ class ExpressionError(ValueError):
         self.expected = expected
         where = f" at column {column}" if column is not None else ""
         tail = f": expected {expected}" if expected else ""
-        super().__init__(f"{message}{where} in expression '{text}'{tail}")
+        super().__init__(f"{message}{where} in '{text}'{tail}")
 
 
 class SymExpr:

@@ -12,6 +12,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from xductor.ir.expression_arithmetic import (
+    add,
+    evaluated,
+    floordiv,
+    mul,
+    sub,
+    substitute,
+)
 from xductor.ir.expression_functions import FUNCTION_NAMES, function_class, function_name
 from xductor.ir.expression_nodes import (
     Expr,
@@ -25,8 +33,6 @@ from xductor.ir.expression_nodes import (
     named_constant,
     negate,
     rational,
-    scale,
-    split_coefficient,
     symbol,
     symbols_of,
 )
@@ -43,18 +49,18 @@ __all__ = (
     "add",
     "call",
     "constant",
+    "evaluated",
     "floordiv",
     "from_sympy",
     "mul",
     "negate",
     "parse_expr",
     "sub",
+    "substitute",
     "symbol",
     "symbols_of",
     "to_sympy",
 )
-
-# --- from sympy ---------------------------------------------------------------------------------
 
 
 def from_sympy(expr: sympy.Basic | float | bool) -> Expr:
@@ -129,8 +135,6 @@ _FROM_SYMPY: Mapping[str, Callable[[Any], Expr]] = {
     "NegativeIntInfinity": lambda _: named_constant("-int_oo"),
 }
 
-# --- to sympy -----------------------------------------------------------------------------------
-
 
 def to_sympy(e: Expr | float, symbols: Mapping[str, sympy.Symbol]) -> sympy.Basic:
     """Builds the sympy object that torch itself would have for an expression.
@@ -202,113 +206,3 @@ def _constant_to_sympy(e: SymExpr, sympy: Any) -> Any:
         return int_oo if e.text == "int_oo" else -int_oo
     named = {"nan": sympy.nan, "zoo": sympy.zoo, "oo": sympy.oo, "inf": sympy.oo}
     return -sympy.oo if e.text.startswith("-") else named[e.text]
-
-
-# --- arithmetic ---------------------------------------------------------------------------------
-
-
-def add(a: Expr, b: Expr) -> Expr:
-    """`a + b` in normal form."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    return make_add((a, b))
-
-
-def sub(a: Expr, b: Expr) -> Expr:
-    """`a - b` in normal form."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a - b
-    return make_add((a, negate(b)))
-
-
-def mul(a: Expr, b: Expr) -> Expr:
-    """`a * b`, expanded over sums as torch expands the products of sizes."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if _is_sum(a) or _is_sum(b):
-        return make_add(make_mul((x, y)) for x in _terms(a) for y in _terms(b))
-    return make_mul((a, b))
-
-
-def _is_sum(e: Expr) -> bool:
-    return isinstance(e, SymExpr) and e.head == "add"
-
-
-def _terms(e: Expr) -> tuple[Expr, ...]:
-    return e.args if isinstance(e, SymExpr) and e.head == "add" else (e,)
-
-
-def floordiv(a: Expr, b: Expr) -> Expr:
-    """`a // b` of integers, rounded down.
-
-    Terms that an integer divisor divides leave the quotient, and a factor common to both sides
-    cancels, as torch's FloorDiv does it; the rest stays a `floordiv(...)`.
-
-    Raises:
-        ZeroDivisionError: the divisor is the integer 0.
-    """
-    if b == 0:
-        raise ZeroDivisionError(f"floordiv({a}, 0)")
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    if a == 0 or b == 1:
-        return a
-    if b == -1:
-        return negate(a)
-    if a is b:
-        return 1
-    if isinstance(a, SymExpr) and a.head == "floordiv":
-        return floordiv(a.args[0], mul(a.args[1], b))
-    if isinstance(b, int):
-        whole = [t for t in _terms(a) if _integer_quotient(t, b) is not None]
-        if whole:
-            quotient = make_add(cast(Expr, _integer_quotient(t, b)) for t in whole)
-            left = make_add(t for t in _terms(a) if _integer_quotient(t, b) is None)
-            return add(floordiv(left, b), quotient)
-    a, b = _cancel(a, b)
-    return call("floordiv", a, b) if b != 1 else a
-
-
-def _integer_quotient(term: Expr, divisor: int) -> Expr | None:
-    """`term / divisor` where the coefficient shows that it is an integer, else None."""
-    coefficient, monomial = split_coefficient(term)
-    if isinstance(coefficient, int) and coefficient % divisor == 0:
-        return scale(coefficient // divisor, monomial)
-    return None
-
-
-def _factors(term: Expr) -> dict[Expr, int]:
-    """The bases of a monomial with their integer exponents."""
-    _, monomial = split_coefficient(term)
-    if isinstance(monomial, int):
-        return {}
-    powers: dict[Expr, int] = {}
-    for factor in monomial.args if monomial.head == "mul" else (monomial,):
-        base, exponent = factor, 1
-        if isinstance(factor, SymExpr) and factor.head == "pow" and isinstance(factor.args[1], int):
-            base, exponent = factor.args[0], factor.args[1]
-        powers[base] = exponent
-    return powers
-
-
-def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Divides both sides by the integer and the symbols that all their terms share."""
-    terms = (*_terms(a), *_terms(b))
-    coefficients = [split_coefficient(t)[0] for t in terms]
-    if not all(isinstance(c, int) for c in coefficients):
-        return a, b
-    common = math.gcd(*cast(list[int], coefficients))
-    shared = _factors(terms[0])
-    for term in terms[1:]:
-        powers = _factors(term)
-        shared = {x: min(n, powers[x]) for x, n in shared.items() if x in powers}
-    shared = {x: n for x, n in shared.items() if n > 0}
-    if common == 1 and not shared:
-        return a, b
-    inverse = make_mul(
-        (rational(Fraction(1, common)), *(make_pow(base, -n) for base, n in shared.items()))
-    )
-    return (
-        make_add(make_mul((t, inverse)) for t in _terms(a)),
-        make_add(make_mul((t, inverse)) for t in _terms(b)),
-    )

@@ -101,7 +101,12 @@ def _info(shape_env: ShapeEnv, sym: sympy.Symbol) -> SymbolInfo:
         backed=sym in values,
         size_like=sym in shape_env.size_like,
         hint=_hint(value),
-        sources=tuple(map(_source_name, shape_env.var_to_sources.get(sym, ()))),
+        # A source that is called like the symbol says nothing; ours in fresh ShapeEnvs are.
+        sources=tuple(
+            name
+            for name in map(_source_name, shape_env.var_to_sources.get(sym, ()))
+            if name != sym.name
+        ),
         **bounds,
     )
 
@@ -158,19 +163,21 @@ def _register(
     if info.backed and info.hint is not None:
         hint: Any = to_sympy(info.hint, symbols)
         backed_values(shape_env)[sym] = hint
-        shape_env.var_to_sources[sym] = [_source(info)]
+        shape_env.var_to_sources[sym] = _sources(info)
         shape_env.symbol_guard_counter[sym] = 0
         return
+    if info.sources:
+        shape_env.var_to_sources[sym] = _sources(info)
     # torch reads the stack of an unbacked symbol when it reports a data-dependent error.
     shape_env.var_to_stack[sym] = CapturedTraceback.extract(skip=1)
-    if info.hint is not None and hasattr(shape_env, "var_to_hint_override"):
-        shape_env.var_to_hint_override[sym] = int(float(str(info.hint)))
+    if isinstance(info.hint, int) and hasattr(shape_env, "var_to_hint_override"):
+        shape_env.var_to_hint_override[sym] = info.hint
 
 
-def _source(info: SymbolInfo) -> Any:
+def _sources(info: SymbolInfo) -> list[Any]:
     from torch._dynamo.source import ConstantSource
 
-    return ConstantSource(info.sources[0] if info.sources else info.name)
+    return [ConstantSource(name) for name in info.sources or (info.name,)]
 
 
 def _symbolic_number(shape_env: ShapeEnv, sym: sympy.Symbol, info: SymbolInfo) -> Any:
