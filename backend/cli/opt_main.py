@@ -13,6 +13,7 @@ from typing import IO, Literal, cast, get_args
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
@@ -22,7 +23,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from xductor.ir.context import XductorContext
+from xductor.ir.context import FX_DIALECT, XductorContext
 from xductor.ir.verifier import verify
 from xductor.transforms.registry import passes_for_cli
 
@@ -44,7 +45,10 @@ class XductorOptMain(xDSLOptMain):
     def register_all_dialects(self) -> None:
         # The first hook xDSL's constructor calls after it has made a plain Context.
         self.ctx = XductorContext()
-        super().register_all_dialects()
+        known = {*self.ctx.registered_dialect_names, FX_DIALECT.name}
+        for name, factory in Universe.get_multiverse().all_dialects.items():
+            if name not in known:
+                self.ctx.register_dialect(name, factory)
 
     def register_all_passes(self) -> None:
         super().register_all_passes()
