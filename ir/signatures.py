@@ -24,6 +24,8 @@ __all__ = [
     "Kind",
     "Parameter",
     "Signature",
+    "aten_schemas",
+    "is_out_schema",
     "method_signatures",
     "schema_signature",
     "signatures",
@@ -145,27 +147,60 @@ def _variadic(name: str = "args") -> Signature:
 _FUNCTION_SIGNATURES: dict[int, tuple[Signature, ...]] = {
     id(fn): signature
     for fn, signature in (
-        (builtins.getattr, (_positional("object", "name"),
-                            _positional("object", "name", "default"))),
+        (
+            builtins.getattr,
+            (_positional("object", "name"), _positional("object", "name", "default")),
+        ),
         (builtins.max, (_variadic(),)),
         (builtins.min, (_variadic(),)),
-        (builtins.slice, (_positional("stop"), _positional("start", "stop"),
-                          _positional("start", "stop", "step"))),
-        (builtins.range, (_positional("stop"), _positional("start", "stop"),
-                          _positional("start", "stop", "step"))),
+        (
+            builtins.slice,
+            (
+                _positional("stop"),
+                _positional("start", "stop"),
+                _positional("start", "stop", "step"),
+            ),
+        ),
+        (
+            builtins.range,
+            (
+                _positional("stop"),
+                _positional("start", "stop"),
+                _positional("start", "stop", "step"),
+            ),
+        ),
         (builtins.int, (_positional("x"),)),
         (builtins.float, (_positional("x"),)),
         (builtins.bool, (_positional("x"),)),
         (math.log, (_positional("x"), _positional("x", "base"))),
         (math.hypot, (_variadic("coordinates"),)),
         (torch._C._set_grad_enabled, (Signature((Parameter("enabled", _NORMAL),)),)),
-        (torch.tensor, (Signature((
-            Parameter("data", _NORMAL), Parameter("dtype", _KEYWORD, None),
-            Parameter("device", _KEYWORD, None), Parameter("requires_grad", _KEYWORD, False),
-            Parameter("pin_memory", _KEYWORD, False))),)),
-        (torch.as_tensor, (Signature((
-            Parameter("data", _NORMAL), Parameter("dtype", _NORMAL, None),
-            Parameter("device", _NORMAL, None))),)),
+        (
+            torch.tensor,
+            (
+                Signature(
+                    (
+                        Parameter("data", _NORMAL),
+                        Parameter("dtype", _KEYWORD, None),
+                        Parameter("device", _KEYWORD, None),
+                        Parameter("requires_grad", _KEYWORD, False),
+                        Parameter("pin_memory", _KEYWORD, False),
+                    )
+                ),
+            ),
+        ),
+        (
+            torch.as_tensor,
+            (
+                Signature(
+                    (
+                        Parameter("data", _NORMAL),
+                        Parameter("dtype", _NORMAL, None),
+                        Parameter("device", _NORMAL, None),
+                    )
+                ),
+            ),
+        ),
     )
 }
 
@@ -245,7 +280,7 @@ def method_signatures(name: str) -> tuple[Signature, ...] | None:
     plain = name[2:-2] if name.startswith("__") and name.endswith("__") else name
     for candidate in (name, plain):
         schemas = [s for s in _schemas(f"aten::{candidate}") if _has_self(s)]
-        schemas = [s for s in schemas if not _is_out(s)]
+        schemas = [s for s in schemas if not is_out_schema(s)]
         if schemas:
             return tuple(_self_first(schema_signature(schema)) for schema in schemas)
     return _with_self(found or _testing(method))
@@ -268,7 +303,8 @@ def _has_self(schema: Any) -> bool:
     return any(a.name == "self" and str(a.type) == "Tensor" for a in schema.arguments)
 
 
-def _is_out(schema: Any) -> bool:
+def is_out_schema(schema: Any) -> bool:
+    """Whether an overload writes to keyword-only arguments: what Python calls `out`."""
     return any(a.kwarg_only and a.alias_info and a.alias_info.is_write for a in schema.arguments)
 
 
@@ -281,6 +317,11 @@ def _self_first(signature: Signature) -> Signature:
 @cache
 def _dispatched() -> frozenset[str]:
     return frozenset(torch._C._dispatch_get_all_op_names())
+
+
+def aten_schemas(name: str) -> list[Any]:
+    """The aten schemas of that name which the dispatcher has."""
+    return _schemas(f"aten::{name}")
 
 
 def _schemas(name: str) -> list[Any]:
