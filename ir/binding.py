@@ -27,7 +27,6 @@ def bind(
     fn: Callable[..., Any],
     args: Sequence[object],
     kwargs: Mapping[str, object],
-    *,
     is_value: IsValue,
     is_tensor: IsValue | None = None,
 ) -> dict[str, object] | None:
@@ -50,7 +49,6 @@ def bind_method(
     name: str,
     args: Sequence[object],
     kwargs: Mapping[str, object],
-    *,
     is_value: IsValue,
     is_tensor: IsValue | None = None,
 ) -> dict[str, object] | None:
