@@ -51,7 +51,8 @@ def test_unknown_shell_syntax_is_refused(collector: ModuleType, line: str) -> No
 def outcomes(pytester: pytest.Pytester, text: str) -> tuple[dict[str, int], str]:
     pytester.makeconftest(COLLECTOR.read_text())
     pytester.makefile(".mlir", case=text)
-    result = pytester.runpytest("-p", "no:cacheprovider")
+    pytester.plugins = []
+    result = pytester.runpytest("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
     return result.parseoutcomes(), result.stdout.str()
 
 

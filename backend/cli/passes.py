@@ -1,0 +1,51 @@
+"""``xductor passes``: the registry as a table, or as the page of the documentation."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from xductor.transforms import registry
+from xductor.transforms.typed_pass import Stage
+
+_TITLES: dict[Stage, str] = {
+    "pre_grad": "Pre-grad",
+    "joint": "Joint",
+    "post_grad": "Post-grad",
+}
+
+_INTRODUCTION = """\
+# Passes
+
+<!-- Written by `xductor passes --markdown`; edit the rows in transforms/ instead. -->
+
+What Inductor runs in each of the three stages, in its order, and how this project has it:
+
+- **declared** and **procedural** passes are typed passes over the IR. Their names work in
+  `xductor-opt -p`.
+- **bridged** passes are Inductor's own, run between ours. What comes out is a graph like any other,
+  and is checked when the next typed pass lowers it.
+- **not yet** is a name that Inductor has with an empty body.
+
+*flag* is the option of `torch._inductor.config` that switches the pass, *counter* what
+`torch._dynamo.utils.counters["inductor"]` counts it under.
+"""
+
+
+def page() -> str:
+    """The text of ``docs/passes.md``."""
+    sections = [_INTRODUCTION]
+    for stage, title in _TITLES.items():
+        table = registry.table(markdown=True, stage=stage)
+        sections.append(f"## {title}\n\n{_tally(stage)}\n\n{table}\n")
+    return "\n".join(sections)
+
+
+def _tally(stage: Stage) -> str:
+    kinds = Counter(row.kind for row in registry.rows(stage))
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) + "."
+
+
+def run(*, markdown: bool) -> int:
+    """Print the table; returns the exit status."""
+    print(page() if markdown else registry.table(), end="" if markdown else "\n")
+    return 0
