@@ -1,6 +1,7 @@
 """The ``xductor`` command: one module a subcommand, imported when it is asked for."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -34,6 +35,14 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except BrokenPipeError:  # the reader had enough, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] == ["opt"]:
         from xductor.backend.cli import opt_main
 
