@@ -1,0 +1,189 @@
+"""Records of what the stages did: for the demo, for tests, for whoever asks why a pass fired.
+
+Each stage call leaves one :class:`StageRecord` in a short process-wide history. Inside
+``with ledger.record() as records:`` the records of every stage call, in whatever thread, are
+collected, and bridged steps are watched for changes (which costs a walk over the graph each).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule, Node
+
+Direction = Literal["forward", "backward", "inference", "joint", "unknown"]
+
+_HISTORY = 256
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
+
+    ``changed`` and ``counters`` are None for a bridged step when nobody listened.
+    """
+
+    name: str
+    kind: Literal["typed", "bridged"]
+    applications: int | None = None
+    changed: bool | None = None
+    counters: dict[str, int] | None = None
+
+
+@dataclass
+class StageRecord:
+    """One call of a stage.
+
+    ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how often the graph was
+    brought into the typed IR; ``fallback`` is the reason why optional steps were left out, if so.
+    """
+
+    stage: str
+    graph: str
+    direction: Direction
+    verify_level: str
+    nodes_before: int
+    nodes_after: int = 0
+    cpu_ns: int = 0
+    lowered: int = 0
+    fallback: str | None = None
+    passes: list[PassRecord] = field(default_factory=list[PassRecord])
+    detailed: bool = False
+
+    def typed(self, name: str, applications: int) -> None:
+        """Note that the typed pass ``name`` ran and was applied so often."""
+        self.passes.append(PassRecord(name, "typed", applications, applications > 0))
+
+    def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
+        """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
+        if not self.detailed:
+            step()
+            self.passes.append(PassRecord(name, "bridged"))
+            return
+        before, counted = fingerprint(gm), _counters()
+        step()
+        delta = _counters()
+        delta.subtract(counted)
+        self.passes.append(
+            PassRecord(
+                name,
+                "bridged",
+                changed=not same_fingerprint(before, fingerprint(gm)),
+                counters={key: count for key, count in delta.items() if count},
+            )
+        )
+
+    def applications(self, name: str) -> int:
+        """How often the typed pass ``name`` was applied in this call."""
+        return sum(p.applications or 0 for p in self.passes if p.name == name)
+
+
+Fingerprint = list[tuple["Node", Any, Any, Any, Any]]
+
+
+def fingerprint(gm: GraphModule) -> Fingerprint:
+    """Nodes in order with the very objects they hold; equal means that nothing was edited.
+
+    FX replaces the argument tuples of a node whenever an argument changes, so identity is enough.
+    """
+    return [
+        (node, node.target, node.args, node.kwargs, node.meta.get("val")) for node in gm.graph.nodes
+    ]
+
+
+def same_fingerprint(left: Fingerprint, right: Fingerprint) -> bool:
+    """Whether two fingerprints of one graph hold the same objects."""
+    return len(left) == len(right) and all(
+        a[0] is b[0] and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] is b[4]
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _counters() -> Counter[str]:
+    from torch._dynamo.utils import counters
+
+    return Counter(counters["inductor"])
+
+
+_lock = threading.Lock()
+_history: deque[StageRecord] = deque(maxlen=_HISTORY)
+_listeners: list[list[StageRecord]] = []
+
+
+@contextmanager
+def record() -> Iterator[list[StageRecord]]:
+    """Collect the records of every stage call that ends inside the block, in any thread."""
+    records: list[StageRecord] = []
+    with _lock:
+        _listeners.append(records)
+    try:
+        yield records
+    finally:
+        with _lock:
+            _listeners[:] = [one for one in _listeners if one is not records]
+
+
+def recent() -> tuple[StageRecord, ...]:
+    """The last stage calls of this process, oldest first."""
+    with _lock:
+        return tuple(_history)
+
+
+def clear() -> None:
+    """Forget the history (listeners keep what they have)."""
+    with _lock:
+        _history.clear()
+
+
+@contextmanager
+def stage_record(
+    stage: str, gm: GraphModule, direction: Direction, verify_level: str
+) -> Iterator[StageRecord]:
+    """The record of one stage call; published when the block ends, however it ends."""
+    entry = StageRecord(
+        stage,
+        _graph_name(gm),
+        direction,
+        verify_level,
+        nodes_before=len(gm.graph.nodes),
+        detailed=bool(_listeners),
+    )
+    start = time.thread_time_ns()
+    try:
+        yield entry
+    finally:
+        entry.cpu_ns = time.thread_time_ns() - start
+        with _lock:
+            _history.append(entry)
+            for records in _listeners:
+                records.append(entry)
+
+
+def _graph_name(gm: GraphModule) -> str:
+    """AOTAutograd's name of the graph being compiled, else the class of the module."""
+    from torch._functorch._aot_autograd import logging_utils
+
+    if getattr(logging_utils, "graph_being_compiled", None):
+        return logging_utils.get_aot_graph_name()
+    return type(gm).__name__
+
+
+def direction(stage: str, is_inference: bool) -> Direction:
+    """The direction of the graph a stage call got, as far as AOTAutograd's name tells."""
+    from torch._functorch._aot_autograd import logging_utils
+
+    if is_inference:
+        return "inference"
+    if stage == "joint":
+        return "joint"
+    name = "_".join(getattr(logging_utils, "graph_being_compiled", None) or ())
+    if "backward" in name:
+        return "backward"
+    return "forward" if "forward" in name else "unknown"

@@ -1,0 +1,33 @@
+"""The fusions that a user turns on by name in ``pre_grad_`` and ``post_grad_fusion_options``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xductor.backend.pipelines import stock
+from xductor.backend.pipelines.stage_run import StageRun
+
+
+@contextmanager
+def fusion_option_passes(run: StageRun, table: Any) -> Iterator[None]:
+    """Leave Inductor's trace artifact of the graph, if the table applied inside fired."""
+    name = table.pass_name
+    before = _fired(name)
+    yield
+    if _fired(name) != before:
+        suffix = "pre_grad" if run.stage == "pre_grad" else "post_grad"
+        stock.lookup("torch._logging:trace_structured")(
+            "artifact",
+            metadata_fn=lambda: {"name": f"{name}_{suffix}", "encoding": "string"},
+            payload_fn=lambda: run.gm.print_readable(
+                print_output=False, include_stride=True, include_device=True
+            ),
+        )
+
+
+def _fired(name: str | None) -> int:
+    from torch._dynamo.utils import counters
+
+    return counters["inductor"].get(name, 0)

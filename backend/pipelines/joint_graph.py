@@ -1,0 +1,104 @@
+"""The joint stage: forward and backward in one functional ATen graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.backend.pipelines import stock
+from xductor.backend.pipelines.bridge import (
+    BridgedStep,
+    stock_pass,
+    unobserved,
+    user_hook,
+    when_flag,
+)
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.pipelines.typed_steps import TableStep, typed_step, user_noop_ops
+
+_pattern_matcher = when_flag("pattern_matcher", True)
+
+
+def _lazy_init(run: StageRun) -> None:
+    stock.lookup("joint_graph:lazy_init")(run.input_device)
+
+
+def _auto_chunker(run: StageRun) -> None:
+    """Chunk the graph where Inductor's chunker can; else leave it."""
+    chunk = stock.lookup("torch._inductor.fx_passes.auto_chunker:chunk")
+    cannot = stock.lookup("torch._inductor.fx_passes.auto_chunker:CantChunk")
+    try:
+        run.gm = chunk(run.gm)
+    except cannot:
+        import torch
+
+        log = torch._logging.getArtifactLogger(
+            "torch._inductor.fx_passes.joint_graph", "auto_chunker"
+        )
+        log.debug("AutoChunker fail.", exc_info=True)
+
+
+def _pass_patterns(run: StageRun) -> None:
+    """Inductor's list of tables, of whatever length it has by now."""
+    if not _pattern_matcher(run):
+        return
+    tables: list[Any] = stock.lookup("joint_graph:pass_patterns")
+    own = stock.lookup("joint_graph:patterns")
+    for i, table in enumerate(tables):
+        name = f"pass_pattern_{i}"
+        typed = ("pointless_convert",) if table is own else ()
+        TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
+
+
+def _replace_random(run: StageRun) -> None:
+    run.count += stock.lookup("joint_graph:replace_random_passes")(run.gm)
+
+
+def _lint_and_recompile(run: StageRun) -> None:
+    run.gm.graph.lint()
+    run.gm.recompile()
+
+
+def _counted(run: StageRun) -> bool:
+    return run.count > 0
+
+
+STEPS = (
+    BridgedStep("lazy_init", _lazy_init),
+    unobserved(
+        "canonicalize_aten_ir_passes",
+        "joint_graph:canonicalize_aten_ir_passes",
+        over="gm",
+        required=True,
+    ),
+    user_hook("joint_custom_pre_pass"),
+    typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),
+    user_noop_ops,
+    stock_pass(
+        "constant_fold_uniform_value",
+        "joint_graph:constant_fold_uniform_value",
+        over="gm",
+        when=when_flag("joint_graph_constant_folding", True),
+    ),
+    TableStep(
+        "early_patterns",
+        lambda: stock.lookup("joint_graph:early_patterns"),
+        ("pointless_view", "pointless_view_pair", "pointless_permute_pair"),
+        when=_pattern_matcher,
+    ),
+    BridgedStep("auto_chunker", _auto_chunker, when_flag("auto_chunker.enable")),
+    _pass_patterns,
+    BridgedStep(
+        "replace_random_passes",
+        _replace_random,
+        lambda _: not stock.flag("fallback_random"),
+        required=True,
+    ),
+    user_hook("joint_custom_post_pass"),
+    typed_step(
+        "stable_topological_sort",
+        "joint_graph:stable_topological_sort",
+        when=_counted,
+        required=True,
+    ),
+    BridgedStep("lint_and_recompile", _lint_and_recompile, _counted, required=True, values=False),
+)

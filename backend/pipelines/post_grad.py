@@ -1,0 +1,237 @@
+"""The post-grad stage: one direction in functional ATen; the last steps bring mutation back."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from xductor.backend.pipelines import collectives, stock
+from xductor.backend.pipelines.bridge import (
+    BridgedStep,
+    observed,
+    stock_pass,
+    unobserved,
+    user_hook,
+    when_flag,
+)
+from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.pipelines.typed_steps import (
+    TableStep,
+    TypedStep,
+    typed_step,
+    user_noop_ops,
+)
+from xductor.backend.versions import torch_release
+
+_pattern_matcher = when_flag("pattern_matcher", True)
+
+
+def _reorders(run: StageRun) -> bool:
+    """In inference; from 2.14 on in training too, behind a flag of its own."""
+    return bool(stock.flag("reorder_for_locality")) and (
+        run.is_inference or bool(stock.flag("reorder_for_locality_in_training"))
+    )
+
+
+def _fake_tensor_updater(run: StageRun) -> None:
+    """Inductor's record of node values, by which it refreshes those that bridged steps stale."""
+    updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
+    takes_module = torch_release() >= (2, 13)
+    run.kept["fake_tensor_updater"] = updater(run.gm if takes_module else run.gm.graph)
+
+
+def _incremental_update(run: StageRun) -> None:
+    run.kept["fake_tensor_updater"].incremental_update()
+
+
+def _lazy_init(_: StageRun) -> None:
+    stock.lookup("post_grad:lazy_init")()
+
+
+def _has_mkldnn(_: StageRun) -> bool:
+    import torch
+
+    return torch._C._has_mkldnn
+
+
+def _grouped_gemm(run: StageRun) -> bool:
+    return (
+        _has_mkldnn(run)
+        and bool(stock.flag("cpp.enable_grouped_gemm_template"))
+        and bool(stock.flag("max_autotune"))
+        and "CPP" in stock.flag("max_autotune_gemm_backends", "")
+    )
+
+
+def _concat_linear(run: StageRun) -> bool:
+    return _has_mkldnn(run) and bool(stock.flag("cpp.enable_concat_linear"))
+
+
+def _group_batch_fusions(run: StageRun) -> None:
+    """The post-grad group and batch fusions, under the observer name that Inductor gives them."""
+    fuse = partial(stock.lookup("post_grad:group_batch_fusion_passes"), pre_grad=False)
+    observed(run, "post_grad_custom_pre_pass", fuse, "graph")
+
+
+def _pass_patterns(run: StageRun) -> None:
+    """Inductor's list of tables, of whatever length it has by now."""
+    if not _pattern_matcher(run):
+        return
+    tables: list[Any] = stock.lookup("post_grad:pass_patterns")
+    for i, table in enumerate(tables):
+        name = f"pass_pattern_{i}"
+        TableStep(name, lambda table=table: table, observed_as=name)(run)
+
+
+def _fusion_options(run: StageRun) -> None:
+    excluded = {
+        *stock.lookup("post_grad:POST_GRAD_FUSIONS"),
+        *stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"),
+    }
+    for name in stock.flag("post_grad_fusion_options", {}):
+        if name not in excluded:
+            table = stock.lookup("post_grad:POST_GRAD_PATTERNS")[name]
+            with fusion_option_passes(run, table):
+                observed(run, name, table.apply, "graph")
+
+
+def _b2b_gemm(run: StageRun) -> None:
+    stock.lookup("post_grad:B2B_GEMM_PASS").apply(run.gm.graph)
+
+
+def _reinplace(run: StageRun) -> None:
+    reinplace = stock.lookup("post_grad:reinplace_inplaceable_ops")
+    observed(
+        run,
+        "reinplace_inplaceable_ops",
+        partial(reinplace, run.kept["fake_tensor_updater"]),
+        "graph",
+    )
+
+
+def _custom_backend_passes(run: StageRun) -> None:
+    """The passes that device backends registered, for the devices of this graph."""
+    devices: set[str] | None = None
+    for device, custom in stock.lookup("post_grad:custom_backend_passes").items():
+        if custom is None:
+            continue
+        if devices is None:
+            devices = {d.type for d in stock.lookup("post_grad:get_all_devices")(run.gm)}
+        if device in devices:
+            observed(run, f"custom_backend_passes_{device}", custom, "gm")
+
+
+def _recompile_and_lint(run: StageRun) -> None:
+    run.gm.recompile()
+    run.gm.graph.lint()
+
+
+def _fsdp_hooks(_: StageRun) -> bool:
+    import torch
+
+    return not getattr(torch._dynamo.config, "skip_fsdp_hooks", True)
+
+
+STEPS = (
+    unobserved(
+        "remove_fsdp2_unsharded_param_graph_input_usage",
+        "torch._inductor.comms:remove_fsdp2_unsharded_param_graph_input_usage",
+        when=_fsdp_hooks,
+    ),
+    TypedStep(
+        "dead_code_elimination",
+        BridgedStep(
+            "dead_code_elimination",
+            lambda run: run.gm.graph.eliminate_dead_code(),
+            when_flag("dce"),
+            values=False,
+        ),
+        "torch.fx.graph:Graph.eliminate_dead_code",
+    ),
+    stock_pass("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
+    BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
+    user_hook("post_grad_custom_pre_pass"),
+    unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
+    unobserved(
+        "concat_linear_woq_int4",
+        "quantization:concat_linear_woq_int4",
+        over="gm",
+        when=_concat_linear,
+    ),
+    stock_pass("remove_profiler_ops", "post_grad:_remove_profiler_ops", values=False),
+    stock_pass(
+        "respecialize_current_device",
+        "post_grad:respecialize_current_device_nodes",
+        required=True,
+    ),
+    BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True),
+    BridgedStep("group_batch_fusion_passes", _group_batch_fusions, _pattern_matcher),
+    typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
+    user_noop_ops,
+    typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
+    _pass_patterns,
+    stock_pass(
+        "partitioned_scatter_optimization",
+        "post_grad:partitioned_scatter_optimization_pass",
+        when=lambda run: _pattern_matcher(run) and bool(stock.flag("partitioned_scatter_enabled")),
+    ),
+    BridgedStep("post_grad_fusion_options", _fusion_options, _pattern_matcher),
+    BridgedStep(
+        "b2b_gemm_pass",
+        _b2b_gemm,
+        lambda run: _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass")),
+    ),
+    *collectives.FUSION_STEPS,
+    user_hook("post_grad_custom_post_pass"),
+    stock_pass(
+        "chain_random_ops_ordering",
+        "post_grad:_chain_random_ops_for_ordering",
+        when=when_flag("fallback_random"),
+        required=True,
+    ),
+    typed_step(
+        "stable_topological_sort",
+        "post_grad:stable_topological_sort",
+        observed_as="stable_sort",
+        required=True,
+    ),
+    stock_pass("move_constructors_to_cuda", "post_grad:move_constructors_to_gpu", required=True),
+    BridgedStep("incremental_update", _incremental_update, required=True),
+    BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
+    *collectives.SCHEDULING_STEPS,
+    BridgedStep("reinplace_inplaceable_ops", _reinplace, required=True),
+    stock_pass(
+        "fix_auto_functionalized_dtype_views",
+        "post_grad:fix_auto_functionalized_dtype_views",
+        required=True,
+    ),
+    stock_pass(
+        "decompose_triton_kernel_wrapper_functional",
+        "post_grad:decompose_triton_kernel_wrapper_functional",
+        required=True,
+    ),
+    stock_pass(
+        "decompose_auto_functionalized",
+        "post_grad:decompose_auto_functionalized",
+        required=True,
+    ),
+    stock_pass(
+        "reinplace_fsdp_all_gather",
+        "torch._inductor.comms:reinplace_fsdp_all_gather",
+        when=_fsdp_hooks,
+    ),
+    stock_pass(
+        "decompose_scan_to_while_loop",
+        "post_grad:decompose_scan_to_while_loop",
+        over="gm",
+        required=True,
+    ),
+    stock_pass(
+        "decompose_map_to_while_loop",
+        "post_grad:decompose_map_to_while_loop",
+        over="gm",
+        required=True,
+    ),
+    BridgedStep("recompile_and_lint", _recompile_and_lint, required=True, values=False),
+)

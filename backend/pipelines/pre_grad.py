@@ -1,0 +1,158 @@
+"""The pre-grad stage: Dynamo's torch-level graph, neither functional nor normalised.
+
+With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of passes runs
+(``predispatch.py``).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from xductor.backend.pipelines import predispatch, stock
+from xductor.backend.pipelines.bridge import (
+    BridgedStep,
+    Condition,
+    observed,
+    unobserved,
+    user_hook,
+    when_flag,
+)
+from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.versions import torch_release
+
+_pattern_matcher = when_flag("pattern_matcher", True)
+
+
+def _torch_level(run: StageRun) -> bool:
+    return _pattern_matcher(run) and not stock.flag("is_predispatch")
+
+
+def _pre_dispatch(run: StageRun) -> bool:
+    return _pattern_matcher(run) and bool(stock.flag("is_predispatch"))
+
+
+def _checks_numerics(run: StageRun) -> bool:
+    return _pattern_matcher(run) and bool(
+        stock.flag("fx_passes_numeric_check", {}).get("pre_grad", False)
+    )
+
+
+def _lazy_init(_: StageRun) -> None:
+    stock.lookup("pre_grad:lazy_init")()
+
+
+def _snapshot(run: StageRun) -> None:
+    run.kept["before"] = run.gm.__copy__()
+
+
+def _numeric_check(run: StageRun) -> None:
+    """Compare the graph before and after on the example inputs, as the option asks."""
+    options = stock.flag("fx_passes_numeric_check", {})
+    stock.lookup("numeric_utils:numeric_check_if_enabled")(
+        run.kept["before"],
+        run.gm.__copy__(),
+        run.example_inputs,
+        options.get("num_iterations", 1),
+        options.get("precision", 1e-4),
+    )
+
+
+def _numpy_compat(at: tuple[tuple[int, int], tuple[int, int]]) -> BridgedStep:
+    """numpy spellings of keyword arguments; from 2.13 on Inductor runs this before its fusions."""
+    first, last = at
+    return unobserved(
+        "numpy_compat_normalization",
+        "pre_grad:numpy_compat_normalization",
+        when=lambda run: _torch_level(run) and first <= torch_release() <= last,
+        values=False,
+    )
+
+
+def _fuse_fx(run: StageRun) -> None:
+    """Cat sinking, linear and permute fusions, and folding of batch norms when freezing."""
+    run.gm = stock.lookup("pre_grad:fuse_fx")(run.gm, run.example_inputs)
+
+
+def _options(run: StageRun) -> dict[str, Any]:
+    """The fusions that are on; from 2.14 on those for other devices are left out."""
+    if "fusion_options" not in run.kept:
+        options = stock.flag("pre_grad_fusion_options", {})
+        resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
+        run.kept["fusion_options"] = resolve(options, run.example_inputs) if resolve else options
+    return run.kept["fusion_options"]
+
+
+def _normalization(run: StageRun) -> None:
+    stock.lookup("pre_grad:PRE_GRAD_PATTERNS")["normalization_pass"].apply(run.gm.graph)
+
+
+def _group_batch_fusions(run: StageRun) -> None:
+    fuse = partial(stock.lookup("pre_grad:group_batch_fusion_passes"), pre_grad=True)
+    if stock.lookup("pre_grad:_resolve_pre_grad_fusion_options") is not None:
+        fuse = partial(fuse, fusion_options=_options(run))
+    observed(run, "group_batch_fusion_passes", fuse, "graph")
+
+
+def _fusion_options(run: StageRun) -> None:
+    """The tables that the user turned on, in his order, each as often as he asked for."""
+    tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
+    fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
+    for name, option in _options(run).items():
+        if name in fusions or name == "normalization_pass":
+            continue
+        if name not in tables and torch_release() >= (2, 14):
+            continue
+        table = tables[name]
+        with fusion_option_passes(run, table):
+            for _ in range(option.get("counter", 1)):
+                table.apply(run.gm.graph)
+
+
+def _table(name: str) -> BridgedStep:
+    """One of Inductor's tables that is always on, under the observer of its own name."""
+
+    def call(run: StageRun) -> None:
+        observed(run, name, stock.lookup(f"pre_grad:{name}").apply, "graph")
+
+    return BridgedStep(name, call, _torch_level, values=False)
+
+
+def _lint_and_recompile(run: StageRun) -> None:
+    run.gm.graph.lint()
+    run.gm.recompile()
+
+
+def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
+    return BridgedStep(name, call, condition, values=False)
+
+
+STEPS = (
+    _with(_pattern_matcher, "lazy_init", _lazy_init),
+    _with(_checks_numerics, "snapshot", _snapshot),
+    _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
+    _numpy_compat(((2, 13), (2, 99))),
+    _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),
+    _numpy_compat(((2, 0), (2, 12))),
+    _with(
+        lambda run: _torch_level(run) and "normalization_pass" in _options(run),
+        "normalization_pass",
+        _normalization,
+    ),
+    _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
+    _with(_torch_level, "pre_grad_fusion_options", _fusion_options),
+    _table("efficient_conv_bn_eval_pass"),
+    _table("apply_gumbel_max_trick_pass"),
+    user_hook("pre_grad_custom_pass"),
+    unobserved(
+        "stable_topological_sort", "pre_grad:stable_topological_sort", required=True, values=False
+    ),
+    unobserved("quant_lift_up", "quantization:quant_lift_up", over="gm", values=False),
+    BridgedStep("lint_and_recompile", _lint_and_recompile, required=True, values=False),
+    _with(
+        lambda run: _checks_numerics(run) and run.example_inputs is not None,
+        "numeric_check",
+        _numeric_check,
+    ),
+)

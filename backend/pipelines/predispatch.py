@@ -1,0 +1,93 @@
+"""The pre-grad passes over pre-dispatch ATen (``is_predispatch``)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from xductor.backend.pipelines import stock
+from xductor.backend.pipelines.stage_run import StageRun
+
+_log = logging.getLogger(__name__)
+
+#: Inductor's default passes, in order; ``remove_passes`` leaves some out.
+DEFAULT = (
+    "normalization_pass_aten",
+    "normalize_node_kwargs_pass",
+    "remove_noop_pass",
+    "relu_nan_to_num",
+    "fuse_chunk_reshape_concat_pass",
+    "group_batch_fusion_passes",
+    "normalize_node_kwargs_pass",
+    "fuse_chunk_squeeze_cat_pass",
+    "merge_concats_pass",
+    "fuse_split_linear_add_pass",
+    "remove_reshape_pass",
+    "fuse_parallel_linear_pass",
+    "remove_split_ops_pass",
+    "stack_to_unsqueeze_pass",
+    "fuse_chunk_reshape_unsqueeze_concat_pass",
+)
+
+#: Passes that run only if ``add_passes`` names them; a default one that it names runs again.
+OPTIONAL = (
+    "fuse_split_getitem_squeeze_cat",
+    "use_triton_dot_compress",
+    "use_triton_lce_replace_simple_LCE",
+    "use_triton_lce_replace_normal_LCE",
+    "use_matmul_fuse_lce_replace_first_LCE",
+    "use_matmul_lce_replace_normal_LCE",
+)
+
+
+def run_passes(run: StageRun) -> None:
+    """Run the passes in Inductor's order, each between a shape propagation and a recompile."""
+    added = _names(run.add_passes)
+    removed = _names(run.remove_passes)
+    _log.info("pre_grad_passes: added %s, removed %s", added, removed)
+    for name in DEFAULT:
+        if name not in removed:
+            _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")
+    for name in (*DEFAULT, *OPTIONAL):
+        if name in added:
+            _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")
+    if "remove_noop" not in removed:
+        _execute(run, "remove_noop_pass", "[Pre grad(predispatch IR)]Apply remove_noop pass")
+    _propagate_shapes(run)
+
+
+def _names(passes: str | None) -> Sequence[str]:
+    return passes.split(",") if passes else ()
+
+
+def _execute(run: StageRun, name: str, message: str) -> None:
+    function = stock.lookup(f"pre_grad:{name}")
+    if function is None:
+        return
+    if name == "group_batch_fusion_passes":
+        function = _for_devices(function, run)
+    execute = stock.lookup("torch._inductor.utils:pass_execution_and_save")
+    run.record.bridged(
+        name,
+        run.gm,
+        lambda: execute(getattr(function, "apply", function), run.gm, run.example_inputs, message),
+    )
+
+
+def _for_devices(function: Any, run: StageRun) -> Any:
+    """From 2.14 on the fusions are told which of them this graph's devices allow."""
+    resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
+    if resolve is None:
+        return function
+    options = resolve(stock.flag("pre_grad_fusion_options", {}), run.example_inputs)
+    return partial(function, pre_grad=True, fusion_options=options)
+
+
+def _propagate_shapes(run: StageRun) -> None:
+    from torch._dynamo.utils import detect_fake_mode
+    from torch.fx.passes.shape_prop import ShapeProp
+
+    inputs = tuple(run.example_inputs or ())
+    ShapeProp(gm=run.gm, fake_mode=detect_fake_mode(inputs)).propagate(*inputs)

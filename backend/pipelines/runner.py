@@ -1,0 +1,164 @@
+"""Runs typed passes on an FX graph: prefilter, lower, check, rewrite, check, raise.
+
+A :class:`TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the
+first pass that could fire asks for it, raised when something is about to read the FX graph, and
+kept for later passes as long as nobody edits the FX graph meanwhile. ``gm`` changes only in
+:meth:`TypedGroup.flush`, so a failure before that leaves it untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend import ledger, settings
+from xductor.backend.pipelines import failures
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule
+
+#: What each numerics policy lets a pass change.
+ALLOWED: dict[str, frozenset[Numerics]] = {
+    "strict": frozenset({"exact"}),
+    "default": frozenset({"exact", "rounding"}),
+    "fast": frozenset({"exact", "rounding", "fast"}),
+}
+
+
+@dataclass
+class TypedGroup:
+    """A graph in the typed IR, with the passes that ran on it since it was lowered or raised."""
+
+    run: StageRun
+    module: ModuleOp
+    source: ledger.Fingerprint
+    changed: bool = False
+    #: Passes that ran since the last flush, and how often each was applied.
+    passes: list[TypedPass] = field(default_factory=list[TypedPass])
+    applied: list[int] = field(default_factory=list[int])
+
+    @classmethod
+    def lower(cls, run: StageRun) -> TypedGroup:
+        """Lower ``run.gm`` and check what comes out, at the level of the settings."""
+        from xductor import frontend
+
+        module = frontend.from_fx(
+            run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
+        )
+        run.record.lowered += 1
+        _verify(module, run.settings.verify)
+        return cls(run, module, ledger.fingerprint(run.gm))
+
+    def current(self) -> bool:
+        """Whether the module still says what the FX graph says, edits of ours aside."""
+        return self.changed or ledger.same_fingerprint(self.source, ledger.fingerprint(self.run.gm))
+
+    def apply(self, one: TypedPass) -> int:
+        """Run one pass; returns the number of applications."""
+        self.passes.append(one)
+        applications = one.rewrite(self.module)
+        self.applied.append(applications)
+        if applications:
+            self.changed = True
+            level = self.run.settings.verify
+            if level != "structure":
+                _verify(self.module, level)
+        return applications
+
+    def flush(self) -> None:
+        """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
+        if self.changed:
+            from xductor.backend import fx_exporter
+
+            self.run.group = None
+            try:
+                _verify(self.module, "structure")
+                fx_exporter.to_fx(self.module, into=self.run.gm)
+            except Exception as error:
+                failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
+                return
+        for one, applications in zip(self.passes, self.applied, strict=True):
+            self.run.record.typed(one.name, applications)
+            _count(one, applications)
+        self.passes, self.applied = [], []
+
+
+def _verify(module: ModuleOp, level: str) -> None:
+    from xductor.ir.verifier import verify
+
+    verify(module, level=level)
+
+
+def run_pass(run: StageRun, one: TypedPass) -> int:
+    """Run a typed pass as part of a stage; returns the number of applications.
+
+    Nothing is lowered for a pass that cannot fire. A failure falls back or raises, as the settings
+    say; after a fallback the FX graph is as it was before the group, and 0 is returned.
+    """
+    if run.degraded or one.numerics not in ALLOWED[run.settings.numerics]:
+        return 0
+    group = run.group
+    if (group is None or not group.changed) and not one.may_apply(run.gm.graph):
+        return 0
+    if group is None or not group.current():
+        group = _lowered(run)
+        if group is None:
+            return 0
+    try:
+        applications = group.apply(one)
+    except Exception as error:
+        run.group = None
+        failures.handle(run, failures.Failure(one.name, error, group.passes))
+        return 0
+    return applications
+
+
+def _lowered(run: StageRun) -> TypedGroup | None:
+    run.group = None
+    try:
+        run.group = TypedGroup.lower(run)
+    except Exception as error:
+        failures.handle(run, failures.Failure("from_fx", error))
+    return run.group
+
+
+def _count(one: TypedPass, applications: int) -> None:
+    """Bump Inductor's counters as its own pass would have."""
+    if not applications:
+        return
+    from torch._dynamo.utils import counters
+
+    if one.matched_nodes:
+        counters["inductor"]["pattern_matcher_count"] += applications
+        counters["inductor"]["pattern_matcher_nodes"] += applications * one.matched_nodes
+    if one.counter is not None:
+        counters["inductor"][one.counter] += applications
+
+
+def run_typed(
+    gm: GraphModule,
+    passes: Iterable[TypedPass],
+    stage: Stage,
+    *,
+    example_inputs: Sequence[Any] | None = None,
+) -> dict[str, int]:
+    """Run typed passes on an FX graph, outside of any pipeline; ``gm`` is changed in place.
+
+    Returns the number of applications by name of pass. Failures are handled as in a compile.
+
+    Raises:
+        StageError: a pass, the lowering or the raising failed, with ``on_error="raise"``.
+    """
+    now = settings.current()
+    with ledger.stage_record(stage, gm, ledger.direction(stage, False), now.verify) as record:
+        run = StageRun(stage, gm, now, record, example_inputs=example_inputs)
+        counts = {one.name: run_pass(run, one) for one in passes}
+        if run.group is not None:
+            run.group.flush()
+        record.nodes_after = len(gm.graph.nodes)
+    return {} if run.degraded else counts

@@ -1,0 +1,189 @@
+"""Steps that run typed passes, alone or in the place of entries of one of Inductor's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from types import FunctionType
+from typing import Any
+
+from xductor.backend.pipelines import runner, stock, user_patterns
+from xductor.backend.pipelines.bridge import (
+    BridgedStep,
+    Condition,
+    Over,
+    always,
+    flush,
+    observed,
+    observer,
+)
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.transforms import registry
+from xductor.transforms.typed_pass import TypedPass
+
+_all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False)
+
+
+@contextmanager
+def all_bridged() -> Iterator[None]:
+    """Run Inductor's own function at every step inside the block: what parity is measured against.
+
+    Users' entries, flags and order are unaffected.
+    """
+    token = _all_bridged.set(True)
+    try:
+        yield
+    finally:
+        _all_bridged.reset(token)
+
+
+#: Options of typed passes that follow Inductor's config: by field name, where to read them.
+CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
+    "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
+}
+
+
+def make(name: str, run: StageRun) -> TypedPass:
+    """The typed pass called ``name``, with the options that config and settings imply."""
+    cls = registry.typed_class(name)
+    known: dict[str, Any] = {"policy": run.settings.numerics}
+    options = {
+        one.name: known[one.name] if one.name in known else CONFIG_OPTIONS[one.name]()
+        for one in fields(cls)
+        if one.name in known or one.name in CONFIG_OPTIONS
+    }
+    return cls(**options)
+
+
+def run_observed(name: str, run: StageRun) -> int:
+    """Run a typed pass under Inductor's observer; returns the number of applications.
+
+    Where graph changes are being traced to passes, the graph is raised inside the observer.
+    """
+    cls = registry.typed_class(name)
+    if run.degraded or name in run.settings.disabled_passes:
+        return 0
+    untouched = run.group is None or not run.group.changed
+    if untouched and not cls.may_apply(run.gm.graph):
+        return 0
+    watcher = observer(run.gm, name, run.subsystem)
+    if watcher.active:
+        flush(run)
+
+    def apply(_: object) -> int:
+        applications = runner.run_pass(run, make(name, run))
+        if watcher.active:
+            flush(run)
+        return applications
+
+    return watcher.apply_gm_pass(apply) or 0
+
+
+@dataclass(frozen=True)
+class TypedStep:
+    """A typed pass in the place of Inductor's function ``stock``.
+
+    If somebody put another function in the place of Inductor's, that one runs instead. After a
+    failure, Inductor's own runs if the step is ``required``, and nothing if not.
+    """
+
+    name: str
+    stock_step: BridgedStep
+    function: str
+
+    def __call__(self, run: StageRun) -> None:
+        if not self.stock_step.when(run):
+            return
+        function = stock.lookup(self.function)
+        if _all_bridged.get() or (function is not None and not stock.is_stock(function)):
+            self.stock_step(run)
+            return
+        run_observed(self.name, run)
+        if run.degraded:
+            self.stock_step(run)
+
+
+def typed_step(
+    name: str,
+    function: str,
+    *,
+    observed_as: str | None = None,
+    over: Over = "graph",
+    when: Condition = always,
+    required: bool = False,
+) -> TypedStep:
+    """The typed pass ``name``, standing for Inductor's ``function`` under ``observed_as``."""
+
+    def call(run: StageRun) -> None:
+        observed(run, observed_as or name, stock.lookup(function), over)
+
+    return TypedStep(name, BridgedStep(name, call, when, required=required), function)
+
+
+@dataclass(frozen=True)
+class TableStep:
+    """One of Inductor's pattern tables, less the entries that typed passes replace.
+
+    ``table`` finds the live table. Each typed pass runs if the table holds the stock entry it
+    replaces; then every other entry runs in one sweep. ``observed_as`` is the observer's name
+    where Inductor puts the whole table under one.
+    """
+
+    name: str
+    table: Callable[[], Any]
+    typed: tuple[str, ...] = ()
+    observed_as: str | None = None
+    when: Condition = always
+
+    def __call__(self, run: StageRun) -> None:
+        table = self.table()
+        if run.degraded or table is None or not self.when(run):
+            return
+        if self.observed_as is None:
+            self._sweep(table, run)
+            return
+        observed(run, self.observed_as, lambda _: self._sweep(table, run), "graph")
+
+    def _sweep(self, table: Any, run: StageRun) -> None:
+        homes = {registry.home(name): name for name in self.typed}
+        replaced = frozenset[user_patterns.Home]()
+        if homes and not _all_bridged.get() and user_patterns.own_table(self.name, table):
+            replaced = user_patterns.homes_in(table, frozenset(homes))
+        for home, name in homes.items():
+            if home in replaced:
+                run.count += run_observed(name, run)
+        rest = user_patterns.without(table, replaced) if replaced else table
+        if run.degraded or run.untyped or not rest.patterns:
+            return
+        flush(run)
+        if not run.degraded:
+            run.record.bridged(self.name, run.gm, lambda: self._rest(rest, run))
+
+    def _rest(self, rest: Any, run: StageRun) -> None:
+        run.count += rest.apply(run.gm.graph)
+
+
+def _user_noop_ops(run: StageRun) -> None:
+    """Inductor's no-op removal, over the registry's users' entries only."""
+    remove = stock.lookup("post_grad:remove_noop_ops")
+    names = {**remove.__globals__, "noop_registry": _user_noops()}
+    remove_users = FunctionType(remove.__code__, names, remove.__name__, remove.__defaults__)
+    observed(run, "remove_noop_ops", remove_users, "graph")
+
+
+def _user_noops() -> dict[Any, Any]:
+    return user_patterns.user_noops(stock.lookup("post_grad:noop_registry") or {})
+
+
+#: Ops that users registered as no-ops; Inductor removes them together with its own.
+user_noop_ops = BridgedStep(
+    "user_noop_ops",
+    _user_noop_ops,
+    lambda _: (
+        not _all_bridged.get()
+        and stock.is_stock(stock.lookup("post_grad:remove_noop_ops"))
+        and bool(_user_noops())
+    ),
+)

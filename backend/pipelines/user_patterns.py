@@ -1,0 +1,75 @@
+"""Users' entries in Inductor's pattern tables, and the stock entries that typed passes replace.
+
+The tables are read live, at the place where Inductor applies them. An entry is stock's own if the
+function that defines it lives in ``torch._inductor``; when in doubt it is the user's and runs. A
+table that somebody put in the place of Inductor's runs whole, and no typed pass stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from xductor.backend.pipelines import stock
+
+#: The home of an entry: module and name of the function that defines it.
+Home = tuple[str, str]
+
+#: Inductor's own table objects, by reference, as first seen.
+_own_tables: dict[str, Any] = {}
+
+
+def own_table(reference: str, table: Any) -> bool:
+    """Whether ``table`` is the object Inductor made, as far as can be told.
+
+    Tables are recognised by identity with the one first seen under ``reference``; a table that
+    belongs to a user's subclass, or that replaced Inductor's later, is not its own.
+    """
+    matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
+    return type(table) is matcher and _own_tables.setdefault(reference, table) is table
+
+
+def entry_home(entry: Any) -> Home | None:
+    """Where the function that defines a pattern entry lives; None where that cannot be told.
+
+    Graph and lowering entries hold their handler. A replacement entry keeps the functions it was
+    made from out of sight, so it counts as the user's.
+    """
+    handler = getattr(entry, "handler", None)
+    module, name = getattr(handler, "__module__", None), getattr(handler, "__name__", None)
+    return (module, name) if isinstance(module, str) and isinstance(name, str) else None
+
+
+def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
+    """Those of ``homes`` that have an entry in ``table``."""
+    return frozenset(
+        home
+        for entries in table.patterns.values()
+        for entry in entries
+        if (home := entry_home(entry)) in homes
+    )
+
+
+def without(table: Any, homes: frozenset[Home]) -> Any:
+    """A table like ``table`` but for the entries that live at ``homes``.
+
+    Lists that lose nothing are shared, and the seen patterns too, so this costs a walk over the
+    entries and no copies of them.
+    """
+    rest = type(table)(pass_name=table.pass_name, subsystem=getattr(table, "subsystem", None))
+    rest.patterns = defaultdict(list)
+    rest.seen_patterns = table.seen_patterns
+    for key, entries in table.patterns.items():
+        kept = [entry for entry in entries if entry_home(entry) not in homes]
+        if kept:
+            rest.patterns[key] = entries if len(kept) == len(entries) else kept
+    return rest
+
+
+def user_noops(registry: dict[Any, Any]) -> dict[Any, Any]:
+    """The entries that users added to Inductor's no-op registry, or put over its own."""
+    return {
+        target: (condition, source)
+        for target, (condition, source) in registry.items()
+        if not stock.is_stock(condition)
+    }

@@ -1,0 +1,89 @@
+"""Files that reproduce a failing pass: the typed IR before it, and the command to run.
+
+They lie in ``$XDUCTOR_DEBUG_DIR``, else in a folder of the system's temporary directory; no file
+is ever overwritten. When the graph could not be lowered at all, the readable FX graph is written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xductor.transforms.typed_pass import Stage, TypedPass
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule
+
+_LOWERING_FAILED = "The graph could not be lowered; this is the FX graph."
+
+
+def write(
+    gm: GraphModule,
+    *,
+    stage: Stage,
+    passes: Sequence[TypedPass],
+    error: Exception,
+    verify_level: str,
+    example_inputs: Sequence[Any] | None = None,
+    lowered: bool = True,
+) -> Path:
+    """Write a reproducer for ``passes`` failing with ``error`` on ``gm``; returns its path.
+
+    ``gm`` must be as it was when the passes started: it is lowered anew to be printed.
+    """
+    body, suffix, note = _readable(gm), ".py.txt", _LOWERING_FAILED
+    if lowered:
+        try:
+            body, suffix, note = _typed_text(gm, stage, example_inputs), ".mlir", None
+        except Exception as second:  # the first error is the one to tell; this one is a line of it
+            note = f"The graph could not be printed as typed IR ({second!r}); this is the FX graph."
+    pipeline = ",".join(str(one.spec()) for one in passes)
+    path = _new_file(stage, passes[-1].name if passes else "lowering", suffix)
+    command = f"xductor-opt {path} -p '{pipeline}' --verify-level {verify_level}"
+    header = [
+        command if suffix == ".mlir" else (note or ""),
+        f"stage: {stage}",
+        f"passes: {pipeline or 'none'}",
+        f"error: {type(error).__name__}: {error}",
+        f"versions: {_versions()}",
+    ]
+    comment = "//" if suffix == ".mlir" else "#"
+    lines = [f"{comment} {line}" for entry in header for line in entry.splitlines()]
+    path.write_text("\n".join([*lines, "", body, ""]), encoding="utf-8")
+    return path
+
+
+def _typed_text(gm: GraphModule, stage: Stage, example_inputs: Sequence[Any] | None) -> str:
+    from xductor.frontend import from_fx
+    from xductor.ir.text import print_ir
+
+    module = from_fx(gm, stage, example_inputs=example_inputs, subgraphs="declare")
+    return print_ir(module)
+
+
+def _readable(gm: GraphModule) -> str:
+    try:
+        return gm.print_readable(print_output=False, include_stride=True, include_device=True)
+    except Exception as error:  # a graph too broken for code generation still has its nodes
+        return f"{gm.graph}\n# not printable as code: {error!r}"
+
+
+def _versions() -> str:
+    names = ("xductor", "torch", "xdsl")
+    return ", ".join(f"{name} {metadata.version(name)}" for name in names)
+
+
+def _new_file(stage: str, culprit: str, suffix: str) -> Path:
+    folder = os.environ.get("XDUCTOR_DEBUG_DIR") or os.path.join(tempfile.gettempdir(), _folder())
+    os.makedirs(folder, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f"{stage}-{culprit}-", suffix=suffix, dir=folder)
+    os.close(handle)
+    return Path(name)
+
+
+def _folder() -> str:
+    return f"xductor-{os.getuid()}" if hasattr(os, "getuid") else "xductor"

@@ -1,0 +1,88 @@
+"""The three stages, with the signatures of Inductor's own functions.
+
+They take graphs of another level too: a torch-level graph without values given to the joint or
+the post-grad stage goes through what can work on it, and is left valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from xductor.backend import ledger, settings
+from xductor.backend.pipelines import bridge
+from xductor.backend.pipelines.stage_run import StageRun, lacks_values
+from xductor.transforms.typed_pass import Stage
+
+if TYPE_CHECKING:
+    import torch
+    from torch.fx import GraphModule
+
+Step = Callable[[StageRun], None]
+
+
+def pre_grad_passes(
+    gm: GraphModule,
+    example_inputs: Sequence[Any] | None = (),
+    add_passes: str | None = None,
+    remove_passes: str | None = None,
+) -> GraphModule:
+    """Run the pre-grad stage on a torch-level graph, in place; returns the graph module.
+
+    ``add_passes`` and ``remove_passes`` are comma-separated names of pre-dispatch passes.
+
+    Raises:
+        StageError: a typed pass failed, with ``on_error="raise"``.
+    """
+    from xductor.backend.pipelines.pre_grad import STEPS
+
+    with _stage("pre_grad", gm) as run:
+        run.example_inputs = example_inputs
+        run.add_passes, run.remove_passes = add_passes, remove_passes
+        _run(STEPS, run)
+    return run.gm
+
+
+def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None) -> GraphModule:
+    """Run the joint stage on a forward-and-backward ATen graph; returns the graph module.
+
+    Raises:
+        StageError: a typed pass failed, with ``on_error="raise"``.
+    """
+    from xductor.backend.pipelines.joint_graph import STEPS
+
+    with _stage("joint", gm) as run:
+        run.input_device = input_device
+        run.untyped = lacks_values(gm)
+        _run(STEPS, run)
+    return run.gm
+
+
+def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
+    """Run the post-grad stage on an ATen graph of one direction, in place.
+
+    Raises:
+        StageError: a typed pass failed, with ``on_error="raise"``.
+    """
+    from xductor.backend.pipelines.post_grad import STEPS
+
+    with _stage("post_grad", gm, is_inference) as run:
+        run.untyped = lacks_values(gm)
+        _run(STEPS, run)
+
+
+@contextmanager
+def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterator[StageRun]:
+    now = settings.current()
+    direction = ledger.direction(stage, is_inference)
+    with ledger.stage_record(stage, gm, direction, now.verify) as record:
+        run = StageRun(stage, gm, now, record, is_inference=is_inference)
+        yield run
+        record.nodes_after = len(run.gm.graph.nodes)
+
+
+def _run(steps: Sequence[Step], run: StageRun) -> None:
+    for step in steps:
+        step(run)
+    bridge.flush(run)

@@ -1,0 +1,122 @@
+"""The pass registry tells the truth about the installed torch and about our own classes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch._inductor.fx_passes import group_batch_fusion, pre_grad, split_cat
+
+from xductor.transforms import registry
+from xductor.transforms.pass_row import PassRow
+from xductor.transforms.typed_pass import TypedPass
+
+_FX_PASSES = Path(torch.__file__).parent / "_inductor" / "fx_passes"
+_RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+_TYPED = sorted({row.name for row in registry.ROWS if row.factory})
+
+
+def _id(row: PassRow) -> str:
+    return f"{row.stage}-{row.name}"
+
+
+def _resolve(reference: str) -> Any:
+    file, _, attribute = reference.partition(":")
+    path = (_FX_PASSES / file).resolve()
+    assert path.is_file(), f"{reference}: no file {path}"
+    parts = path.relative_to(Path(torch.__file__).parent.parent).with_suffix("").parts
+    names = [part for part in parts if part != "__init__"]
+    found: Any = import_module(".".join(names))
+    plain, key = re.fullmatch(r"([\w.]+)(?:\[(\w+)\])?", attribute).groups()  # type: ignore[union-attr]
+    for name in plain.split("."):
+        if not hasattr(found, name):
+            assert name in path.read_text(), f"{reference}: {name} is nowhere in {path}"
+            tree = ast.parse(path.read_text())
+            return next(
+                node
+                for node in ast.walk(tree)
+                if isinstance(node, ast.FunctionDef) and node.name == name
+            )
+        found = getattr(found, name)
+    return found[key] if key else found
+
+
+@pytest.mark.parametrize("row", registry.ROWS, ids=_id)
+def test_inductor_has_the_pass(row: PassRow) -> None:
+    too_new = row.since is not None and row.since > _RELEASE
+    too_old = row.until is not None and row.until < _RELEASE
+    if too_new or too_old:
+        with pytest.raises((AssertionError, AttributeError, StopIteration)):
+            _resolve(row.inductor)
+    else:
+        assert _resolve(row.inductor) is not None or "custom" in row.name
+
+
+@pytest.mark.parametrize("name", _TYPED)
+def test_typed_class(name: str) -> None:
+    cls = registry.typed_class(name)
+    assert issubclass(cls, TypedPass)
+    assert is_dataclass(cls)
+    assert cls.name == name
+    stages = {row.stage for row in registry.ROWS if row.name == name and row.factory}
+    declared = {cls.stage} if isinstance(cls.stage, str) else set(cls.stage)
+    assert stages <= declared
+    references = {row.inductor for row in registry.ROWS if row.name == name and row.factory}
+    assert references == {cls.inductor}
+    assert cls().spec().name == name
+
+
+def test_rows_are_unique_and_say_what_they_do() -> None:
+    keys = [(row.stage, row.name) for row in registry.ROWS]
+    assert len(keys) == len(set(keys))
+    for row in registry.ROWS:
+        assert row.summary.endswith("."), row
+        assert len(row.summary) < 100, row
+        assert (row.kind in ("declared", "procedural")) == row.ours, row
+
+
+def test_every_fusion_and_table_of_inductor_has_a_row() -> None:
+    names = {(row.stage, row.name) for row in registry.ROWS}
+    for stage, tables in (
+        ("pre_grad", (group_batch_fusion.PRE_GRAD_FUSIONS, split_cat.PRE_GRAD_PATTERNS)),
+        ("post_grad", (group_batch_fusion.POST_GRAD_FUSIONS, split_cat.POST_GRAD_PATTERNS)),
+    ):
+        for table in tables:
+            missing = [name for name in table if (stage, name) not in names]
+            assert not missing
+
+
+def test_stubs_of_inductor_are_called_not_yet() -> None:
+    """A "not yet" row must be an empty function or an empty table in Inductor."""
+    for row in registry.ROWS:
+        if row.kind != "not yet":
+            continue
+        stock = getattr(pre_grad, row.name)
+        if hasattr(stock, "patterns"):
+            assert not stock.patterns, row.name
+        else:
+            assert len(stock.__code__.co_code) < 60, row.name
+
+
+def test_table_has_a_line_for_each_row() -> None:
+    plain, markdown = registry.table(), registry.table(markdown=True)
+    assert len(plain.splitlines()) == len(registry.ROWS) + 1
+    assert len(markdown.splitlines()) == len(registry.ROWS) + 2
+    assert "| joint | `pointless_view` | declared |" in markdown
+
+
+def test_cli_passes_are_the_typed_ones() -> None:
+    assert sorted(registry.passes_for_cli()) == _TYPED
+
+
+def test_an_unknown_pass_is_named() -> None:
+    with pytest.raises(KeyError, match="no_such_pass"):
+        registry.typed_class("no_such_pass")
+    with pytest.raises(KeyError, match="no_such_pass"):
+        registry.row("no_such_pass")

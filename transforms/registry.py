@@ -1,0 +1,110 @@
+"""The pass registry: every pass of Inductor's three stages, and how this project has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from xductor.transforms import rows_collectives, rows_joint_graph, rows_post_grad, rows_pre_grad
+from xductor.transforms.pass_row import PassRow
+
+if TYPE_CHECKING:
+    from xductor.transforms.typed_pass import Stage, TypedPass
+
+#: All rows: by stage, and within a stage in the order in which Inductor runs the steps.
+ROWS: tuple[PassRow, ...] = (
+    *rows_pre_grad.ROWS,
+    *rows_joint_graph.ROWS,
+    *rows_post_grad.ROWS,
+    *rows_collectives.ROWS,
+)
+
+_COLUMNS = ("stage", "pass", "kind", "flag", "counter", "Inductor", "what it does")
+
+
+def rows(stage: Stage | None = None) -> tuple[PassRow, ...]:
+    """The rows of one stage, or all."""
+    return tuple(row for row in ROWS if stage is None or row.stage == stage)
+
+
+def row(name: str, stage: Stage | None = None) -> PassRow:
+    """The row of the pass called ``name`` (of the first stage that has it, if none is given).
+
+    Raises:
+        KeyError: no such pass.
+    """
+    for one in rows(stage):
+        if one.name == name:
+            return one
+    raise KeyError(f"no pass called {name!r}" + (f" in stage {stage}" if stage else ""))
+
+
+@cache
+def _factories() -> dict[str, str]:
+    """Where our typed passes are, by name. A pass of several stages is one class."""
+    return {one.name: one.factory for one in ROWS if one.factory}
+
+
+def typed_class(name: str) -> type[TypedPass]:
+    """The class of our typed pass ``name``, imported at the first use.
+
+    Raises:
+        KeyError: no typed pass has that name.
+    """
+    factory = _factories().get(name)
+    if factory is None:
+        known = ", ".join(sorted(_factories()))
+        raise KeyError(f"no typed pass called {name!r}; there are {known}")
+    return _load(factory)
+
+
+@cache
+def _load(factory: str) -> type[TypedPass]:
+    module, _, cls = factory.partition(":")
+    return getattr(import_module(module), cls)
+
+
+def home(name: str) -> tuple[str, str]:
+    """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
+    reference = next(one.inductor for one in ROWS if one.name == name and one.factory)
+    file, _, function = reference.partition(":")
+    return "torch._inductor.fx_passes." + file.removesuffix(".py").replace("/", "."), function
+
+
+def passes_for_cli() -> dict[str, Callable[[], type[TypedPass]]]:
+    """Our typed passes as xDSL's tools take them: by name, a function that gives the class."""
+    return {name: _loader(name) for name in _factories()}
+
+
+def _loader(name: str) -> Callable[[], type[TypedPass]]:
+    return lambda: typed_class(name)
+
+
+def table(markdown: bool = False, stage: Stage | None = None) -> str:
+    """The registry as text: aligned columns, or a Markdown table."""
+    cells = [
+        (r.stage, r.name, r.kind, r.flag, r.counter, r.inductor, r.summary) for r in rows(stage)
+    ]
+    return _markdown(cells) if markdown else _aligned(cells)
+
+
+def _markdown(cells: Iterable[tuple[str, ...]]) -> str:
+    code = {1, 3, 4, 5}
+    lines = [_COLUMNS, tuple("---" for _ in _COLUMNS)]
+    lines += [
+        tuple(f"`{text}`" if text and i in code else text for i, text in enumerate(line))
+        for line in cells
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _aligned(cells: Iterable[tuple[str, ...]]) -> str:
+    lines = [_COLUMNS, *cells]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS) - 1)]
+    widths.append(0)
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True))
+        for line in lines
+    )

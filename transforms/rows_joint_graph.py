@@ -1,0 +1,201 @@
+"""Registry rows of the joint stage."""
+
+from __future__ import annotations
+
+from xductor.transforms.pass_row import Kind, PassRow
+
+_MATCHER = "pattern_matcher"
+
+
+def _row(
+    name: str,
+    summary: str,
+    inductor: str = "",
+    *,
+    kind: Kind = "bridged",
+    flag: str = _MATCHER,
+    counter: str = "",
+    options: str = "",
+    factory: str = "",
+) -> PassRow:
+    return PassRow(
+        name,
+        "joint",
+        summary,
+        inductor or f"joint_graph.py:{name}",
+        kind=kind,
+        flag=flag,
+        counter=counter,
+        options=options,
+        factory=factory and f"xductor.transforms.{factory}",
+    )
+
+
+STEP_ROWS = (
+    _row(
+        "canonicalize_aten_ir_passes",
+        "One form for what quantised models record; first of all steps.",
+        flag="",
+    ),
+    _row(
+        "canonicalize_quant_mapping",
+        "Calls of the quantisation wrapper as calls of the function they wrap.",
+        flag="",
+    ),
+    _row(
+        "joint_custom_pre_pass",
+        "The user's own passes, before ours.",
+        "../config.py:joint_custom_pre_pass",
+        flag="joint_custom_pre_pass",
+    ),
+    _row(
+        "remove_noop_ops",
+        "Ops that give back their input: views to the same shape, casts to the same dtype, clones.",
+        "post_grad.py:remove_noop_ops",
+        kind="procedural",
+        flag="",
+        factory="post_grad.remove_noop_ops:RemoveNoopOps",
+    ),
+    _row(
+        "constant_fold_uniform_value",
+        "Values that are one number everywhere, as full.",
+        flag="joint_graph_constant_folding",
+    ),
+    _row(
+        "remove_no_ops",
+        "x + 0, x - 0, x * 1, x / 1, with the constants that folding found.",
+        flag="joint_graph_constant_folding",
+    ),
+    _row(
+        "remove_redundant_views",
+        "Views of one tensor to one dtype, once.",
+        flag="joint_graph_constant_folding",
+    ),
+    _row(
+        "auto_chunker",
+        "A large product and what follows it, cut into chunks to save memory.",
+        "auto_chunker/__init__.py:chunk",
+        flag="auto_chunker.enable",
+    ),
+    _row(
+        "replace_random_passes",
+        "Random ops as the compiler's own generator.",
+        "replace_random.py:replace_random_passes",
+        flag="not fallback_random",
+    ),
+    _row(
+        "replace_random",
+        "rand and randn from a seed of the compiler's.",
+        "replace_random.py:replace_random",
+        flag="not fallback_random",
+    ),
+    _row(
+        "replace_randint",
+        "randint from a seed of the compiler's.",
+        "replace_random.py:replace_randint",
+        flag="not fallback_random",
+    ),
+    _row(
+        "fuse_seed_creation_pass",
+        "All seeds of a device made at once.",
+        "replace_random.py:fuse_seed_creation_pass",
+        flag="not fallback_random",
+    ),
+    _row(
+        "fuse_offset_creation_pass",
+        "All offsets of a device read at once.",
+        "replace_random.py:fuse_offset_creation_pass",
+        flag="align_random_eager",
+    ),
+    _row(
+        "joint_custom_post_pass",
+        "The user's own passes, after ours.",
+        "../config.py:joint_custom_post_pass",
+        flag="joint_custom_post_pass",
+    ),
+    _row(
+        "stable_topological_sort",
+        "Definitions before uses, else in the order they stood.",
+        "../pattern_matcher.py:stable_topological_sort",
+        kind="procedural",
+        flag="",
+        factory="post_grad.stable_topological_sort:StableTopologicalSort",
+    ),
+)
+
+PATTERN_ROWS = (
+    _row(
+        "pointless_view",
+        "A view to the shape its input has.",
+        kind="declared",
+        factory="joint_graph.pointless_view:PointlessView",
+    ),
+    _row(
+        "pointless_view_pair",
+        "A view of a view, back to the shape before both.",
+        kind="declared",
+        counter="removed_pointless_view_pair",
+        factory="joint_graph.pointless_view:PointlessViewPair",
+    ),
+    _row(
+        "pointless_permute_pair",
+        "Two permutes that undo each other.",
+        kind="declared",
+        factory="joint_graph.pointless_permute_pair:PointlessPermutePair",
+    ),
+    _row(
+        "pointless_convert",
+        "A cast of a cast, without the one in the middle.",
+        kind="declared",
+        factory="joint_graph.pointless_convert:PointlessConvert",
+    ),
+    _row("fix_iota_device", "A range that only indexes tensors of a device is made there."),
+    _row("bmm_to_mm", "A bmm whose batch is one is an mm."),
+    _row(
+        "scatter_upon_const_tensor",
+        "A scatter of one value into a constant: a comparison and a where.",
+        flag="optimize_scatter_upon_const_tensor",
+    ),
+    _row("mul_softmax_pattern", "Softmax of a scaled input: the maximum before the scale."),
+    _row("div_softmax_pattern", "Softmax of a divided input: the maximum before the division."),
+    _row(
+        "pad_mm",
+        "Operands of an mm padded to sizes that hardware likes.",
+        "pad_mm.py:pad_mm",
+        flag="shape_padding",
+    ),
+    _row(
+        "pad_bmm",
+        "Operands of a bmm padded to sizes that hardware likes.",
+        "pad_mm.py:pad_bmm",
+        flag="shape_padding",
+    ),
+    _row(
+        "pad_addmm",
+        "Operands of an addmm padded to sizes that hardware likes.",
+        "pad_mm.py:pad_addmm",
+        flag="shape_padding",
+    ),
+    _row(
+        "randperm_index",
+        "Indexing by a random permutation needs no checks.",
+        "misc_patterns.py:_misc_patterns_init",
+    ),
+    _row(
+        "randperm_index_add",
+        "Adding at a random permutation needs no atomics.",
+        "misc_patterns.py:_misc_patterns_init",
+    ),
+)
+
+ATTENTION_ROWS = tuple(
+    _row(
+        f"_sfdp_pattern_{number}",
+        f"Attention spelling {number} of Inductor's: one fused attention.",
+        f"fuse_attention.py:_sfdp_pattern_{number}",
+        counter="fuse_attention",
+    )
+    for number in range(1, 31)
+)
+
+ROWS = (*STEP_ROWS, *PATTERN_ROWS, *ATTENTION_ROWS)
