@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from xductor.backend import compile_state, versions
@@ -77,12 +78,14 @@ def tagged() -> Iterator[None]:
     if settings is None or versions.cache_key_class() is not None:
         yield
         return
-    from torch.compiler import config
-
     part, unstable = _describe(settings)
     # A key that nobody has used or will use: the caches are as good as bypassed.
     tag = uuid.uuid4().hex if unstable else " ".join(part)
-    with config.patch(cache_key_tag=f"{config.cache_key_tag}{tag}"):
+    config = versions.compiler_config()
+    if tag in config.cache_key_tag:
+        yield
+        return
+    with config.patch(cache_key_tag=f"{config.cache_key_tag} {tag}"):
         yield
 
 
@@ -157,9 +160,10 @@ def rewrite_identity(rewrite: Any) -> str | None:
     """Text that is the same in another process exactly when ``rewrite`` does the same.
 
     A rewrite may say it itself, by ``uuid()`` as Inductor's custom passes do. Otherwise it is the
-    class's name, the content of the file that defines it, and the values of its options; None
-    where there is no such file, where the class closes over variables, or where an option is a
-    live object.
+    class's name, the content of the files that define it, and the values of its options; None
+    where there is no such file, where a method closes over variables, or where an option is a
+    live object. What the file imports is not followed: a rewrite that changes with it needs
+    ``uuid()``.
     """
     uuid_method = getattr(rewrite, "uuid", None)
     cls = rewrite if isinstance(rewrite, type) else type(rewrite)
@@ -167,36 +171,44 @@ def rewrite_identity(rewrite: Any) -> str | None:
         own = uuid_method()
         return None if own is None else f"{cls.__qualname__}:{_plain(own)}"
     options = _options_text(rewrite)
-    files = [_file_hash(base) for base in cls.__mro__ if not _is_foundation(base)]
-    if options is None or None in files or _closes_over_variables(cls):
+    content = _content_hash(cls)
+    if options is None or content is None:
         return None
-    return f"{cls.__module__}.{cls.__qualname__}({options}):{','.join(filter(None, files))}"
+    return f"{cls.__module__}.{cls.__qualname__}({options}):{content}"
 
 
-def _is_foundation(cls: type) -> bool:
-    """Whether the key covers the class without its file: built in, or ours (see source_hash)."""
-    return cls.__module__.partition(".")[0] in ("builtins", "abc", "typing", "xductor", "xdsl")
+def _content_hash(cls: type) -> str | None:
+    """A hash of the files that hold ``cls``, its bases and their methods."""
+    files: set[str] = set()
+    for base in cls.__mro__:
+        # Built in, or part of what package_version and source_hash cover.
+        if base.__module__.partition(".")[0] in ("builtins", "abc", "typing", "xductor", "xdsl"):
+            continue
+        try:
+            files.add(inspect.getfile(base))
+        except (TypeError, OSError):
+            return None
+        for function in _functions(base):
+            code = function.__code__
+            if code.co_filename == "<string>":  # what dataclasses write; the fields say it all
+                continue
+            if set(code.co_freevars) - {"__class__"}:
+                return None
+            files.add(code.co_filename)
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted(files):
+        try:
+            digest.update(hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest())
+        except OSError:
+            return None
+    return digest.hexdigest()
 
 
-def _file_hash(cls: type) -> str | None:
-    try:
-        content = Path(inspect.getfile(cls)).read_bytes()
-    except (TypeError, OSError):
-        return None
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
-
-
-def _closes_over_variables(cls: type) -> bool:
-    functions = [
-        inspect.unwrap(value.__func__ if isinstance(value, (classmethod, staticmethod)) else value)
-        for base in cls.__mro__
-        if not _is_foundation(base)
-        for value in vars(base).values()
-        if inspect.isfunction(value) or isinstance(value, (classmethod, staticmethod))
-    ]
-    return any(
-        name != "__class__" for function in functions for name in function.__code__.co_freevars
-    )
+def _functions(cls: type) -> Iterator[FunctionType]:
+    for value in vars(cls).values():
+        function = getattr(value, "__func__", getattr(value, "fget", value))
+        if isinstance(function, FunctionType):
+            yield inspect.unwrap(function)
 
 
 def _options_text(rewrite: Any) -> str | None:

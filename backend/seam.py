@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from xductor.backend import cache_keys, compile_state, settings, versions
+from xductor.backend import (
+    cache_keys,
+    compile_state,
+    in_process,
+    repro_scripts,
+    settings,
+    versions,
+)
 from xductor.backend.settings import Settings
 from xductor.backend.versions import STAGE_FUNCTIONS, Stage, UnsupportedTorchError
-
-log = logging.getLogger(__name__)
 
 _lock = threading.RLock()
 _stock: dict[Stage, Callable[..., Any]] = {}
@@ -73,7 +77,8 @@ def attach() -> None:
         }
         for stage, name in STAGE_FUNCTIONS.items():
             setattr(module, name, _dispatcher(stage, found[stage]))
-        _compile_in_process(module)
+        in_process.attach(module)
+        repro_scripts.attach()
         _stock.update(found)
 
 
@@ -112,61 +117,3 @@ def _dispatcher(stage: Stage, stock: Callable[..., Any]) -> Callable[..., Any]:
             return stage_function(stage)(*args, **kwargs)
 
     return dispatch
-
-
-_forced_in_process = 0
-
-
-def _compile_in_process(module: Any) -> None:
-    """Keep a compile of ours in this process where Inductor would send it to another.
-
-    The other process would run the stock stages.
-    """
-    stock = getattr(module, "fx_codegen_and_compile", None)
-    if stock is None or not hasattr(module, "fx_compile_mode"):
-        return
-
-    @functools.wraps(stock)
-    def fx_codegen_and_compile(*args: Any, **kwargs: Any) -> Any:
-        mode = module.fx_compile_mode
-        if compile_state.current().settings is None or mode == type(mode).NORMAL:
-            return stock(*args, **kwargs)
-        _warn_in_process(mode.name)
-        with _normal_mode(module):
-            return stock(*args, **kwargs)
-
-    module.fx_codegen_and_compile = fx_codegen_and_compile
-
-
-_FLAGS = ("fx_compile_mode", "fx_compile_async", "fx_compile_progressive")
-_saved_flags: dict[str, Any] = {}
-
-
-@contextmanager
-def _normal_mode(module: Any) -> Iterator[None]:
-    """Inductor's compile mode is a module global: the last compile to leave puts it back."""
-    global _forced_in_process
-    with _lock:
-        if _forced_in_process == 0:
-            _saved_flags.update({name: getattr(module, name) for name in _FLAGS})
-            module.fx_compile_mode = type(module.fx_compile_mode).NORMAL
-            module.fx_compile_async = module.fx_compile_progressive = False
-        _forced_in_process += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _forced_in_process -= 1
-            if _forced_in_process == 0:
-                for name, value in _saved_flags.items():
-                    setattr(module, name, value)
-                _saved_flags.clear()
-
-
-@functools.cache
-def _warn_in_process(mode: str) -> None:
-    log.warning(
-        "TORCHINDUCTOR_FX_COMPILE_MODE=%s compiles in another process, where Inductor's own "
-        "passes would run; compiles with xductor stay in this process",
-        mode,
-    )

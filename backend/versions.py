@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal
 
@@ -52,7 +53,7 @@ VERSIONS: dict[tuple[int, int], InductorVersion] = {
     version.release: version
     for version in (
         InductorVersion((2, 11), "callable", "used", pre_grad_timing=False),
-        InductorVersion((2, 12), "callable", "used", pre_grad_timing=False),
+        InductorVersion((2, 12), "callable", "dropped", pre_grad_timing=True),
         InductorVersion((2, 13), "list", "dropped", pre_grad_timing=True),
         InductorVersion((2, 14), "list", "dropped", pre_grad_timing=True),
     )
@@ -102,10 +103,7 @@ def supported() -> bool:
 
 def compile_fx_module() -> ModuleType:
     """The module whose globals Inductor looks its stage functions up in."""
-    from torch._inductor import compile_fx
-
-    # The package has a function of the same name; an import of it may shadow the module.
-    return compile_fx if isinstance(compile_fx, ModuleType) else inspect.getmodule(compile_fx)  # type: ignore[return-value]
+    return import_module("torch._inductor.compile_fx")
 
 
 def _compile_fx_name(name: str) -> object:
@@ -143,6 +141,11 @@ def cache_writers() -> tuple[tuple[type, str], ...]:
 
     autograd = _autograd_cache_module().AOTAutogradCache
     return ((FxGraphCache, "_save_graph"), (autograd, "save"))
+
+
+def compiler_config() -> Any:
+    """`torch.compiler.config`, whose type the checkers do not see."""
+    return import_module("torch.compiler.config")
 
 
 def _autograd_cache_module() -> ModuleType:

@@ -1,0 +1,164 @@
+"""The backward is compiled when it first runs: later, perhaps in another thread, by us all the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+
+from xductor.backend import seam
+from xductor.backend.settings import Settings
+
+
+# Products of matrices alone: Inductor calls a library for them, and no compiler runs.
+def chain(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.mm(torch.mm(x, w), w)
+
+
+def operands() -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(4, 4, requires_grad=True), torch.randn(4, 4, requires_grad=True)
+
+
+def in_thread(name: str, function: Callable[[], Any]) -> None:
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            function()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name=name)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def check_gradients(x: torch.Tensor, w: torch.Tensor) -> None:
+    x2, w2 = x.detach().requires_grad_(), w.detach().requires_grad_()
+    chain(x2, w2).backward(torch.ones(4, 4))
+    torch.testing.assert_close((x.grad, w.grad), (x2.grad, w2.grad))
+
+
+FORWARD = ["pre_grad", "joint", "post_grad"]
+
+
+@pytest.mark.usefixtures("empty_cache")
+class TestStaticShapes:
+    def test_post_grad_runs_in_the_backward_with_the_same_settings(self, recorded_stages):
+        x, w = operands()
+        options = {"xductor.numerics": "fast", "xductor.verify": "types"}
+        out = torch.compile(chain, backend="xductor", options=options)(x, w)
+        assert recorded_stages.names() == FORWARD
+        out.backward(torch.ones(4, 4))
+        assert recorded_stages.names() == [*FORWARD, "post_grad"]
+        expected = Settings(numerics="fast", verify="types")
+        assert {call.settings for call in recorded_stages.calls} == {expected}
+        check_gradients(x, w)
+
+    def test_in_another_thread(self, recorded_stages):
+        x, w = operands()
+        out = torch.compile(chain, backend="xductor")(x, w)
+        recorded_stages.take()
+        in_thread("backward", lambda: out.backward(torch.ones(4, 4)))
+        assert [(call.stage, call.thread) for call in recorded_stages.calls] == [
+            ("post_grad", "backward")
+        ]
+        check_gradients(x, w)
+
+    def test_inductor_options_reach_the_backward(self, recorded_stages):
+        seen: list[bool] = []
+        recorded_stages.before = lambda call: seen.append(torch._inductor.config.max_autotune)
+        x, w = operands()
+        out = torch.compile(chain, backend="xductor", mode="max-autotune-no-cudagraphs")(x, w)
+        out.backward(torch.ones(4, 4))
+        assert seen == [True] * 4
+        assert not torch._inductor.config.max_autotune
+
+    def test_installed_block_left_before_the_backward(self, recorded_stages):
+        x, w = operands()
+        with seam.installed({"xductor.numerics": "fast"}):
+            out = torch.compile(chain)(x, w)
+        recorded_stages.take()
+        in_thread("backward", lambda: out.backward(torch.ones(4, 4)))
+        assert [call.settings.numerics for call in recorded_stages.calls] == ["fast"]
+        check_gradients(x, w)
+
+    def test_uninstalled_before_the_backward(self, recorded_stages):
+        x, w = operands()
+        seam.install()
+        out = torch.compile(chain)(x, w)
+        seam.uninstall()
+        recorded_stages.take()
+        out.backward(torch.ones(4, 4))
+        assert recorded_stages.names() == ["post_grad"]
+
+    def test_stock_forward_keeps_stock_backward(self, recorded_stages):
+        x, w = operands()
+        seam.attach()
+        out = torch.compile(chain)(x, w)
+        with seam.installed():
+            out.backward(torch.ones(4, 4))
+        assert recorded_stages.names() == []
+
+    def test_backward_of_stock_during_a_compile_of_ours(self, recorded_stages):
+        """Each of two pending backwards is compiled by the pipeline of its own forward."""
+        torch._dynamo.reset()
+        x, w = operands()
+        ours = torch.compile(chain, backend="xductor")(x, w)
+        torch._dynamo.reset()
+        stock = torch.compile(chain, backend="inductor")(x, w)
+        recorded_stages.take()
+        stock.backward(torch.ones(4, 4))
+        assert recorded_stages.take() == []
+        x.grad = w.grad = None
+        ours.backward(torch.ones(4, 4))
+        assert recorded_stages.take() == ["post_grad"]
+        check_gradients(x, w)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_dynamic_shapes_compile_the_backward_at_once(recorded_stages):
+    x, w = operands()
+    out = torch.compile(chain, backend="xductor", dynamic=True)(x, w)
+    assert recorded_stages.names() == [*FORWARD, "post_grad"]
+    out.backward(torch.ones(4, 4))
+    assert recorded_stages.names() == [*FORWARD, "post_grad"]
+    check_gradients(x, w)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_forward_from_the_cache_and_backward_compiled(recorded_stages):
+    """A run without a backward stores the forward alone; the next run compiles the rest."""
+    x, w = operands()
+    torch.compile(chain, backend="xductor")(x, w)
+    torch._dynamo.reset()
+    counters.clear()
+    recorded_stages.take()
+    out = torch.compile(chain, backend="xductor")(x, w)
+    assert counters["inductor"]["fxgraph_cache_hit"] == 1
+    assert recorded_stages.take() == ["pre_grad", "joint"]
+    in_thread("backward", lambda: out.backward(torch.ones(4, 4)))
+    assert counters["inductor"]["fxgraph_cache_miss"] == 1
+    assert recorded_stages.take() == ["post_grad"]
+    check_gradients(x, w)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_backward_restored_from_the_cache(recorded_stages):
+    for _ in range(2):
+        torch._dynamo.reset()
+        counters.clear()
+        recorded_stages.take()
+        x, w = operands()
+        out = torch.compile(chain, backend="xductor")(x, w)
+        in_thread("backward", lambda out=out: out.backward(torch.ones(4, 4)))
+        check_gradients(x, w)
+    assert recorded_stages.names() == []
+    assert counters["aot_autograd"]["autograd_cache_hit"] == 1
+    assert counters["inductor"]["fxgraph_cache_hit"] == 2
