@@ -23,9 +23,10 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from xductor.ir.context import FX_DIALECT, XductorContext
+from xductor.ir.context import XductorContext
 from xductor.ir.verifier import verify
 from xductor.transforms.registry import passes_for_cli
+from xductor.transforms.universe import UNIVERSE
 
 VerifyLevel = Literal["structure", "types", "stage"]
 
@@ -45,7 +46,7 @@ class XductorOptMain(xDSLOptMain):
     def register_all_dialects(self) -> None:
         # The first hook xDSL's constructor calls after it has made a plain Context.
         self.ctx = XductorContext()
-        known = {*self.ctx.registered_dialect_names, FX_DIALECT.name}
+        known = {*self.ctx.registered_dialect_names, *UNIVERSE.all_dialects}
         for name, factory in Universe.get_multiverse().all_dialects.items():
             if name not in known:
                 self.ctx.register_dialect(name, factory)
