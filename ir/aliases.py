@@ -35,7 +35,7 @@ _MAYBE_VIEWS = frozenset(
      "aten::coalesce", "aten::contiguous", "aten::flatten", "aten::pin_memory", "aten::ravel",
      "aten::reshape", "aten::reshape_as", "aten::resolve_conj", "aten::resolve_neg", "aten::to",
      "aten::_sparse_broadcast_to", "aten::_nested_get_values", "aten::_values", "aten::values",
-     "aten::_indices", "aten::indices", "aten::lift_fresh"}
+     "aten::_indices", "aten::indices"}
 )  # fmt: skip
 
 # Kernels that share storage where their schema says nothing.
@@ -78,6 +78,8 @@ def schema_aliases(target: torch._ops.OpOverload) -> tuple[AliasFact | None, ...
             facts.append(_undeclared(undeclared) if undeclared and _is_tensor(result) else None)
             continue
         candidates = [owners[a] for a in sorted(info.before_set) if a in owners]
+        if not info.before_set:  # of a list only the elements carry the letter: `Tensor(a)[]`
+            candidates = [a for a in schema.arguments if a.alias_info is not None]
         if not candidates:
             facts.append(None)
             continue
@@ -106,6 +108,7 @@ def needs_storage_check(target: object) -> bool:
     if isinstance(target, torch._ops.OpOverload):
         return _overload_needs_check(target)
     if isinstance(target, str):
+        # Also the path of a submodule, which is no name of a method.
         return target not in _METHODS_WITHOUT_ALIASES
     if isinstance(target, torch._ops.HigherOrderOperator):
         return target.name() not in _HIGHER_ORDER_WITHOUT_ALIASES
