@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import linecache
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -258,10 +262,9 @@ class TestSourceHash:
         room = tmp_path / "room"
         room.mkdir()
 
-        class Spec:
-            submodule_search_locations = [str(room)]
-
-        monkeypatch.setattr(cache_keys, "find_spec", lambda name: Spec)
+        spec = ModuleSpec("room", None, is_package=True)
+        spec.submodule_search_locations = [str(room)]
+        monkeypatch.setattr(cache_keys, "find_spec", lambda name: spec)
 
         def fresh() -> str:
             cache_keys.source_hash.cache_clear()
@@ -280,6 +283,29 @@ class TestSourceHash:
             cache_keys.source_hash.cache_clear()
 
 
+@pytest.fixture
+def load_module(tmp_path: Path) -> Iterator[Callable[[str], ModuleType]]:
+    """Make a module of a text, which stands in a file as long as the test runs."""
+    names: list[str] = []
+
+    def load(text: str) -> ModuleType:
+        path = tmp_path / "rewrites_of_a_user.py"
+        path.write_text(text)
+        linecache.checkcache()
+        spec = spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        sys.modules[path.stem] = module
+        names.append(path.stem)
+        spec.loader.exec_module(module)
+        return module
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+
+
 class TestRewriteIdentity:
     def test_class_in_a_file(self):
         identity = cache_keys.rewrite_identity(Keep)
@@ -287,23 +313,10 @@ class TestRewriteIdentity:
         assert identity == cache_keys.rewrite_identity(Keep)
         assert identity != cache_keys.rewrite_identity(KeepToo)
 
-    def test_content_of_the_file(self, tmp_path: Path):
-        def load(text: str) -> type:
-            path = tmp_path / "mine.py"
-            path.write_text(text)
-            namespace: dict[str, Any] = {"__name__": "mine", "__file__": str(path)}
-            exec(compile(text, str(path), "exec"), namespace)
-            module = type(sys)("mine")
-            module.__dict__.update(namespace)
-            sys.modules["mine"] = module
-            return namespace["Mine"]
-
-        try:
-            text = "class Mine:\n    stage = 'joint'\n    alpha = 1\n"
-            first = cache_keys.rewrite_identity(load(text))
-            second = cache_keys.rewrite_identity(load(text.replace("1", "2")))
-        finally:
-            sys.modules.pop("mine", None)
+    def test_content_of_the_file(self, load_module):
+        text = "class Mine:\n    stage = 'joint'\n    alpha = 1\n"
+        first = cache_keys.rewrite_identity(load_module(text).Mine)
+        second = cache_keys.rewrite_identity(load_module(text.replace("1", "2")).Mine)
         assert first is not None
         assert second is not None
         assert first != second
@@ -344,17 +357,13 @@ class TestRewriteIdentity:
     def test_class_over_variables_has_none(self):
         assert cache_keys.rewrite_identity(enclosed(1)) is None
 
-    def test_borrowed_method_counts(self, tmp_path: Path):
-        path = tmp_path / "lender.py"
-
+    def test_borrowed_method_counts(self, load_module):
         def borrowed(text: str) -> str | None:
-            path.write_text(text)
-            namespace: dict[str, Any] = {"__name__": "lender"}
-            exec(compile(text, str(path), "exec"), namespace)
+            lender = load_module(text)
 
             class Borrower:
                 stage = "joint"
-                rewrite = namespace["rewrite"]
+                rewrite = lender.rewrite
 
             return cache_keys.rewrite_identity(Borrower)
 
@@ -363,9 +372,8 @@ class TestRewriteIdentity:
         assert first != borrowed("def rewrite(self): return 2\n")
 
     def test_class_of_no_file_has_none(self):
-        namespace: dict[str, Any] = {"__name__": "nowhere"}
-        exec("class Typed:\n    stage = 'joint'\n", namespace)
-        assert cache_keys.rewrite_identity(namespace["Typed"]) is None
+        typed_in = type("TypedIn", (), {"stage": "joint", "__module__": "nowhere"})
+        assert cache_keys.rewrite_identity(typed_in) is None
 
 
 class TestTag:
@@ -403,7 +411,7 @@ class TestTag:
 
 
 def test_wrapping_happens_once():
-    seam.attach()
+    assert cache_keys.install_key()
     key_class: Any = versions.cache_key_class()
     before: Callable[..., Any] = key_class.__init__
     assert cache_keys.install_key()

@@ -1,4 +1,4 @@
-"""The backward is compiled when it first runs: later, perhaps in another thread, by us all the same."""
+"""The backward is compiled when it first runs, perhaps in another thread: by us all the same."""
 
 from __future__ import annotations
 
