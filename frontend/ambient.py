@@ -1,0 +1,36 @@
+"""The modes that are on while a pre-grad graph is handed over."""
+
+from __future__ import annotations
+
+import torch
+
+from xductor.ir.dtypes import TEXT_OF_DTYPE
+from xductor.ir.symbol_attr import Ambient
+
+_DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia")
+
+
+def capture_ambient() -> Ambient:
+    """The current modes; those at PyTorch's defaults are left out."""
+    autocast = tuple(
+        (device, TEXT_OF_DTYPE[torch.get_autocast_dtype(device)])
+        for device in _DEVICES
+        if _autocast_on(device)
+    )
+    dtype = torch.get_default_dtype()
+    device = torch.get_default_device() if torch._C._len_torch_function_stack() else None
+    return Ambient(
+        autocast=autocast,
+        grad=None if torch.is_grad_enabled() else False,
+        inference=True if torch.is_inference_mode_enabled() else None,
+        deterministic=True if torch.are_deterministic_algorithms_enabled() else None,
+        default_dtype=None if dtype is torch.float32 else TEXT_OF_DTYPE[dtype],
+        default_device=None if device is None or device.type == "cpu" else str(device),
+    )
+
+
+def _autocast_on(device: str) -> bool:
+    try:
+        return torch.is_autocast_enabled(device)
+    except RuntimeError:  # a device type this build does not know
+        return False

@@ -1,0 +1,160 @@
+"""Arguments of FX nodes as `ArgsAttr`: schema order for overloads, as spelled for the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.fx as fx
+from xdsl.ir import SSAValue
+
+from xductor.frontend.errors import LoweringError
+from xductor.ir.arguments import (
+    CONSTANT_TYPES,
+    ArgsAttr,
+    DictArg,
+    FunctionArg,
+    Handle,
+    ListArg,
+    Pack,
+    Ref,
+    SizeArg,
+    SliceArg,
+    SymbolRef,
+)
+from xductor.ir.operations import SchemaOp
+from xductor.ir.python_targets import qualified_name
+from xductor.ir.schema import normalise
+
+if TYPE_CHECKING:
+    from xductor.frontend.fx_importer import GraphLowering
+
+_PLAIN = frozenset(CONSTANT_TYPES)
+_REFS = [Ref(index) for index in range(64)]
+
+
+class ArgumentReader:
+    """Reads the arguments of one graph's nodes."""
+
+    def __init__(self, lowering: GraphLowering) -> None:
+        self.lowering = lowering
+        self.env = lowering.env
+
+    def in_schema_order(
+        self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
+    ) -> ArgsAttr:
+        """All arguments of an overload in schema order, defaults filled in, constants normalised."""
+        table = cls.table
+        args, kwargs, env = node.args, node.kwargs, self.env
+        given, taken = len(args), 0
+        if given > len(table.params):
+            raise LoweringError(node, f"{given} arguments given, {cls.name} takes {len(table.params)}")
+        data: list[Any] = []
+        for position, param in enumerate(table.params):
+            if position < given:
+                item = args[position]
+            elif param.name in kwargs:
+                item = kwargs[param.name]
+                taken += 1
+            elif param.has_default:
+                data.append(table.defaults[position])
+                continue
+            elif param.optional:
+                data.append(None)
+                continue
+            else:
+                raise LoweringError(node, f"{cls.name} needs its argument '{param.name}'")
+            kind = type(item)
+            if kind is fx.Node:
+                found = env.get(item)
+                if isinstance(found, SSAValue):
+                    data.append(_REFS[len(operands)] if len(operands) < 64 else Ref(len(operands)))
+                    operands.append(found)
+                    continue
+            data.append(normalise(param, self.tree(node, item, operands)))
+        if taken != len(kwargs):
+            unknown = sorted(set(kwargs) - set(table.index))
+            raise LoweringError(
+                node,
+                f"{cls.name} has no argument {unknown} or has it twice",
+                f"it has: {', '.join(table.index)}",
+            )
+        return ArgsAttr(tuple(data))
+
+    def raw(
+        self, node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[SSAValue]
+    ) -> ArgsAttr:
+        """Arguments as the node spells them: positional, then keyword."""
+        positional = tuple([self.tree(node, item, operands) for item in args])
+        keywords = tuple([(name, self.tree(node, item, operands)) for name, item in kwargs.items()])
+        return ArgsAttr((positional, keywords))
+
+    def tree(self, node: fx.Node, item: Any, operands: list[SSAValue]) -> Any:
+        """One argument: values become references, containers keep their kind."""
+        kind = type(item)
+        if kind in _PLAIN:
+            return item
+        if kind is fx.Node:
+            return self.value(node, item, operands)
+        if isinstance(item, torch.Size):
+            return SizeArg([self.tree(node, part, operands) for part in item])
+        if isinstance(item, list):
+            return ListArg([self.tree(node, part, operands) for part in item])
+        if isinstance(item, tuple):
+            if hasattr(item, "_fields"):
+                return self.handle(item)
+            return tuple([self.tree(node, part, operands) for part in item])
+        if isinstance(item, dict):
+            return DictArg(
+                [(self.tree(node, key, operands), self.tree(node, part, operands)) for key, part in item.items()]
+            )
+        if kind is slice:
+            return SliceArg([self.tree(node, part, operands) for part in (item.start, item.stop, item.step)])
+        if isinstance(item, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return self.lowering.types.dim(item)
+        return self.other(item)
+
+    def value(self, node: fx.Node, source: fx.Node, operands: list[SSAValue]) -> Any:
+        """A reference to what a node computes: a value, all values of a tuple, or a subgraph."""
+        try:
+            found = self.env[source]
+        except KeyError:
+            raise LoweringError(
+                node,
+                f"uses '{source.name}', which is not defined above it",
+                "the graph is not topologically sorted or fails graph.lint()",
+            ) from None
+        return self.refer(found, operands)
+
+    def refer(self, found: Any, operands: list[SSAValue]) -> Any:
+        if isinstance(found, SSAValue):
+            operands.append(found)
+            return Ref(len(operands) - 1)
+        if type(found) is Pack:
+            return Pack([self.refer(part, operands) for part in found])
+        return found
+
+    def other(self, item: Any) -> Any:
+        """Names for callables and classes, handles for every other object."""
+        if isinstance(item, (bool, int, float, complex, str)):
+            return _base_constant(item)
+        if callable(item) or isinstance(item, type):
+            name = qualified_name(item)
+            if name is not None:
+                return FunctionArg(name)
+        return self.handle(item)
+
+    def handle(self, item: Any) -> Handle:
+        kind = type(item)
+        return Handle(f"{kind.__module__}.{kind.__qualname__}", str(id(item)), item)
+
+
+def _base_constant(item: Any) -> Any:
+    """An enum or another subclass of a number or string, as the plain constant it equals."""
+    for base in (bool, int, float, complex, str):
+        if isinstance(item, base):
+            return base(item)
+    return item
+
+
+__all__ = ["ArgumentReader", "SymbolRef"]

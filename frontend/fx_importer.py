@@ -1,0 +1,340 @@
+"""Lowers an `fx.GraphModule` into the IR: one op a node, tuples as several results.
+
+The graph is only read. `operator.getitem` on a tuple, and `get_attr` of a subgraph, have no op:
+they become results and symbol references, and come back when the module is raised.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+import torch.fx as fx
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+
+from xductor.frontend.ambient import capture_ambient
+from xductor.frontend.arguments import ArgumentReader
+from xductor.frontend.errors import LoweringError
+from xductor.frontend.node_types import (
+    MISSING,
+    TypeReader,
+    leaves_of,
+    recorded_value,
+    structure_of,
+)
+from xductor.frontend.recover import recovered_values
+from xductor.frontend.storages import read_aliases
+from xductor.ir.aliases import needs_storage_check
+from xductor.ir.arguments import ArgsAttr, FunctionArg, Handle, Pack, Ref, SymbolRef, map_tree, references
+from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
+from xductor.ir.metadata import NodeMeta
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.registry import method_class, module_class, op_class
+from xductor.ir.results import LEAF, StructureAttr, count_leaves
+from xductor.ir.symbol_attr import Ambient
+from xductor.ir.symbols import SymbolTable
+from xductor.ir.types import NONE
+
+Subgraphs = Literal["bodies", "declare"]
+
+
+def from_fx(
+    gm: fx.GraphModule,
+    stage: str = "joint",
+    *,
+    example_inputs: Sequence[Any] | None = None,
+    subgraphs: Subgraphs = "bodies",
+    name: str = "forward",
+) -> ModuleOp:
+    """The IR of a graph, as xDSL's `builtin.module`; `gm` is never changed.
+
+    - `stage`: "pre_grad", "joint" or "post_grad".
+    - `example_inputs`: values for the placeholders, used to find the types of nodes that record
+      none (a graph from `torch._dynamo.export`); they are run under a fake mode of their own.
+    - `subgraphs`: "bodies" lowers the graphs of higher-order ops too; "declare" only names them.
+
+    Raises LoweringError (a ValueError) naming the node that cannot be lowered.
+    """
+    if stage not in STAGES:
+        raise ValueError(f"unknown stage {stage!r}; expected one of {', '.join(STAGES)}")
+    if not isinstance(gm, fx.GraphModule):
+        raise TypeError(f"from_fx takes an fx.GraphModule, not {type(gm).__name__}")
+    names = _SubgraphNames()
+    graphs: list[GraphOp] = []
+    values = recovered_values(gm, stage, example_inputs) if example_inputs is not None else {}
+    _lower(gm, name, stage, subgraphs, values, names, graphs)
+    return ModuleOp(graphs)
+
+
+class _SubgraphNames:
+    """A symbol for each subgraph object; one that is used twice has one."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, str] = {}
+        self.taken: set[str] = {"forward"}
+
+    def name(self, child: torch.nn.Module, wanted: str) -> tuple[str, bool]:
+        """The child's symbol, and whether it is new."""
+        known = self.of.get(id(child))
+        if known is not None:
+            return known, False
+        name, count = wanted, 0
+        while name in self.taken:
+            count += 1
+            name = f"{wanted}.{count}"
+        self.taken.add(name)
+        self.of[id(child)] = name
+        return name, True
+
+
+def _lower(
+    gm: fx.GraphModule,
+    name: str,
+    stage: str,
+    subgraphs: Subgraphs,
+    values: Mapping[fx.Node, Any],
+    names: _SubgraphNames,
+    graphs: list[GraphOp],
+) -> None:
+    lowering = GraphLowering(gm, stage, values, names)
+    graph = lowering.run(name)
+    graphs.append(graph)
+    for child_name, child in lowering.children:
+        if subgraphs == "declare":
+            graphs.append(_declaration(child_name, stage))
+        else:
+            _lower(child, child_name, stage, subgraphs, {}, names, graphs)
+
+
+def _declaration(name: str, stage: str) -> GraphOp:
+    return GraphOp(name, stage, Block(), declared=True)
+
+
+class GraphLowering:
+    """The state of lowering one graph."""
+
+    def __init__(
+        self, gm: fx.GraphModule, stage: str, values: Mapping[fx.Node, Any], names: _SubgraphNames
+    ) -> None:
+        self.gm = gm
+        self.stage = stage
+        self.values = values
+        self.names = names
+        self.types = TypeReader(stage)
+        self.block = Block()
+        self.env: dict[fx.Node, Any] = {}
+        self.children: list[tuple[str, fx.GraphModule]] = []
+        self.arguments = ArgumentReader(self)
+        self.placeholders: list[fx.Node] = []
+        self.getitems: dict[fx.Node, TorchOp] = {}
+
+    def run(self, name: str) -> GraphOp:
+        handlers = {
+            "call_function": self.call_function,
+            "call_method": self.call_method,
+            "placeholder": self.placeholder,
+            "get_attr": self.get_attr,
+            "call_module": self.call_module,
+            "output": self.output,
+        }
+        for node in self.gm.graph.nodes:
+            handlers[node.op](node)
+        if not isinstance(self.block.last_op, OutputOp):
+            raise LoweringError(None, "the graph has no output node", "add one with graph.output(...)")
+        graph = GraphOp(
+            name,
+            self.stage,
+            self.block,
+            self.symbol_table(),
+            capture_ambient() if self.stage == "pre_grad" else Ambient(),
+            arguments=[node.name for node in self.placeholders],
+        )
+        graph.live = self
+        return graph
+
+    def symbol_table(self) -> SymbolTable:
+        if not self.types.symbols:
+            return SymbolTable()
+        if self.types.shape_env is None:
+            raise LoweringError(None, f"symbols {sorted(self.types.symbols)} but no ShapeEnv that has them")
+        return SymbolTable.from_shape_env(self.types.shape_env, self.types.symbols)
+
+    def value(self, node: fx.Node) -> Any:
+        found = self.values.get(node, MISSING) if self.values else MISSING
+        return recorded_value(node, self.stage) if found is MISSING else found
+
+    def placeholder(self, node: fx.Node) -> None:
+        value = self.value(node)
+        if value is MISSING:
+            raise LoweringError(
+                node,
+                "no type is recorded (meta has neither 'val' nor 'example_value')",
+                "pass example_inputs=..., or run FakeTensorProp over the graph first",
+            )
+        self.placeholders.append(node)
+        self.env[node] = self.block.insert_arg(self.types.type_of(value), len(self.block.args))
+
+    def call_function(self, node: fx.Node) -> None:
+        target = node.target
+        if target is operator.getitem and self.tuple_getitem(node):
+            return
+        cls = op_class(target)
+        if cls is None:
+            self.opaque_call(node)
+            return
+        operands: list[SSAValue] = []
+        if cls.raw_arguments:
+            args = self.arguments.raw(node, node.args, node.kwargs, operands)
+        else:
+            args = self.arguments.in_schema_order(node, cls, operands)  # type: ignore[arg-type]
+        self.emit(node, cls, args, operands)
+
+    def call_method(self, node: fx.Node) -> None:
+        self.raw_call(node, method_class(str(node.target)))
+
+    def call_module(self, node: fx.Node) -> None:
+        self.raw_call(node, module_class(str(node.target)))
+
+    def raw_call(self, node: fx.Node, cls: type[TorchOp]) -> None:
+        operands: list[SSAValue] = []
+        self.emit(node, cls, self.arguments.raw(node, node.args, node.kwargs, operands), operands)
+
+    def opaque_call(self, node: fx.Node) -> None:
+        operands: list[SSAValue] = []
+        target = node.target
+        handle = Handle("callable", f"{getattr(target, '__qualname__', type(target).__name__)}", target)
+        args = self.arguments.raw(node, node.args, node.kwargs, operands)
+        data = ((handle, *args.data[0]), args.data[1])
+        self.emit(node, OpaqueCallOp, ArgsAttr(data), operands)
+
+    def get_attr(self, node: fx.Node) -> None:
+        path = str(node.target)
+        attribute = attribute_at(self.gm, path, node)
+        if isinstance(attribute, fx.GraphModule):
+            name, new = self.names.name(attribute, path)
+            if new:
+                self.children.append((name, attribute))
+            self.env[node] = SymbolRef(name)
+            return
+        value = self.value(node)
+        if value is MISSING:
+            value = attribute
+        self.emit(node, GetAttrOp, raw_args((path,)), [], value)
+
+    def output(self, node: fx.Node) -> None:
+        operands: list[SSAValue] = []
+        args = self.arguments.raw(node, node.args, {}, operands)
+        meta = NodeMeta((), node=node.name, origin=node, args=args)
+        op = OutputOp.make(args, operands, (), meta)
+        meta.__dict__["operands"] = op._operands
+        self.block.add_op(op)
+
+    def tuple_getitem(self, node: fx.Node) -> bool:
+        """A `getitem` on a tuple-valued op is one of its results; False for any other."""
+        source, index = node.args
+        found = self.env.get(source) if isinstance(source, fx.Node) else None  # type: ignore[arg-type]
+        if type(found) is not Pack or not isinstance(index, (int, slice)) or isinstance(index, bool):
+            return False
+        try:
+            part = found[index]
+        except IndexError:
+            raise LoweringError(
+                node, f"index {index} of a tuple of {len(found)} values", "the producer's metadata is stale"
+            ) from None
+        self.env[node] = Pack(part) if isinstance(index, slice) else part
+        op = self.getitems.get(source)  # type: ignore[arg-type]
+        if op is None:
+            return True
+        self.getitems[node] = op
+        if isinstance(part, SSAValue):
+            meta, slot = op.node, part.index  # type: ignore[attr-defined]
+            items = meta.__dict__["getitems"]
+            items.setdefault(slot, []).append(node)
+            if not meta.data[slot]:
+                named = (*meta.data[:slot], node.name, *meta.data[slot + 1 :])
+                meta.__dict__["data"] = named
+        else:
+            op.node.__dict__["getitems"].setdefault(-1, []).append(node)
+        return True
+
+    def emit(
+        self,
+        node: fx.Node,
+        cls: type[TorchOp],
+        args: ArgsAttr,
+        operands: list[SSAValue],
+        value: Any = MISSING,
+    ) -> None:
+        """Add the op of a node with the results its recorded value says."""
+        if value is MISSING:
+            value = self.value(node)
+            if value is MISSING:
+                value = self.value_without_record(node, cls)
+        structure: StructureAttr | None = None
+        if isinstance(value, (tuple, list)) and not isinstance(value, torch.Tensor):
+            shape = structure_of(value)
+            types = [self.types.type_of(leaf) for leaf in leaves_of(value)]
+            if cls.raw_arguments or any(part != LEAF for part in shape) or not cls.table.is_tuple:  # type: ignore[attr-defined]
+                structure = StructureAttr(shape)
+            names: tuple[str, ...] = ("",) * len(types)
+            meta = NodeMeta(names, node=node.name, origin=node, getitems={}, args=args)
+        else:
+            shape = LEAF
+            types = [] if value is None and not node.users and not cls.raw_arguments else [self.types.type_of(value)]
+            meta = NodeMeta((node.name,) * len(types), node=node.name, origin=node, args=args)
+        op = cls.make(args, operands, types, meta, structure=structure)
+        meta.__dict__["operands"] = op._operands
+        self.block.add_op(op)
+        if needs_storage_check(op.target):
+            aliases = read_aliases(op, node, value, self)
+            if aliases is not None:
+                op.properties["aliases"] = aliases
+        if shape == LEAF:
+            self.env[node] = op.results[0] if types else None
+        else:
+            self.env[node] = _packed(shape, iter(op.results))
+            self.getitems[node] = op
+
+    def value_without_record(self, node: fx.Node, cls: type[TorchOp]) -> Any:
+        """What a node without metadata may be taken for: nothing, where its callable returns nothing."""
+        if issubclass(cls, SchemaOp) and cls.table.returns == 0:
+            return None
+        if not node.users or cls.target is OpaqueCallOp.target:
+            return None
+        from xductor.ir.effects import target_effects
+
+        effects = target_effects(cls.target)
+        if effects.mode or effects.host:
+            return _ModeToken()
+        raise LoweringError(
+            node,
+            "no type is recorded (meta has neither 'val' nor 'example_value')",
+            "pass example_inputs=..., or run FakeTensorProp over the graph first",
+        )
+
+
+class _ModeToken:
+    """Stands for the value of a call that enters a mode (`_enter_autocast`)."""
+
+
+def _packed(structure: Any, results: Any) -> Any:
+    """Results as a `Pack` of the structure's nesting."""
+    if structure == LEAF:
+        return next(results)
+    return Pack([_packed(part, results) for part in structure])
+
+
+def attribute_at(gm: torch.nn.Module, path: str, node: fx.Node | None = None) -> Any:
+    """The module's attribute at a dotted path. Raises LoweringError where there is none."""
+    current: Any = gm
+    for part in path.split("."):
+        if not hasattr(current, part):
+            raise LoweringError(node, f"the module has no attribute '{path}'")
+        current = getattr(current, part)
+    return current
+
+
+__all__ = ["FunctionArg", "GraphLowering", "Ref", "count_leaves", "from_fx", "map_tree", "references", "NONE"]

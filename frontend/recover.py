@@ -1,0 +1,70 @@
+"""Types for nodes that record none: the graph is run on fake inputs of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.fx as fx
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+from xductor.frontend.errors import LoweringError
+from xductor.frontend.node_types import MISSING, recorded_value
+
+
+def recovered_values(
+    gm: fx.GraphModule, stage: str, example_inputs: Sequence[Any]
+) -> dict[fx.Node, Any]:
+    """A value for each node without one, by running the graph on fake copies of the inputs.
+
+    The nodes' metadata is left alone. Returns {} where every node records a value.
+
+    Raises LoweringError where the inputs do not fit or a node cannot be run.
+    """
+    nodes = list(gm.graph.nodes)
+    if all(node.op == "output" or recorded_value(node, stage) is not MISSING for node in nodes):
+        return {}
+    placeholders = [node for node in nodes if node.op == "placeholder"]
+    if len(placeholders) != len(example_inputs):
+        raise LoweringError(
+            None, f"{len(example_inputs)} example inputs for {len(placeholders)} placeholders"
+        )
+    mode = _fake_mode(nodes, stage, example_inputs)
+    runner = _Recorder(gm, mode)
+    inputs = [
+        mode.from_tensor(value, static_shapes=True)
+        if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
+        else value
+        for value in example_inputs
+    ]
+    with mode:
+        runner.run(*inputs)
+    return runner.values
+
+
+def _fake_mode(nodes: Sequence[fx.Node], stage: str, inputs: Sequence[Any]) -> FakeTensorMode:
+    """The fake mode the graph or its inputs already live in, else a new one."""
+    for value in (*inputs, *(recorded_value(node, stage) for node in nodes)):
+        if isinstance(value, FakeTensor):
+            return value.fake_mode
+    return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+class _Recorder(fx.Interpreter):
+    """Runs a graph and keeps what each node gave."""
+
+    def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode) -> None:
+        super().__init__(gm)
+        self.mode = mode
+        self.values: dict[fx.Node, Any] = {}
+
+    def run_node(self, n: fx.Node) -> Any:
+        try:
+            value = super().run_node(n)
+        except Exception as error:
+            raise LoweringError(n, f"cannot be run on the example inputs: {error}") from error
+        if n.op == "get_attr" and isinstance(value, torch.Tensor):
+            value = self.mode.from_tensor(value, static_shapes=True)
+        self.values[n] = value
+        return value

@@ -1,0 +1,438 @@
+"""Three-valued questions about symbolic integers: true, false, or unknown.
+
+Nothing here guards: a ShapeEnv is only read, and the reasoning is our own, the same for a live
+ShapeEnv and for the symbol table of parsed text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Self, cast
+
+from xductor.ir.expression_nodes import make_add, make_pow, split_coefficient
+from xductor.ir.expressions import (
+    Expr,
+    SymExpr,
+    add,
+    floordiv,
+    mul,
+    negate,
+    sub,
+    substitute,
+    symbol,
+)
+from xductor.ir.fact_sources import (
+    ANY_INT,
+    Domain,
+    FactSource,
+    ShapeEnvSource,
+    TableSource,
+    domain_by_name,
+)
+from xductor.ir.intervals import UNBOUNDED, Interval, bounds_of
+from xductor.ir.symbols import SymbolTable
+
+if TYPE_CHECKING:
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+Answer = bool | None
+"""True, False, or None for unknown."""
+
+_INTEGER_VALUED = frozenset(
+    (
+        *("floordiv", "clean_div", "cdiv", "mod", "pymod", "modular_indexing", "pow_nat"),
+        *("trunc_to_int", "floor_to_int", "ceil_to_int", "round_to_int", "lshift", "rshift"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "non_overlapping_and_dense", "align"),
+    )
+)
+_INTEGER_IF_ARGUMENTS_ARE = frozenset(("add", "mul", "max", "min", "abs", "identity"))
+_DIVISIONS = frozenset(("floordiv", "clean_div"))
+
+
+class _Axiom(NamedTuple):
+    """A true relation of `difference` with 0, and the expressions it makes nonnegative."""
+
+    head: str
+    symbols: frozenset[str]
+    difference: Expr
+    nonnegative: tuple[Expr, ...]
+
+
+class Facts:
+    """Answers questions about `int | SymExpr`; each returns True, False or None (unknown).
+
+    Answers hold for every value the symbols can take. They are remembered until the source
+    learns something. Floats are compared only as literals: arithmetic on them is not exact.
+    """
+
+    def __init__(self, source: FactSource):
+        self._source = source
+        self._version = source.version()
+        self._answers: dict[tuple[str, Expr, Expr], Answer] = {}
+        self._domains: dict[str, Domain | None] = {}
+        self._axioms: list[_Axiom] | None = None
+
+    @classmethod
+    def from_shape_env(cls, shape_env: ShapeEnv) -> Self:
+        """Facts of a live ShapeEnv, which is never changed."""
+        return cls(ShapeEnvSource(shape_env))
+
+    @classmethod
+    def from_table(cls, table: SymbolTable) -> Self:
+        """Facts of a symbol table, as parsed text has them."""
+        return cls(TableSource(table))
+
+    # The public questions: fast paths first, then a remembered answer.
+
+    def known_equal(self, a: Expr, b: Expr) -> Answer:
+        """Whether `a == b` for all values."""
+        if a is b:
+            return True
+        if type(a) is int and type(b) is int:
+            return a == b
+        return self._remembered("eq", a, b, self._equal)
+
+    def known_ne(self, a: Expr, b: Expr) -> Answer:
+        """Whether `a != b` for all values."""
+        answer = self.known_equal(a, b)
+        return None if answer is None else not answer
+
+    def known_le(self, a: Expr, b: Expr) -> Answer:
+        """Whether `a <= b` for all values."""
+        if type(a) is int and type(b) is int:
+            return a <= b
+        if a is b and not _is_nan(a):
+            return True
+        return self._remembered("le", a, b, self._at_most)
+
+    def known_lt(self, a: Expr, b: Expr) -> Answer:
+        """Whether `a < b` for all values."""
+        answer = self.known_le(b, a)
+        if answer is None:
+            return None
+        return not answer if not (_is_nan(a) or _is_nan(b)) else False
+
+    def divides(self, k: Expr, e: Expr) -> Answer:
+        """Whether `e` is a multiple of `k` for all values (every integer divides 0)."""
+        if type(k) is int and type(e) is int:
+            return e == 0 if k == 0 else e % k == 0
+        return self._remembered("divides", k, e, self._is_multiple)
+
+    def holds(self, e: Expr) -> Answer:
+        """Whether a boolean expression (the type of a SymBool) is true for all values."""
+        if isinstance(e, int):
+            return None
+        if isinstance(e.value, bool):
+            return e.value
+        if e.head == "not":
+            answer = self.holds(e.args[0])
+            return None if answer is None else not answer
+        if e.head in ("and", "or"):
+            decisive = e.head == "or"
+            answers = [self.holds(arg) for arg in e.args]
+            if decisive in answers:
+                return decisive
+            return None if None in answers else not decisive
+        if e.head in ("lt", "le", "gt", "ge", "eq", "ne"):
+            a, b = e.args if e.head in ("lt", "le", "eq", "ne") else (e.args[1], e.args[0])
+            questions: dict[str, Callable[[Expr, Expr], Answer]] = {
+                **{"lt": self.known_lt, "gt": self.known_lt},
+                **{"le": self.known_le, "ge": self.known_le},
+                **{"eq": self.known_equal, "ne": self.known_ne},
+            }
+            return questions[e.head](a, b)
+        return None
+
+    def bounds(self, e: Expr) -> Interval:
+        """Inclusive bounds of an integer expression, infinities where none are known."""
+        self._renew()
+        e = self._final(e)
+        if not self._is_integral(e):
+            return UNBOUNDED
+        return self._bounds(e)
+
+    # How answers are found.
+
+    def _renew(self) -> None:
+        version = self._source.version()
+        if version != self._version:
+            self._version = version
+            self._answers.clear()
+            self._domains.clear()
+            self._axioms = None
+
+    def _remembered(
+        self, question: str, a: Expr, b: Expr, decide: Callable[[Expr, Expr], Answer]
+    ) -> Answer:
+        self._renew()
+        key = (question, a, b)
+        try:
+            return self._answers[key]
+        except KeyError:
+            answer = self._answers[key] = decide(self._final(a), self._final(b))
+            return answer
+
+    def _domain(self, name: str) -> Domain | None:
+        if name not in self._domains:
+            self._domains[name] = self._source.domain(name) or domain_by_name(name)
+        return self._domains[name]
+
+    def _final(self, e: Expr) -> Expr:
+        """The expression after replacements, with symbols of one possible value filled in."""
+        if isinstance(e, int):
+            return e
+        values = dict(self._source.replacements())
+        e = substitute(e, values)
+        if isinstance(e, int):
+            return e
+        fixed: dict[str, Expr] = {}
+        for name in e.symbols:
+            domain = self._domain(name)
+            if domain is not None and domain.kind != "float" and domain.lower == domain.upper:
+                fixed[name] = int(domain.lower)
+        return substitute(e, fixed)
+
+    def _is_integral(self, e: Expr) -> bool:
+        if isinstance(e, int):
+            return type(e) is int
+        if e.head == "symbol":
+            domain = self._domain(e.text)
+            return domain is not None and domain.kind != "float"
+        if e.head in _INTEGER_VALUED:
+            return True
+        if e.head == "constant":
+            return e.text in ("int_oo", "-int_oo")
+        if e.head == "where":
+            return all(map(self._is_integral, e.args[1:]))
+        if e.head == "pow":
+            exponent = e.args[1]
+            natural = isinstance(exponent, int) and exponent >= 0
+            return natural and self._is_integral(e.args[0])
+        return e.head in _INTEGER_IF_ARGUMENTS_ARE and all(map(self._is_integral, e.args))
+
+    def _bounds(self, e: Expr) -> Interval:
+        """The tighter of the bounds as written and of those over symbols counted from their least.
+
+        With `s0 = t0 + 2`, `s0*s1 - s0` becomes a sum of terms that are never negative.
+        """
+        low, high = bounds_of(e, self._symbol_bounds)
+        if isinstance(e, int) or (math.isfinite(low) and math.isfinite(high)):
+            return low, high
+        least: dict[str, Interval] = {}
+        shifts: dict[str, Expr] = {}
+        for name in e.symbols:
+            lower, upper = least[name] = self._symbol_bounds(name)
+            if math.isfinite(lower) and lower != 0:
+                shifts[name] = add(symbol(name), int(lower))
+                least[name] = (0, upper - lower)
+        shifted = bounds_of(substitute(e, shifts), least.__getitem__)
+        return max(low, shifted[0]), min(high, shifted[1])
+
+    def _symbol_bounds(self, name: str) -> Interval:
+        domain = self._domain(name) or ANY_INT
+        return domain.lower, domain.upper
+
+    def _difference(self, a: Expr, b: Expr) -> Expr:
+        """`a - b`, with divisions that are known to leave no remainder carried out."""
+        return self._carried_out(sub(a, b))
+
+    def _carried_out(self, e: Expr) -> Expr:
+        if isinstance(e, int) or "div(" not in e.text:
+            return e
+        terms = e.args if e.head == "add" else (e,)
+        return make_add(self._carried_out_term(term) for term in terms)
+
+    def _carried_out_term(self, term: Expr) -> Expr:
+        if isinstance(term, int):
+            return term
+        result: Expr = 1
+        for factor in term.args if term.head == "mul" else (term,):
+            if isinstance(factor, SymExpr) and factor.head in _DIVISIONS:
+                base, divisor = factor.args
+                if factor.head == "clean_div" or self.divides(divisor, base):
+                    factor = mul(self._carried_out(base), make_pow(divisor, -1))
+            result = mul(result, factor)
+        return result
+
+    def _equal(self, a: Expr, b: Expr) -> Answer:
+        if a is b:
+            return True
+        if not (self._is_integral(a) and self._is_integral(b)):
+            return _compare_literals(a, b, lambda x, y: x == y)
+        difference = self._difference(a, b)
+        if isinstance(difference, int):
+            return difference == 0
+        low, high = self._bounds(difference)
+        if low == high == 0:
+            return True
+        if low > 0 or high < 0 or _never_zero(difference):
+            return False
+        return self._equal_by_axiom(difference)
+
+    def _equal_by_axiom(self, difference: SymExpr) -> Answer:
+        opposite = negate(difference)
+        for axiom in self._axioms_about(difference):
+            if axiom.head in ("eq", "ne") and (
+                axiom.difference is difference or axiom.difference is opposite
+            ):
+                return axiom.head == "eq"
+        proved = self._nonnegative_by_axiom
+        if proved(sub(difference, 1)) or proved(sub(opposite, 1)):
+            return False
+        return True if proved(difference) and proved(opposite) else None
+
+    def _at_most(self, a: Expr, b: Expr) -> Answer:
+        if not (self._is_integral(a) and self._is_integral(b)):
+            return _compare_literals(a, b, lambda x, y: x <= y)
+        difference = self._difference(b, a)
+        if isinstance(difference, int):
+            return difference >= 0
+        low, high = self._bounds(difference)
+        if low >= 0:
+            return True
+        if high < 0:
+            return False
+        if self._nonnegative_by_axiom(difference):
+            return True
+        if self._nonnegative_by_axiom(sub(negate(difference), 1)):
+            return False
+        return None
+
+    def _nonnegative_by_axiom(self, e: Expr) -> bool:
+        """Whether one axiom `d >= 0`, and what is left by ranges, give `e >= 0`."""
+        if isinstance(e, int):
+            return e >= 0
+        for axiom in self._axioms_about(e):
+            for known in axiom.nonnegative:
+                if self._bounds(sub(e, known))[0] >= 0:
+                    return True
+        return False
+
+    def _axioms_about(self, e: SymExpr) -> list[_Axiom]:
+        """The axioms that share a symbol with an expression."""
+        if self._axioms is None:
+            self._axioms = []  # building one asks facts that need none
+            self._axioms = [made for a in self._source.axioms() for made in self._axiom(a)]
+        return [a for a in self._axioms if not a.symbols.isdisjoint(e.symbols)]
+
+    def _axiom(self, axiom: SymExpr) -> list[_Axiom]:
+        if axiom.head == "and":
+            parts = [part for part in axiom.args if isinstance(part, SymExpr)]
+            return [made for part in parts for made in self._axiom(part)]
+        if axiom.head not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            return []
+        a, b = map(self._final, axiom.args)
+        if not (self._is_integral(a) and self._is_integral(b)):
+            return []
+        if axiom.head in ("lt", "le"):
+            a, b = b, a
+        difference = self._difference(a, b)
+        if isinstance(difference, int):
+            return []
+        nonnegative: tuple[Expr, ...] = ()
+        if axiom.head == "eq":
+            nonnegative = (difference, negate(difference))
+        elif axiom.head != "ne":
+            nonnegative = (sub(difference, 1) if axiom.head in ("lt", "gt") else difference,)
+        return [_Axiom(axiom.head, difference.symbols, difference, nonnegative)]
+
+    def _is_multiple(self, k: Expr, e: Expr) -> Answer:
+        if type(k) is int and type(e) is int:
+            return self.divides(k, e)
+        if not (self._is_integral(k) and self._is_integral(e)):
+            return None
+        if e == 0 or k in (1, -1) or k is e:
+            return True
+        fact = self._remainder_fact(k, e)
+        if fact is not None:
+            return fact
+        terms = e.args if isinstance(e, SymExpr) and e.head == "add" else (e,)
+        rest = [term for term in terms if not self._divides_term(k, term)]
+        if not rest:
+            return True
+        if not isinstance(k, int) or k == 0:
+            return None
+        return self._rules_out_multiple(abs(k), e, make_add(rest))
+
+    def _rules_out_multiple(self, k: int, e: Expr, rest: Expr) -> Answer:
+        if isinstance(rest, int):
+            return rest % k == 0
+        assert isinstance(e, SymExpr)
+        number = rest.args[-1] if rest.head == "add" and isinstance(rest.args[-1], int) else 0
+        common = math.gcd(k, *_integer_coefficients(rest))
+        low, high = self._bounds(e)
+        between = (low > 0 and high < k) or (-k < low and high < 0)
+        return False if number % common != 0 or between else None
+
+    def _divides_term(self, k: Expr, term: Expr) -> bool:
+        coefficient, monomial = split_coefficient(term)
+        if isinstance(k, int):
+            if not isinstance(coefficient, int) or k == 0:
+                return False
+            left = abs(k) // math.gcd(k, coefficient)
+            factors = monomial.args if _is(monomial, "mul") else (monomial,)
+            return left == 1 or any(
+                isinstance(f, SymExpr) and self._remainder_fact(left, f) for f in factors
+            )
+        quotient = floordiv(term, k)
+        return (
+            not any(_is(part, "floordiv") for part in _factors(quotient))
+            and mul(quotient, k) == term
+        )
+
+    def _remainder_fact(self, k: Expr, e: Expr) -> Answer:
+        for base, divisor, holds in self._source.divisibilities():
+            if self._final(base) is not e:
+                continue
+            divisor = self._final(divisor)
+            if divisor is k or divisor == k:
+                return holds
+            if isinstance(divisor, int) and isinstance(k, int) and k and divisor:
+                if holds and divisor % k == 0:
+                    return True
+                if not holds and k % divisor == 0:
+                    return False
+        return None
+
+
+def _is(e: Expr, head: str) -> bool:
+    return isinstance(e, SymExpr) and e.head == head
+
+
+def _factors(e: Expr) -> tuple[Expr, ...]:
+    return e.args if isinstance(e, SymExpr) and e.head in ("mul", "add") else (e,)
+
+
+def _is_nan(e: Expr) -> bool:
+    return isinstance(e, SymExpr) and e.text == "nan"
+
+
+def _integer_coefficients(e: SymExpr) -> list[int]:
+    """Coefficients of the terms that are no plain number; 1 for what is no exact integer."""
+    coefficients: list[int] = []
+    for term in e.args if e.head == "add" else (e,):
+        coefficient, monomial = split_coefficient(term)
+        if monomial != 1:
+            coefficients.append(coefficient if isinstance(coefficient, int) else 1)
+    return coefficients
+
+
+def _never_zero(e: SymExpr) -> bool:
+    """Whether the common divisor of all coefficients leaves the constant term over."""
+    if e.head != "add" or not isinstance(e.args[-1], int):
+        return False
+    common = math.gcd(*_integer_coefficients(e))
+    return common > 1 and e.args[-1] % common != 0
+
+
+def _compare_literals(a: Expr, b: Expr, relation: Callable[[float, float], bool]) -> Answer:
+    """Compares numbers that are written out; None if one is not, or is a truth value."""
+    numbers = [e if isinstance(e, int) else e.value for e in (a, b)]
+    if any(number is None or isinstance(number, bool) for number in numbers):
+        return None
+    x, y = cast(list[float], numbers)
+    return relation(x, y)
+
+
+__all__ = ("Answer", "Facts")

@@ -1,0 +1,212 @@
+"""The `fx` dialect: graphs, their output, attributes of the module, calls of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    attr_def,
+    irdl_op_definition,
+    opt_attr_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from xductor.ir.arguments import ArgsAttr, Handle
+from xductor.ir.metadata import NodeMeta
+from xductor.ir.operations import RawOp, TorchOp
+from xductor.ir.symbol_attr import Ambient, AmbientAttr, SymbolTableAttr
+from xductor.ir.symbols import SymbolTable
+
+STAGES = ("pre_grad", "joint", "post_grad")
+"""The three points at which Inductor hands a graph to its passes."""
+
+
+@irdl_op_definition
+class GraphOp(IRDLOperation):
+    """One FX graph: `fx.graph @forward stage(joint) symbols(...) (%x : type, ...) { ... }`.
+
+    The block's arguments are the placeholders; the terminator is `fx.output`. Subgraphs of
+    higher-order ops are further graphs of the module; a declaration has no body.
+    """
+
+    name = "fx.graph"
+
+    sym_name = prop_def(StringAttr)
+    stage = prop_def(StringAttr)
+    symbols = prop_def(SymbolTableAttr)
+    ambient = prop_def(AmbientAttr)
+    declared = opt_prop_def(UnitAttr)
+    body = region_def()
+    node = opt_attr_def(NodeMeta)
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        stage: str,
+        block: Block,
+        symbols: SymbolTable | None = None,
+        ambient: Ambient | None = None,
+        *,
+        arguments: Sequence[str] = (),
+        declared: bool = False,
+    ) -> None:
+        """A graph over a finished block; `arguments` names the block's arguments."""
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(name),
+            "stage": StringAttr(stage),
+            "symbols": SymbolTableAttr(symbols if symbols is not None else SymbolTable()),
+            "ambient": AmbientAttr(ambient if ambient is not None else Ambient()),
+        }
+        if declared:
+            properties["declared"] = UnitAttr()
+        names = tuple(arguments) or tuple(f"arg{index}" for index in range(len(block.args)))
+        super().__init__(
+            properties=properties,
+            attributes={"node": NodeMeta(names)},
+            regions=[Region(block)],
+        )
+        self.live = None
+
+    live: Any = None
+    """In memory only: what lowering knew (the ShapeEnv, the fake mode); None after parsing."""
+
+    @property
+    def block(self) -> Block:
+        return self.body.block
+
+    @property
+    def arguments(self) -> tuple[BlockArgument, ...]:
+        return self.body.block.args
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        node = self.node
+        return node.names if node is not None else tuple(f"arg{i}" for i in range(len(self.arguments)))
+
+    @property
+    def output(self) -> OutputOp:
+        """The terminator. Raises VerifyException where there is none."""
+        last = self.body.block.last_op
+        if not isinstance(last, OutputOp):
+            raise VerifyException(f"fx.graph @{self.sym_name.data} does not end in fx.output")
+        return last
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.declared is not None
+
+    def clone_without_regions(self, *args: Any, **kwargs: Any) -> Self:
+        made = super().clone_without_regions(*args, **kwargs)
+        made.live = self.live
+        return made
+
+    @classmethod
+    def parse(cls, parser: Any) -> GraphOp:
+        from xductor.ir.parsing import parse_graph
+
+        return parse_graph(parser)
+
+    def print(self, printer: Any) -> None:
+        from xductor.ir.printing import print_graph
+
+        print_graph(self, printer)
+
+    def verify_(self) -> None:
+        from xductor.ir.structure import check_graph
+
+        check_graph(self)
+
+
+class OutputOp(RawOp):
+    """`fx.output (%a, none)`: what the graph returns, nested as FX has it."""
+
+    name = "fx.output"
+    target: ClassVar[Any] = "output"
+    fx_op: ClassVar[str] = "output"
+    traits = traits_def(IsTerminator())
+
+    @property
+    def tree(self) -> Any:
+        """The returned value with references to operands."""
+        return self.args.data[0][0]
+
+    @property
+    def value(self) -> Any:
+        """The returned value with SSA values in place."""
+        return self.argument_tree(self.tree)
+
+
+class GetAttrOp(RawOp):
+    """`fx.get_attr "linear.weight" : type`: a parameter, buffer or constant of the module."""
+
+    name = "fx.get_attr"
+    target: ClassVar[Any] = "get_attr"
+    fx_op: ClassVar[str] = "get_attr"
+
+    @property
+    def path(self) -> str:
+        return self.args.data[0][0]
+
+
+class OpaqueCallOp(RawOp):
+    """A call of a callable that has no name: `fx.opaque_call opaque<callable, id>, %x`."""
+
+    name = "fx.opaque_call"
+    target: ClassVar[Any] = "opaque"
+
+    @property
+    def handle(self) -> Handle:
+        return self.args.data[0][0]
+
+
+def entry_graph(module: ModuleOp) -> GraphOp:
+    """The graph that is no subgraph: the first of the module.
+
+    Raises VerifyException for a module without graphs.
+    """
+    for op in module.ops:
+        if isinstance(op, GraphOp) and not op.is_declaration:
+            return op
+    raise VerifyException("the module has no fx.graph")
+
+
+def graph_named(module: ModuleOp, name: str) -> GraphOp | None:
+    """The graph of that symbol, or None."""
+    for op in module.ops:
+        if isinstance(op, GraphOp) and op.sym_name.data == name:
+            return op
+    return None
+
+
+def raw_args(positional: tuple[Any, ...] = (), keywords: tuple[Any, ...] = ()) -> ArgsAttr:
+    """The `args` of a call that is spelled positionally and by keyword."""
+    return ArgsAttr((positional, keywords))
+
+
+__all__ = [
+    "STAGES",
+    "GetAttrOp",
+    "GraphOp",
+    "OpaqueCallOp",
+    "Operation",
+    "OutputOp",
+    "SSAValue",
+    "TorchOp",
+    "attr_def",
+    "entry_graph",
+    "graph_named",
+    "raw_args",
+    "BaseAttr",
+]

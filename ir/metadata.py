@@ -1,0 +1,129 @@
+"""What an op keeps of the FX node it came from.
+
+One attribute, `node`, holds the names of the results, the metadata that text can carry, and (in
+memory only) the node itself. It never takes part in equality, so CSE and interning see through it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+from xdsl.ir import Data
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "seq_nr", "unbacked_bindings")
+"""Metadata that text carries, by the name it prints under."""
+
+
+class NodeMeta(Data[tuple[str, ...]]):
+    """Names of an op's results, and where it came from.
+
+    - `data`: the FX name of each result ("" for a result without a `getitem`).
+    - `node`: the FX name of the call itself.
+    - `origin`: the `fx.Node` the op was lowered from, or None.
+    - `getitems`: for a tuple-valued call, the `getitem` nodes of each result.
+    - `operands`, `args`: what they were when lowered, so that raising sees what changed.
+    - `textual`: metadata of parsed text, or None where `origin` has it.
+    """
+
+    name = "fx.node"
+
+    node: str
+    origin: Any
+    getitems: dict[int, list[Any]] | None
+    operands: Any
+    args: Any
+    textual: dict[str, str] | None
+
+    def __new__(cls, names: tuple[str, ...] = (), **fields: Any) -> Self:
+        made = object.__new__(cls)
+        made.__dict__.update(
+            data=names, node="", origin=None, getitems=None, operands=None, args=None, textual=None, loc=None
+        )
+        made.__dict__.update(fields)
+        return made
+
+    def __init__(self, names: tuple[str, ...] = (), **fields: Any) -> None:
+        """Everything is set in `__new__`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.data
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is NodeMeta
+
+    def __hash__(self) -> int:
+        return 0x6E6F6465
+
+    def text_items(self) -> dict[str, str]:
+        """The textual metadata, from the parsed text or from the node's `meta`."""
+        if self.textual is not None:
+            return self.textual
+        return textual_metadata(self.origin.meta) if self.origin is not None else {}
+
+    def location(self) -> tuple[str, int] | None:
+        """File and line of the user's code, where known."""
+        parsed = self.__dict__["loc"]
+        if parsed is not None or self.origin is None:
+            return parsed
+        return user_location(self.origin.meta.get("stack_trace"))
+
+    def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
+        """Metadata for an op that replaces this one: its place, not its identity."""
+        made = NodeMeta(names, node=node)
+        made.__dict__.update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
+        return made
+
+    def print_parameter(self, printer: Printer) -> None:
+        from xductor.ir.printing import quoted
+
+        printer.print_string("<" + ", ".join(quoted(name) for name in self.names))
+        if self.node:
+            printer.print_string(f" : {quoted(self.node)}")
+        printer.print_string(">")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Any:
+        from xductor.ir.parsing import parse_node_body
+
+        return parse_node_body(parser)
+
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def user_location(stack_trace: str | None) -> tuple[str, int] | None:
+    """File and line of the innermost frame of a node's stack trace."""
+    if not stack_trace:
+        return None
+    frames = _FRAME.findall(stack_trace)
+    if not frames:
+        return None
+    file, line = frames[-1]
+    return file, int(line)
+
+
+def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
+    """The part of a node's `meta` that text carries."""
+    items: dict[str, str] = {}
+    stack = meta.get("nn_module_stack")
+    if stack:
+        innermost = list(stack.values())[-1]
+        items["module"] = str(innermost[0] if isinstance(innermost, tuple) else innermost)
+    if "partitioner_tag" in meta:
+        items["tag"] = str(meta["partitioner_tag"])
+    if meta.get("recompute") is not None:
+        items["recompute"] = getattr(meta["recompute"], "name", str(meta["recompute"]))
+    bindings = meta.get("unbacked_bindings")
+    if bindings:
+        items["unbacked_bindings"] = ", ".join(
+            f"{symbol} = {_keypath(path)}" for symbol, path in bindings.items()
+        )
+    return items
+
+
+def _keypath(path: Any) -> str:
+    return "".join(str(step) for step in path) or "self"

@@ -1,0 +1,217 @@
+"""Op classes on first use: from PyTorch's operator registry, and from Python signatures.
+
+Nothing is written by hand and nothing is made ahead of time: an overload, a higher-order op, a
+Python function or a method gets its class the first time a graph or a text mentions it.
+"""
+
+from __future__ import annotations
+
+import keyword
+import threading
+from typing import Any, ClassVar
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
+
+from xductor.ir import python_targets
+from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
+from xductor.ir.operations import ArgumentAccessor, RawOp, SchemaOp, TorchOp
+from xductor.ir.schema import accessor_name, schema_table
+
+HIGHER_ORDER = "higher_order"
+FUNCTION = "pyfn"
+METHOD = "method"
+MODULE = "module"
+
+FX_OPS: dict[str, type[Any]] = {
+    cls.name: cls for cls in (GraphOp, OutputOp, GetAttrOp, OpaqueCallOp)
+}
+
+_by_target: dict[Any, type[TorchOp]] = {}
+_by_name: dict[str, type[TorchOp]] = {}
+_lock = threading.Lock()
+
+
+class UnknownOp(LookupError):
+    """An op name that nobody registered; the message says what to import."""
+
+
+class PythonOp(RawOp):
+    """A call of a Python function or a method."""
+
+    def bound_arguments(self) -> dict[str, Any] | None:
+        from xdsl.ir import SSAValue
+
+        def is_value(item: object) -> bool:
+            return isinstance(item, SSAValue)
+
+        if self.fx_op == "call_method":
+            return python_targets.bind_method(self.target, self.positional, self.keywords, is_value)
+        return python_targets.bind(self.target, self.positional, self.keywords, is_value)
+
+
+class HigherOrderOp(RawOp):
+    """A call of a higher-order op; subgraphs are symbol references among its arguments."""
+
+
+def op_class(target: Any) -> type[TorchOp] | None:
+    """The class for a `call_function` target; None where the target has no name.
+
+    Sources: PyTorch's dispatcher for overloads and higher-order ops, `inspect` for the rest.
+    """
+    found = _by_target.get(target)
+    if found is not None:
+        return found
+    if isinstance(target, OpOverload):
+        return _register(target, _schema_class(target))
+    if isinstance(target, HigherOrderOperator):
+        name = f"{HIGHER_ORDER}.{target.name()}"
+        return _register(target, _make(name, HigherOrderOp, target=target))
+    name = python_targets.qualified_name(target)
+    if name is None:
+        return None
+    return _register(target, _make(f"{FUNCTION}.{name}", PythonOp, target=target))
+
+
+def method_class(name: str) -> type[TorchOp]:
+    """The class for `call_method` of that name."""
+    return _named(f"{METHOD}.{name}", PythonOp, target=name, fx_op="call_method")
+
+
+def module_class(path: str) -> type[TorchOp]:
+    """The class for `call_module` of the submodule at that path."""
+    return _named(f"{MODULE}.{path}", RawOp, target=path, fx_op="call_module")
+
+
+def op_class_by_name(name: str) -> type[Any]:
+    """The class for an op's name in text (`aten.add.Tensor`, `pyfn.torch.cat`, `method.view`).
+
+    Raises UnknownOp for a name that nobody registered.
+    """
+    found = _by_name.get(name) or FX_OPS.get(name)
+    if found is not None:
+        return found
+    namespace, _, rest = name.partition(".")
+    if namespace == METHOD:
+        return method_class(rest)
+    if namespace == MODULE:
+        return module_class(rest)
+    if namespace == FUNCTION:
+        try:
+            target = python_targets.resolve(rest)
+        except LookupError as error:
+            raise UnknownOp(str(error)) from error
+        made = op_class(target)
+        if made is None or made.name != name:
+            return _named(name, PythonOp, target=target)
+        return made
+    if namespace == HIGHER_ORDER:
+        return _higher_order_by_name(rest)
+    return _overload_by_name(name)
+
+
+def _higher_order_by_name(name: str) -> type[TorchOp]:
+    from torch._ops import _higher_order_ops
+
+    target = _higher_order_ops.get(name)
+    if target is None:
+        import torch._higher_order_ops  # noqa: F401  registers PyTorch's own
+
+        target = _higher_order_ops.get(name)
+    if target is None:
+        raise UnknownOp(f"no higher-order op '{name}' is registered; import the module that defines it")
+    made = op_class(target)
+    assert made is not None
+    return made
+
+
+def _overload_by_name(name: str) -> type[TorchOp]:
+    namespace, _, rest = name.partition(".")
+    packet_name, _, overload_name = rest.rpartition(".")
+    if not packet_name:
+        raise UnknownOp(
+            f"'{name}' is no op name; expected namespace.op.overload, such as aten.add.Tensor"
+        )
+    packet = getattr(getattr(torch.ops, namespace), packet_name, None)
+    if not isinstance(packet, OpOverloadPacket):
+        raise UnknownOp(
+            f"op '{namespace}::{packet_name}' is not registered with PyTorch; "
+            f"import the package that registers the '{namespace}' library"
+        )
+    if overload_name not in packet.overloads():
+        known = ", ".join(packet.overloads())
+        raise UnknownOp(f"'{namespace}.{packet_name}' has no overload '{overload_name}'; it has: {known}")
+    made = op_class(getattr(packet, overload_name))
+    assert made is not None
+    return made
+
+
+def _schema_class(overload: OpOverload) -> type[TorchOp]:
+    table = schema_table(overload)
+    accessors = {
+        accessor_name(param.name): ArgumentAccessor(param.name, position)
+        for position, param in enumerate(table.params)
+    }
+    return _make(overload_name(overload), SchemaOp, target=overload, table=table, **accessors)
+
+
+def overload_name(overload: OpOverload) -> str:
+    """The op's name for an overload: `aten.add.Tensor`."""
+    return f"{overload.namespace}.{overload._opname}.{overload._overloadname}"
+
+
+def _class_name(name: str) -> str:
+    words = [word for word in name.replace(".", "_").split("_") if word]
+    label = "".join(word[0].upper() + word[1:] for word in words)
+    return f"{label}Op" if not keyword.iskeyword(label) else f"{label}_Op"
+
+
+def _make(name: str, base: type[TorchOp], **members: Any) -> type[TorchOp]:
+    doc = f"{members['target']._schema}" if base is SchemaOp else f"A call of `{name}`."
+    made = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
+    made.__module__ = __name__
+    return made
+
+
+def _named(name: str, base: type[TorchOp], **members: Any) -> type[TorchOp]:
+    found = _by_name.get(name)
+    if found is None:
+        with _lock:
+            found = _by_name.get(name)
+            if found is None:
+                found = _by_name[name] = _make(name, base, **members)
+    return found
+
+
+def _register(target: Any, made: type[TorchOp]) -> type[TorchOp]:
+    with _lock:
+        found = _by_target.get(target)
+        if found is None:
+            found = _by_name.setdefault(made.name, made)
+            _by_target[target] = found
+    return found
+
+
+class OpNamespace:
+    """`aten.mm.default`: op classes by attribute, `ops.mylib.fused.default` for any library."""
+
+    _path: ClassVar[str]
+
+    def __init__(self, path: str = "") -> None:
+        self.__path = path
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        path = f"{self.__path}.{name}" if self.__path else name
+        if path.count(".") < 2:
+            return OpNamespace(path)
+        try:
+            return op_class_by_name(path)
+        except UnknownOp as error:
+            raise AttributeError(str(error)) from error
+
+
+aten = OpNamespace("aten")
+prims = OpNamespace("prims")
+ops = OpNamespace()

@@ -1,0 +1,400 @@
+"""Reads the words of our text format: names, constants, types, argument trees."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from xductor.ir.arguments import (
+    DictArg,
+    FunctionArg,
+    Handle,
+    ListArg,
+    Pack,
+    SizeArg,
+    SliceArg,
+    SymbolRef,
+)
+from xductor.ir.dtypes import DTYPE_OF_TEXT
+from xductor.ir.expressions import ExpressionError, SymExpr, parse_expr
+from xductor.ir.types import (
+    NONE,
+    FLAGS,
+    ObjectType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorFields,
+    TensorType,
+    contiguous_strides,
+)
+
+
+class TextError(ValueError):
+    """Text that is not ours: `position` in the input, what was expected."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+
+
+_SPACE = re.compile(r"(?:\s|//[^\n]*)*")
+_WORD = re.compile(r"[A-Za-z_][\w.$]*")
+_SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))')
+_SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]|\\.)*"))')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)")
+_TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]|\\.)*"|[^<>"]|<[^<>]*>)*)>)?')
+_ANGLED = re.compile(r"<([^<>]*)>")
+_TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
+
+_types: dict[str, Any] = {}
+
+
+class Scanner:
+    """A cursor over the text; every method skips space and comments first."""
+
+    __slots__ = ("position", "text", "value_of")
+
+    def __init__(self, text: str, position: int, value_of: Callable[[str, int], Any]) -> None:
+        self.text = text
+        self.position = position
+        self.value_of = value_of
+
+    def error(self, message: str, position: int | None = None) -> TextError:
+        return TextError(message, self.position if position is None else position)
+
+    def skip(self) -> None:
+        self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        self.skip()
+        found = pattern.match(self.text, self.position)
+        if found is not None:
+            self.position = found.end()
+        return found
+
+    def accept(self, literal: str) -> bool:
+        """Step over a punctuation mark if it comes next."""
+        self.skip()
+        if self.text.startswith(literal, self.position):
+            self.position += len(literal)
+            return True
+        return False
+
+    def accept_word(self, word: str) -> bool:
+        """Step over a whole word if it comes next."""
+        self.skip()
+        found = _WORD.match(self.text, self.position)
+        if found is not None and found.group() == word:
+            self.position = found.end()
+            return True
+        return False
+
+    def peek(self) -> str:
+        self.skip()
+        return self.text[self.position : self.position + 1]
+
+    def expect(self, literal: str, what: str = "") -> None:
+        if not self.accept(literal):
+            raise self.error(f"expected '{literal}'{f' {what}' if what else ''}, found {self.found()}")
+
+    def found(self) -> str:
+        """What stands at the cursor, for an error."""
+        self.skip()
+        rest = self.text[self.position : self.position + 24].split("\n")[0]
+        return f"'{rest}'" if rest else "the end of the text"
+
+    def word(self, what: str) -> str:
+        found = self.match(_WORD)
+        if found is None:
+            raise self.error(f"expected {what}, found {self.found()}")
+        return found.group()
+
+    def string(self, what: str = "a string") -> str:
+        found = self.match(_STRING)
+        if found is None:
+            raise self.error(f"expected {what}, found {self.found()}")
+        return json.loads(found.group(), strict=False)
+
+    def integer(self, what: str) -> int:
+        found = self.match(re.compile(r"-?\d+"))
+        if found is None:
+            raise self.error(f"expected {what}, found {self.found()}")
+        return int(found.group())
+
+    def ssa_name(self) -> str | None:
+        found = self.match(_SSA)
+        if found is None:
+            return None
+        return found.group(1) if found.group(1) is not None else json.loads(found.group(2))
+
+    def symbol_name(self) -> str | None:
+        found = self.match(_SYMBOL)
+        if found is None:
+            return None
+        return found.group(1) if found.group(1) is not None else json.loads(found.group(2))
+
+    def balanced(self, opening: str, closing: str) -> str:
+        """The text between a bracket (next in the input) and its partner."""
+        self.expect(opening)
+        start, depth = self.position, 1
+        while depth:
+            if self.position >= len(self.text):
+                raise self.error(f"'{opening}' is not closed", start)
+            char = self.text[self.position]
+            if char == '"':
+                found = _STRING.match(self.text, self.position)
+                if found is None:
+                    raise self.error("the string is not closed")
+                self.position = found.end()
+                continue
+            depth += (char == opening) - (char == closing)
+            self.position += 1
+        return self.text[start : self.position - 1]
+
+    def type(self) -> Any:
+        """A value type, `!fx.tensor<...>`."""
+        self.skip()
+        start = self.position
+        found = _TYPE.match(self.text, start)
+        if found is None:
+            raise self.error(f"expected a type (!fx.tensor<...>), found {self.found()}")
+        self.position = found.end()
+        text = found.group()
+        known = _types.get(text)
+        if known is None:
+            body_at = found.start(2) if found.group(2) is not None else found.end()
+            known = type_of_text(found.group(1), found.group(2), body_at)
+            if len(_types) > 8192:
+                _types.clear()
+            _types[text] = known
+        return known
+
+    def items(self, closing: str) -> list[Any]:
+        """Arguments up to a closing bracket, separated by commas; one may trail."""
+        found: list[Any] = []
+        while not self.accept(closing):
+            found.append(self.argument())
+            if not self.accept(","):
+                self.expect(closing)
+                break
+        return found
+
+    def argument(self) -> Any:
+        """A value or a constant, with its containers."""
+        char = self.peek()
+        if char == "%":
+            start = self.position
+            name = self.ssa_name()
+            if name is None:
+                raise self.error("expected a value's name after '%'")
+            return self.value_of(name, start)
+        if char == "[":
+            self.position += 1
+            return ListArg(self.items("]"))
+        if char == "(":
+            self.position += 1
+            return tuple(self.items(")"))
+        if char == "{":
+            self.position += 1
+            return self._dict()
+        if char == '"':
+            return self.string()
+        if char == "@":
+            name = self.symbol_name()
+            if name is None:
+                raise self.error("expected a symbol's name after '@'")
+            return SymbolRef(name)
+        if self.accept("..."):
+            return ...
+        number = self.match(_NUMBER)
+        if number is not None:
+            return _number(number.group())
+        return self._named_constant()
+
+    def _dict(self) -> DictArg:
+        pairs: list[tuple[Any, Any]] = []
+        while not self.accept("}"):
+            key = self.argument()
+            self.expect(":", "after a dict's key")
+            pairs.append((key, self.argument()))
+            if not self.accept(","):
+                self.expect("}")
+                break
+        return DictArg(pairs)
+
+    def _named_constant(self) -> Any:
+        start = self.position
+        found = self.match(_WORD)
+        if found is None:
+            raise self.error(f"expected an argument, found {self.found()}")
+        word = found.group()
+        if word in _WORDS:
+            return _WORDS[word]
+        if word == "complex" and self.text.startswith("<", self.position):
+            word += f"<{self.balanced('<', '>')}>"
+        dtype = DTYPE_OF_TEXT.get(word)
+        if dtype is not None:
+            return dtype
+        if word in _CALLS:
+            self.expect("(")
+            return _CALLS[word](self.items(")"))
+        reader = _ANGLED_CONSTANTS.get(word)
+        if reader is None:
+            raise self.error(f"'{word}' is no constant of this format", start)
+        try:
+            return reader(self.balanced("<", ">"))
+        except TextError as error:
+            raise self.error(error.message, start) from None
+        except (ValueError, AttributeError, RuntimeError) as error:
+            raise self.error(f"bad {word}: {error}", start) from None
+
+
+_WORDS: dict[str, Any] = {
+    "none": None,
+    "true": True,
+    "false": False,
+    "inf": float("inf"),
+    "nan": float("nan"),
+}
+_CALLS: dict[str, Callable[[list[Any]], Any]] = {
+    "size": SizeArg,
+    "pack": Pack,
+    "slice": SliceArg,
+    "complex": lambda parts: complex(*parts),
+    "range": lambda parts: range(*parts),
+}
+
+
+def _torch_constant(kind: type) -> Callable[[str], Any]:
+    def read(body: str) -> Any:
+        value = getattr(torch, body.strip(), None)
+        if not isinstance(value, kind):
+            raise ValueError(f"torch has no {kind.__name__} '{body}'")
+        return value
+
+    return read
+
+
+def _handle(body: str) -> Handle:
+    kind, _, ident = body.partition(",")
+    return Handle(kind.strip(), json.loads(ident.strip()))
+
+
+_ANGLED_CONSTANTS: dict[str, Callable[[str], Any]] = {
+    "device": lambda body: torch.device(body.strip()),
+    "layout": _torch_constant(torch.layout),
+    "memory_format": _torch_constant(torch.memory_format),
+    "sym": lambda body: parse_expr(body),
+    "fn": lambda body: FunctionArg(body.strip()),
+    "opaque": _handle,
+}
+
+
+def _number(text: str) -> int | float:
+    return float(text) if any(mark in text for mark in ".en") else int(text)
+
+
+def _expression(text: str, position: int) -> int | SymExpr:
+    try:
+        return parse_expr(text.strip())
+    except ExpressionError as error:
+        raise TextError(str(error), position) from None
+
+
+def split_commas(text: str) -> list[str]:
+    """Pieces between commas that stand in no bracket."""
+    pieces: list[str] = []
+    depth = start = 0
+    for index, char in enumerate(text):
+        if char in "([<":
+            depth += 1
+        elif char in ")]>":
+            depth -= 1
+        elif char == "," and depth == 0:
+            pieces.append(text[start:index])
+            start = index + 1
+    last = text[start:]
+    if last.strip() or pieces:
+        pieces.append(last)
+    return pieces
+
+
+def _dims(body: str, position: int) -> tuple[tuple[int | SymExpr, ...], str]:
+    """The sizes in brackets at the start of `body`, and what follows the closing bracket."""
+    depth = 1
+    for index, char in enumerate(body):
+        depth += (char == "[") - (char == "]")
+        if depth == 0:
+            dims = tuple(_expression(piece, position) for piece in split_commas(body[:index]))
+            return dims, body[index + 1 :]
+    raise TextError("expected ']' after the sizes", position)
+
+
+def type_of_text(name: str, body: str | None, position: int) -> Any:
+    """A type from its name and the text between its angle brackets.
+
+    Raises TextError, with `position` for the place of the body in the input.
+    """
+    if name == "fx.none":
+        return NONE
+    if body is None:
+        raise TextError(f"expected '<' after !{name}", position)
+    if name == "fx.tensor":
+        return _tensor(body, position)
+    if name == "fx.object":
+        return ObjectType(json.loads(body))
+    scalar = {"fx.symint": SymIntType, "fx.symfloat": SymFloatType, "fx.symbool": SymBoolType}.get(name)
+    if scalar is None:
+        raise TextError(f"!{name} is no type of this dialect", position)
+    return scalar(_expression(body, position))
+
+
+def _tensor(body: str, position: int) -> TensorType:
+    head = _TENSOR.match(body)
+    if head is None:
+        raise TextError("expected an element type and sizes, such as f32[2, 3]", position)
+    dtype = DTYPE_OF_TEXT.get(head.group(1))
+    if dtype is None:
+        raise TextError(f"'{head.group(1)}' is no element type", position)
+    shape, rest = _dims(body[head.end() :], position)
+    stride: tuple[int | SymExpr, ...] | None = None
+    if rest.startswith("["):
+        stride, rest = _dims(rest[1:], position)
+        if len(stride) != len(shape):
+            raise TextError(f"{len(shape)} sizes but {len(stride)} strides", position)
+    _, device, *facts = split_commas(rest) if rest.strip() else ["", ""]
+    if not device.strip():
+        raise TextError("expected a device after the sizes, such as 'f32[2], cpu'", position)
+    return TensorType(_fields(dtype, shape, stride, device.strip(), facts, position))
+
+
+def _fields(dtype: Any, shape: Any, stride: Any, device: str, facts: list[str], position: int) -> TensorFields:
+    offset: int | SymExpr = 0
+    flags: list[str] = []
+    layout, subclass = "strided", ""
+    for fact in facts:
+        word, _, rest = fact.strip().partition(" ")
+        if word == "offset":
+            offset = _expression(rest, position)
+        elif word == "layout":
+            layout = rest.strip()
+        elif word == "class":
+            subclass = rest.strip()
+        elif word in FLAGS and not rest:
+            flags.append(word)
+        else:
+            raise TextError(f"'{fact.strip()}' is no fact of a tensor type", position)
+    if stride is None:
+        stride = contiguous_strides(shape) if layout == "strided" else ()
+    try:
+        made = torch.device(device)
+    except RuntimeError:
+        raise TextError(f"'{device}' is no device", position) from None
+    return TensorFields(dtype, shape, stride, made, offset, tuple(flags), layout, subclass)

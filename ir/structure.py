@@ -1,0 +1,254 @@
+"""Verification level `structure`: schemas, definition order, references, symbols, names.
+
+One pass over a graph. What a schema says about an op's arguments is checked once for each
+interned argument list; after that an op costs a look at its operands' types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from xdsl.utils.exceptions import VerifyException
+
+from xductor.ir.arguments import ArgsAttr, ListArg, Ref, SymbolRef, leaves
+from xductor.ir.expressions import SymExpr
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.schema import Param
+from xductor.ir.types import (
+    VALUE_TYPES,
+    NoneType,
+    ObjectType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorType,
+    symbols_of,
+)
+
+if TYPE_CHECKING:
+    from xductor.ir.graph import GraphOp
+
+_NUMBERS = (int, float, bool, complex)
+_SYMBOLIC = (SymIntType, SymFloatType, SymBoolType)
+
+_CONSTANTS: dict[str, tuple[type, ...]] = {
+    "tensor": _NUMBERS,
+    "int": (int, SymExpr),
+    "float": (float, int, SymExpr),
+    "bool": (bool, int, SymExpr),
+    "scalar": (*_NUMBERS, SymExpr),
+    "str": (str,),
+    "dtype": (torch.dtype,),
+    "device": (torch.device,),
+    "layout": (torch.layout,),
+    "memory_format": (torch.memory_format,),
+}
+_VALUES: dict[str, frozenset[type]] = {
+    "tensor": frozenset((TensorType, *_SYMBOLIC)),
+    "int": frozenset((SymIntType, SymBoolType, TensorType)),
+    "float": frozenset((SymFloatType, SymIntType, TensorType)),
+    "bool": frozenset((SymBoolType, SymIntType, TensorType)),
+    "scalar": frozenset((*_SYMBOLIC, TensorType)),
+}
+"""The value types each schema kind takes. PyTorch takes numbers where a tensor is asked for
+(wrapped numbers), and zero-dimensional tensors where a number is."""
+_ANY: frozenset[type] = frozenset(VALUE_TYPES)
+
+Allowed = tuple[frozenset[type], ...]
+
+
+class _BadArgument(Exception):
+    """Arguments that do not fit a schema; becomes a VerifyException with the op at hand."""
+
+    def __init__(self, problem: str, expected: str, found: str) -> None:
+        super().__init__(problem)
+        self.details = {"expected": expected, "found": found}
+
+
+def check_op(op: TorchOp) -> None:
+    """One op by itself: its arguments fit its schema, its operands and results fit too.
+
+    Raises VerifyException.
+    """
+    args = op.properties.get("args")
+    if type(args) is not ArgsAttr:
+        _fail(op, "the op has no arguments attribute")
+    operands = op._operands
+    if args.refs != len(operands):
+        _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
+    if not op.raw_arguments:
+        allowed = args.__dict__.get("allowed", {}).get(type(op))
+        if allowed is None:
+            allowed = _check_arguments(op, args)
+        for operand, kinds in zip(operands, allowed, strict=True):
+            if type(operand._type) not in kinds:
+                index = operands.index(operand)
+                _fail(
+                    op,
+                    f"operand {index} has a type its argument does not take",
+                    expected=" or ".join(sorted(f"!{kind.name}" for kind in kinds)),
+                    found=str(operand._type),
+                )
+        returns = op.table.returns  # type: ignore[attr-defined]
+        if returns is not None and len(op.results) != returns and not (returns == 0 and len(op.results) == 1):
+            _fail(op, "the number of results is not the schema's", expected=str(returns), found=str(len(op.results)))
+    for result in op.results:
+        if type(result._type) not in _ANY:
+            _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
+    """Check the constants once for this argument list; the kinds its operands may have."""
+    table = op.table  # type: ignore[attr-defined]
+    if len(args.data) != len(table.params):
+        _fail(op, "the number of arguments is not the schema's", expected=str(len(table.params)), found=str(len(args.data)))
+    kinds: dict[int, frozenset[type]] = {}
+    try:
+        for param, item in zip(table.params, args.data, strict=True):
+            _check_item(param, item, param.lists, kinds)
+    except _BadArgument as error:
+        _fail(op, str(error), **error.details)
+    if sorted(kinds) != list(range(args.refs)):
+        _fail(op, "the operands are not numbered in order of appearance")
+    allowed = tuple(kinds[index] for index in range(args.refs))
+    args.__dict__.setdefault("allowed", {})[type(op)] = allowed
+    return allowed
+
+
+def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[type]]) -> None:
+    kind = type(item)
+    if item is None:
+        if param.optional or (lists < param.lists and param.optional_elements) or param.kind == "object":
+            return
+        raise _BadArgument(f"argument '{param.name}' is none", param.kind, "none")
+    if kind is Ref:
+        values = _VALUES.get(param.kind, _ANY) if not lists else _ANY
+        if param.optional or param.optional_elements:
+            values |= {NoneType}
+        kinds[item.index] = values | {ObjectType} if param.kind == "object" else values
+        return
+    if isinstance(item, tuple):
+        if not lists and param.kind != "object":
+            raise _BadArgument(f"argument '{param.name}' is a list", param.kind, repr(item))
+        for element in item:
+            _check_item(param, element, lists - 1, kinds)
+        return
+    takes = _CONSTANTS.get(param.kind)
+    if takes is not None and kind not in takes:
+        raise _BadArgument(f"argument '{param.name}' is of another kind", param.kind, f"{item!r} ({kind.__name__})")
+    if lists and param.kind != "object" and kind not in takes or ():  # type: ignore[operator]
+        raise _BadArgument(f"argument '{param.name}' is no list", f"a list of {param.kind}", repr(item))
+
+
+def check_graph(graph: GraphOp) -> None:
+    """A graph: every op, definition order, one output at the end, references, symbols, names.
+
+    Raises VerifyException naming the first op that is wrong.
+    """
+    if graph.is_declaration:
+        return
+    from xductor.ir.graph import OutputOp
+
+    block = graph.block
+    defined: set[Any] = set(block.args)
+    bound = set(graph.symbols.data)
+    unbacked = _Unbacked(graph)
+    names = set(graph.argument_names)
+    if len(names) != len(block.args):
+        raise VerifyException(f"fx.graph @{graph.sym_name.data}: argument names are not unique or not complete")
+    for argument in block.args:
+        _check_symbols(graph, argument._type, bound)
+    last = block.last_op
+    for op in block.ops:
+        if not isinstance(op, TorchOp):
+            raise VerifyException(f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph")
+        for operand in op._operands:
+            if operand not in defined:
+                _fail_undefined(op, operand, graph)
+        check_op(op)
+        if (type(op) is OutputOp) != (op is last):
+            _fail(op, "fx.output must be the last op, and the only one")
+        for result in op.results:
+            symbols = symbols_of(result._type)
+            if symbols and not symbols <= bound:
+                _fail(op, f"a type mentions symbols that the graph does not have: {sorted(symbols - bound)}")
+        defined.update(op.results)
+        if unbacked.names:
+            unbacked.check(op)
+        for name in op.node.names:
+            if name:
+                if name in names:
+                    _fail(op, f"the name %{name} is taken")
+                names.add(name)
+        if op.raw_arguments:
+            _check_references(op, graph)
+    if not isinstance(last, OutputOp):
+        raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
+
+
+def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
+    missing = symbols_of(type_) - bound
+    if missing:
+        raise VerifyException(
+            f"fx.graph @{graph.sym_name.data}: an argument of type {type_} mentions symbols that the graph "
+            f"does not have: {sorted(missing)}"
+        )
+
+
+def _check_references(op: TorchOp, graph: GraphOp) -> None:
+    """Symbol references lead to graphs of the module."""
+    refs = [leaf for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
+    if not refs:
+        return
+    module = graph.parent_op()
+    known = set() if module is None else {
+        other.sym_name.data for other in module.regions[0].block.ops if other.name == "fx.graph"  # type: ignore[attr-defined]
+    }
+    for ref in refs:
+        if module is not None and ref.name not in known:
+            _fail(op, f"@{ref.name} is no graph of the module", expected=", ".join(sorted(known)))
+
+
+class _Unbacked:
+    """Each unbacked symbol has one binder, before its first use."""
+
+    def __init__(self, graph: GraphOp) -> None:
+        self.names = {info.name for info in graph.symbols.data.values() if not info.backed}
+        self.bound: dict[str, TorchOp | None] = {}
+        for argument in graph.block.args:
+            for name in symbols_of(argument._type) & self.names:
+                self.bound[name] = None
+
+    def check(self, op: TorchOp) -> None:
+        for name in self._binds(op):
+            if self.bound.get(name) is not None:
+                _fail(op, f"unbacked symbol {name} has two binders")
+            self.bound[name] = op
+        for result in op.results:
+            missing = (symbols_of(result._type) & self.names) - self.bound.keys()
+            if missing and not any(type(leaf) is SymbolRef for leaf in leaves(op.args.data)):
+                _fail(op, f"unbacked symbols {sorted(missing)} are used before an op binds them")
+
+    def _binds(self, op: TorchOp) -> set[str]:
+        text = op.node.text_items().get("unbacked_bindings")
+        if not text:
+            return set()
+        return {part.partition(" = ")[0].strip() for part in text.split(", ")} & self.names
+
+
+def _fail(op: Any, problem: str, **details: Any) -> Any:
+    from xductor.ir.diagnostics import fail
+
+    fail(op, problem, **details)
+
+
+def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:
+    owner = operand.owner
+    inside = isinstance(owner, TorchOp) and owner.parent_op() is graph
+    where = "after this op" if inside else "in another graph, or nowhere"
+    index = list(op._operands).index(operand)
+    _fail(op, f"operand {index} is defined {where}", expected="a value defined above the op")
+
+
+__all__ = ["ListArg", "check_graph", "check_op"]
