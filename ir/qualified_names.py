@@ -82,8 +82,8 @@ def _candidates(fn: object) -> Iterator[str]:
         yield f"{owner.__module__}.{owner.__qualname__}.{name}"
         return
     yield f"torch.{name}"
-    if isinstance(qualname, str) and qualname == f"Tensor.{name}":
-        yield f"torch.{qualname}"
+    if qualname in (f"Tensor.{name}", f"TensorBase.{name}"):
+        yield f"torch.Tensor.{name}"
     if isinstance(module, str):
         if isinstance(qualname, str):
             yield f"{module}.{qualname}"
