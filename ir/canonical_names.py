@@ -11,6 +11,8 @@ from xductor.ir.qualified_names import qualified_name
 
 __all__ = ["canonical_name"]
 
+_nn: Any = getattr(torch._C, "_nn")  # noqa: B009  (a module that type checkers do not know)
+
 # Other spellings of the same function.
 _SYNONYMS = {
     "absolute": "abs",
@@ -103,7 +105,7 @@ def _functional_name(fn: Callable[..., Any], name: str) -> str:
     rivals = (
         getattr(torch, name, None),
         getattr(torch.Tensor, name, None),
-        getattr(torch._C._nn, name, None),
+        getattr(_nn, name, None),
     )
     if name in _SAME_FUNCTIONAL or all(rival is None or rival is fn for rival in rivals):
         return _synonym(name)

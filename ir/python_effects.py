@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 from functools import cache
 from typing import Any
 
@@ -46,7 +47,7 @@ def _named_effects(name: str, fn: Any) -> Effects:
         return PURE if last in _PURE_BUILTINS else UNKNOWN
     if module == "torch.Tensor":
         return method_effects(last)
-    if module == "torch.nn.functional" and isinstance(fn, type(_named_effects.__wrapped__)):
+    if module == "torch.nn.functional" and isinstance(fn, types.FunctionType):
         return _functional_effects(fn, last)
     for pattern, effects in _PATTERNS:
         if pattern.fullmatch(name):

@@ -84,6 +84,9 @@ def _candidates(fn: object) -> Iterator[str]:
     yield f"torch.{name}"
     if qualname in (f"Tensor.{name}", f"TensorBase.{name}"):
         yield f"torch.Tensor.{name}"
+        # Operators that torch makes by wrapping a C method keep that method's name.
+        yield f"torch.Tensor.__{name}__"
+        yield f"torch.Tensor.__i{name.rstrip('_')}__"
     if isinstance(module, str):
         if isinstance(qualname, str):
             yield f"{module}.{qualname}"

@@ -19,6 +19,8 @@ from typing import Any
 
 import torch
 
+from xductor.ir.qualified_names import qualified_name
+
 __all__ = [
     "MISSING",
     "Kind",
@@ -215,22 +217,18 @@ def signatures(fn: Callable[..., Any]) -> tuple[Signature, ...] | None:
         return _operator_signatures(fn)
     if (known := _FUNCTION_SIGNATURES.get(id(fn))) is not None:
         return known
-    try:
-        if isinstance(getattr(torch.Tensor, fn.__name__, None), type(fn)) and (
-            getattr(torch.Tensor, fn.__name__) is fn
-        ):
-            return method_signatures(fn.__name__)
-        if _is_anchored(fn):
-            return _function_signatures(fn)
-        return _inspected(fn)
-    except (AttributeError, TypeError):  # no name, or not hashable: nothing to look up by
-        return _inspected(fn)
+    name = getattr(fn, "__name__", None)
+    if isinstance(name, str) and getattr(torch.Tensor, name, None) is fn:
+        return method_signatures(name)
+    return _function_signatures(fn) if _is_anchored(fn) else _inspected(fn)
 
 
 def _is_anchored(fn: Callable[..., Any]) -> bool:
-    """Functions of torch and the standard library live for ever: a cache may hold them."""
-    module = getattr(fn, "__module__", None) or ""
-    return module.partition(".")[0] in ("torch", "_operator", "operator", "math", "builtins")
+    """Functions that a module of torch or the standard library holds live for ever, so a cache may
+    hold them; a closure may hold a graph."""
+    found = qualified_name(fn)
+    roots = ("torch", "_operator", "operator", "math", "builtins")
+    return found is not None and found.partition(".")[0] in roots
 
 
 @cache
