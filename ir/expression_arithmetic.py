@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 from xductor.ir.expression_nodes import (
     Expr,
@@ -130,7 +130,7 @@ def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     )
 
 
-_INTEGER_FUNCTIONS: Mapping[str, Callable[..., int | bool]] = {
+_INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pymod": operator.mod,
     "mod": operator.mod,
     "cdiv": lambda a, b: -(-a // b),
@@ -192,14 +192,18 @@ def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
         return e
     if e.head == "symbol":
         return values[e.text]
-    args = [substitute(arg, values) for arg in e.args]
-    if e.head == "add":
+    return rebuilt(e.head, [substitute(arg, values) for arg in e.args])
+
+
+def rebuilt(head: str, args: Sequence[Expr]) -> Expr:
+    """A node with other arguments, in normal form and computed where they are integers."""
+    if head == "add":
         return make_add(args)
-    if e.head == "mul":
+    if head == "mul":
         product: Expr = args[0]
         for arg in args[1:]:
             product = mul(product, arg)
         return product
-    if e.head == "pow":
+    if head == "pow":
         return make_pow(*args)
-    return evaluated(e.head, *args)
+    return evaluated(head, *args)

@@ -181,7 +181,7 @@ class _ToSympy:
         if head == "nested_int":
             from torch.utils._sympy.singleton_int import SingletonInt
 
-            value, coefficient = e.args
+            value, coefficient = cast(tuple[int, int], e.args)
             return SingletonInt(value, coeff=coefficient)
         args = [self.build(arg) for arg in e.args]
         if head == "piecewise":

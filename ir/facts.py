@@ -14,23 +14,14 @@ from xductor.ir.expression_nodes import make_add, make_pow, split_coefficient
 from xductor.ir.expressions import (
     Expr,
     SymExpr,
-    add,
     floordiv,
     mul,
     negate,
     sub,
-    substitute,
-    symbol,
 )
-from xductor.ir.fact_sources import (
-    ANY_INT,
-    Domain,
-    FactSource,
-    ShapeEnvSource,
-    TableSource,
-    domain_by_name,
-)
-from xductor.ir.intervals import UNBOUNDED, Interval, bounds_of
+from xductor.ir.fact_sources import FactSource, ShapeEnvSource, TableSource
+from xductor.ir.intervals import UNBOUNDED, Interval
+from xductor.ir.known_domains import KnownDomains
 from xductor.ir.symbols import SymbolTable
 
 if TYPE_CHECKING:
@@ -39,14 +30,6 @@ if TYPE_CHECKING:
 Answer = bool | None
 """True, False, or None for unknown."""
 
-_INTEGER_VALUED = frozenset(
-    (
-        *("floordiv", "clean_div", "cdiv", "mod", "pymod", "modular_indexing", "pow_nat"),
-        *("trunc_to_int", "floor_to_int", "ceil_to_int", "round_to_int", "lshift", "rshift"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor", "non_overlapping_and_dense", "align"),
-    )
-)
-_INTEGER_IF_ARGUMENTS_ARE = frozenset(("add", "mul", "max", "min", "abs", "identity"))
 _DIVISIONS = frozenset(("floordiv", "clean_div"))
 
 
@@ -70,7 +53,7 @@ class Facts:
         self._source = source
         self._version = source.version()
         self._answers: dict[tuple[str, Expr, Expr], Answer] = {}
-        self._domains: dict[str, Domain | None] = {}
+        self._known = KnownDomains(source)
         self._axioms: list[_Axiom] | None = None
 
     @classmethod
@@ -147,10 +130,10 @@ class Facts:
     def bounds(self, e: Expr) -> Interval:
         """Inclusive bounds of an integer expression, infinities where none are known."""
         self._renew()
-        e = self._final(e)
-        if not self._is_integral(e):
+        e = self._known.final(e)
+        if not self._known.is_integral(e):
             return UNBOUNDED
-        return self._bounds(e)
+        return self._known.bounds(e)
 
     # How answers are found.
 
@@ -159,7 +142,7 @@ class Facts:
         if version != self._version:
             self._version = version
             self._answers.clear()
-            self._domains.clear()
+            self._known.forget()
             self._axioms = None
 
     def _remembered(
@@ -170,68 +153,8 @@ class Facts:
         try:
             return self._answers[key]
         except KeyError:
-            answer = self._answers[key] = decide(self._final(a), self._final(b))
+            answer = self._answers[key] = decide(self._known.final(a), self._known.final(b))
             return answer
-
-    def _domain(self, name: str) -> Domain | None:
-        if name not in self._domains:
-            self._domains[name] = self._source.domain(name) or domain_by_name(name)
-        return self._domains[name]
-
-    def _final(self, e: Expr) -> Expr:
-        """The expression after replacements, with symbols of one possible value filled in."""
-        if isinstance(e, int):
-            return e
-        values = dict(self._source.replacements())
-        e = substitute(e, values)
-        if isinstance(e, int):
-            return e
-        fixed: dict[str, Expr] = {}
-        for name in e.symbols:
-            domain = self._domain(name)
-            if domain is not None and domain.kind != "float" and domain.lower == domain.upper:
-                fixed[name] = int(domain.lower)
-        return substitute(e, fixed)
-
-    def _is_integral(self, e: Expr) -> bool:
-        if isinstance(e, int):
-            return type(e) is int
-        if e.head == "symbol":
-            domain = self._domain(e.text)
-            return domain is not None and domain.kind != "float"
-        if e.head in _INTEGER_VALUED:
-            return True
-        if e.head == "constant":
-            return e.text in ("int_oo", "-int_oo")
-        if e.head == "where":
-            return all(map(self._is_integral, e.args[1:]))
-        if e.head == "pow":
-            exponent = e.args[1]
-            natural = isinstance(exponent, int) and exponent >= 0
-            return natural and self._is_integral(e.args[0])
-        return e.head in _INTEGER_IF_ARGUMENTS_ARE and all(map(self._is_integral, e.args))
-
-    def _bounds(self, e: Expr) -> Interval:
-        """The tighter of the bounds as written and of those over symbols counted from their least.
-
-        With `s0 = t0 + 2`, `s0*s1 - s0` becomes a sum of terms that are never negative.
-        """
-        low, high = bounds_of(e, self._symbol_bounds)
-        if isinstance(e, int) or (math.isfinite(low) and math.isfinite(high)):
-            return low, high
-        least: dict[str, Interval] = {}
-        shifts: dict[str, Expr] = {}
-        for name in e.symbols:
-            lower, upper = least[name] = self._symbol_bounds(name)
-            if math.isfinite(lower) and lower != 0:
-                shifts[name] = add(symbol(name), int(lower))
-                least[name] = (0, upper - lower)
-        shifted = bounds_of(substitute(e, shifts), least.__getitem__)
-        return max(low, shifted[0]), min(high, shifted[1])
-
-    def _symbol_bounds(self, name: str) -> Interval:
-        domain = self._domain(name) or ANY_INT
-        return domain.lower, domain.upper
 
     def _difference(self, a: Expr, b: Expr) -> Expr:
         """`a - b`, with divisions that are known to leave no remainder carried out."""
@@ -258,12 +181,12 @@ class Facts:
     def _equal(self, a: Expr, b: Expr) -> Answer:
         if a is b:
             return True
-        if not (self._is_integral(a) and self._is_integral(b)):
+        if not (self._known.is_integral(a) and self._known.is_integral(b)):
             return _compare_literals(a, b, lambda x, y: x == y)
         difference = self._difference(a, b)
         if isinstance(difference, int):
             return difference == 0
-        low, high = self._bounds(difference)
+        low, high = self._known.bounds(difference)
         if low == high == 0:
             return True
         if low > 0 or high < 0 or _never_zero(difference):
@@ -283,12 +206,12 @@ class Facts:
         return True if proved(difference) and proved(opposite) else None
 
     def _at_most(self, a: Expr, b: Expr) -> Answer:
-        if not (self._is_integral(a) and self._is_integral(b)):
+        if not (self._known.is_integral(a) and self._known.is_integral(b)):
             return _compare_literals(a, b, lambda x, y: x <= y)
         difference = self._difference(b, a)
         if isinstance(difference, int):
             return difference >= 0
-        low, high = self._bounds(difference)
+        low, high = self._known.bounds(difference)
         if low >= 0:
             return True
         if high < 0:
@@ -305,7 +228,7 @@ class Facts:
             return e >= 0
         for axiom in self._axioms_about(e):
             for known in axiom.nonnegative:
-                if self._bounds(sub(e, known))[0] >= 0:
+                if self._known.bounds(sub(e, known))[0] >= 0:
                     return True
         return False
 
@@ -322,8 +245,8 @@ class Facts:
             return [made for part in parts for made in self._axiom(part)]
         if axiom.head not in ("lt", "le", "gt", "ge", "eq", "ne"):
             return []
-        a, b = map(self._final, axiom.args)
-        if not (self._is_integral(a) and self._is_integral(b)):
+        a, b = map(self._known.final, axiom.args)
+        if not (self._known.is_integral(a) and self._known.is_integral(b)):
             return []
         if axiom.head in ("lt", "le"):
             a, b = b, a
@@ -340,7 +263,7 @@ class Facts:
     def _is_multiple(self, k: Expr, e: Expr) -> Answer:
         if type(k) is int and type(e) is int:
             return self.divides(k, e)
-        if not (self._is_integral(k) and self._is_integral(e)):
+        if not (self._known.is_integral(k) and self._known.is_integral(e)):
             return None
         if e == 0 or k in (1, -1) or k is e:
             return True
@@ -361,7 +284,7 @@ class Facts:
         assert isinstance(e, SymExpr)
         number = rest.args[-1] if rest.head == "add" and isinstance(rest.args[-1], int) else 0
         common = math.gcd(k, *_integer_coefficients(rest))
-        low, high = self._bounds(e)
+        low, high = self._known.bounds(e)
         between = (low > 0 and high < k) or (-k < low and high < 0)
         return False if number % common != 0 or between else None
 
@@ -371,7 +294,7 @@ class Facts:
             if not isinstance(coefficient, int) or k == 0:
                 return False
             left = abs(k) // math.gcd(k, coefficient)
-            factors = monomial.args if _is(monomial, "mul") else (monomial,)
+            factors = _factors(monomial)
             return left == 1 or any(
                 isinstance(f, SymExpr) and self._remainder_fact(left, f) for f in factors
             )
@@ -383,9 +306,9 @@ class Facts:
 
     def _remainder_fact(self, k: Expr, e: Expr) -> Answer:
         for base, divisor, holds in self._source.divisibilities():
-            if self._final(base) is not e:
+            if self._known.final(base) is not e:
                 continue
-            divisor = self._final(divisor)
+            divisor = self._known.final(divisor)
             if divisor is k or divisor == k:
                 return holds
             if isinstance(divisor, int) and isinstance(k, int) and k and divisor:

@@ -29,7 +29,7 @@ def bounds_of(e: Expr, symbol_bounds: Callable[[str], Interval]) -> Interval:
         return number, number
     args = [bounds_of(arg, symbol_bounds) for arg in e.args]
     if e.head == "add":
-        return sum(low for low, _ in args), sum(high for _, high in args)
+        return _sum([low for low, _ in args], -math.inf), _sum([high for _, high in args], math.inf)
     if e.head == "mul":
         product = args[0]
         for arg in args[1:]:
@@ -49,8 +49,24 @@ def _constant(e: SymExpr) -> Interval:
     return UNBOUNDED
 
 
+def finite(x: Bound) -> bool:
+    """Whether a bound is a number; no conversion to float, which huge integers do not survive."""
+    return not (type(x) is float and math.isinf(x))
+
+
+def _sum(bounds: list[Bound], if_opposed: float) -> Bound:
+    infinities = {x for x in bounds if not finite(x)}
+    if infinities:
+        return infinities.pop() if len(infinities) == 1 else if_opposed
+    return sum(bounds)
+
+
 def _times(x: Bound, y: Bound) -> Bound:
-    return 0 if x == 0 or y == 0 else x * y
+    if x == 0 or y == 0:
+        return 0
+    if finite(x) and finite(y):
+        return x * y
+    return math.inf if (x > 0) == (y > 0) else -math.inf
 
 
 def _product(x: Interval, y: Interval) -> Interval:
@@ -66,15 +82,15 @@ def _power(x: Interval, exponent: int) -> Interval:
 
 
 def _raise(x: Bound, exponent: int) -> Bound:
-    if math.isinf(x):
+    if not finite(x):
         return x if exponent % 2 else math.inf
     return x**exponent
 
 
 def _quotient(x: Bound, y: Bound) -> Bound:
-    if math.isinf(y):
+    if not finite(y):
         return 0 if x >= 0 else -1
-    return x if math.isinf(x) else x // y
+    return x // y if finite(x) else x
 
 
 def _floordiv(args: list[Interval]) -> Interval:
