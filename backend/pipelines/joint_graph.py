@@ -13,7 +13,12 @@ from xductor.backend.pipelines.bridge import (
     when_flag,
 )
 from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import TableStep, typed_step, user_noop_ops
+from xductor.backend.pipelines.typed_steps import (
+    TableStep,
+    TypedStep,
+    typed_step,
+    user_noop_ops,
+)
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -94,11 +99,16 @@ STEPS = (
         required=True,
     ),
     user_hook("joint_custom_post_pass"),
-    typed_step(
+    TypedStep(
         "stable_topological_sort",
+        unobserved(
+            "stable_topological_sort",
+            "joint_graph:stable_topological_sort",
+            when=_counted,
+            required=True,
+            values=False,
+        ),
         "joint_graph:stable_topological_sort",
-        when=_counted,
-        required=True,
     ),
     BridgedStep("lint_and_recompile", _lint_and_recompile, _counted, required=True, values=False),
 )

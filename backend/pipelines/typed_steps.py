@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import FunctionType
 from typing import Any
 
@@ -13,11 +13,11 @@ from xductor.backend.pipelines import runner, stock, user_patterns
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     Condition,
-    Over,
     always,
     flush,
     observed,
     observer,
+    stock_pass,
 )
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.transforms import registry
@@ -57,18 +57,21 @@ def make(name: str, run: StageRun) -> TypedPass:
     return cls(**options)
 
 
-def run_observed(name: str, run: StageRun) -> int:
+def run_observed(name: str, run: StageRun, observed_as: str | None = None) -> int | None:
     """Run a typed pass under Inductor's observer; returns the number of applications.
 
-    Where graph changes are being traced to passes, the graph is raised inside the observer.
+    None: the pass is disabled, by name or by the compiler bisector. Where graph changes are being
+    traced to passes, the graph is raised inside the observer.
     """
     cls = registry.typed_class(name)
-    if run.degraded or name in run.settings.disabled_passes:
+    if run.degraded:
         return 0
+    if name in run.settings.disabled_passes:
+        return None
     untouched = run.group is None or not run.group.changed
     if untouched and not cls.may_apply(run.gm.graph):
         return 0
-    watcher = observer(run.gm, name, run.subsystem)
+    watcher = observer(run.gm, observed_as or name, run.subsystem)
     if watcher.active:
         flush(run)
 
@@ -78,20 +81,21 @@ def run_observed(name: str, run: StageRun) -> int:
             flush(run)
         return applications
 
-    return watcher.apply_gm_pass(apply) or 0
+    return watcher.apply_gm_pass(apply)
 
 
 @dataclass(frozen=True)
 class TypedStep:
-    """A typed pass in the place of Inductor's function ``stock``.
+    """A typed pass in the place of Inductor's ``function``.
 
     If somebody put another function in the place of Inductor's, that one runs instead. After a
-    failure, Inductor's own runs if the step is ``required``, and nothing if not.
+    failure, or where the typed pass is disabled, Inductor's own runs if the step is required.
     """
 
     name: str
     stock_step: BridgedStep
     function: str
+    observed_as: str | None = None
 
     def __call__(self, run: StageRun) -> None:
         if not self.stock_step.when(run):
@@ -100,8 +104,8 @@ class TypedStep:
         if _all_bridged.get() or (function is not None and not stock.is_stock(function)):
             self.stock_step(run)
             return
-        run_observed(self.name, run)
-        if run.degraded:
+        applications = run_observed(self.name, run, self.observed_as)
+        if run.degraded or (applications is None and self.stock_step.required):
             self.stock_step(run)
 
 
@@ -110,16 +114,15 @@ def typed_step(
     function: str,
     *,
     observed_as: str | None = None,
-    over: Over = "graph",
     when: Condition = always,
     required: bool = False,
 ) -> TypedStep:
-    """The typed pass ``name``, standing for Inductor's ``function`` under ``observed_as``."""
+    """The typed pass ``name``, standing for Inductor's ``function`` on the graph.
 
-    def call(run: StageRun) -> None:
-        observed(run, observed_as or name, stock.lookup(function), over)
-
-    return TypedStep(name, BridgedStep(name, call, when, required=required), function)
+    ``observed_as`` is the name of Inductor's observer, where that is not the name of the pass.
+    """
+    step = stock_pass(observed_as or name, function, when=when, required=required)
+    return TypedStep(name, replace(step, name=name), function, observed_as)
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ class TableStep:
             replaced = user_patterns.homes_in(table, frozenset(homes))
         for home, name in homes.items():
             if home in replaced:
-                run.count += run_observed(name, run)
+                run.count += run_observed(name, run) or 0
         rest = user_patterns.without(table, replaced) if replaced else table
         if run.degraded or run.untyped or not rest.patterns:
             return
