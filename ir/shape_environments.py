@@ -39,7 +39,7 @@ def symbols_by_name(shape_env: ShapeEnv) -> dict[str, sympy.Symbol]:
     return found
 
 
-def replaced(shape_env: ShapeEnv, sym: sympy.Symbol) -> sympy.Expr:
+def replaced(shape_env: ShapeEnv, sym: sympy.Symbol) -> Any:
     """A symbol after all replacements, without the path compression of `ShapeEnv._find`."""
     expr: Any = sym
     replacements = shape_env.replacements
@@ -121,7 +121,7 @@ def _hint(value: Any) -> float | SymExpr | None:
 
 
 def _source_name(source: Any) -> str:
-    name = source.name
+    name: Any = source.name
     return name() if callable(name) else name  # a method before torch 2.10
 
 
@@ -156,7 +156,7 @@ def _register(
     lower: Any = to_sympy(info.lower, symbols)
     upper: Any = to_sympy(info.upper, symbols)
     shape_env.var_to_range[sym] = ValueRanges(lower, upper)
-    place = shape_env._get_sloc("symbol table")  # pyright: ignore[reportPrivateUsage]
+    place = shape_env._get_sloc("symbol table")
     shape_env.var_to_range_sloc[sym] = ValueRangesSLoc(place, place)
     if info.size_like:
         shape_env.size_like.add(sym)
@@ -181,7 +181,9 @@ def _sources(info: SymbolInfo) -> list[Any]:
 
 
 def _symbolic_number(shape_env: ShapeEnv, sym: sympy.Symbol, info: SymbolInfo) -> Any:
-    create = shape_env.create_symfloatnode if info.kind == "float" else shape_env.create_symintnode
+    create: Any = (
+        shape_env.create_symfloatnode if info.kind == "float" else shape_env.create_symintnode
+    )
     hint = info.hint if info.backed and not isinstance(info.hint, SymExpr) else None
     if "hint" not in inspect.signature(create).parameters:
         return create(sym)

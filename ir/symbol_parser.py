@@ -116,7 +116,7 @@ def _entry(scanner: _Scanner) -> SymbolInfo | tuple[str, Expr]:
 
 
 def _check_assumption(scanner: _Scanner, word: str) -> None:
-    from sympy.core.assumptions import _assume_defined  # pyright: ignore[reportPrivateUsage]
+    from sympy.core.assumptions import _assume_defined
 
     if word in ("unbacked", "size_like") or word.removeprefix("not_") in _assume_defined:
         return
