@@ -82,6 +82,7 @@ _PURE_FUNCTIONS = (
 _FUNCTIONS: dict[str, Effects] = {
     **{f"torch.{name}": PURE for name in _PURE_FUNCTIONS},
     "builtins.print": _HOST,
+    "torch._C._log_api_usage_once": _HOST,
     "builtins.setattr": Effects(ALL),
     "builtins.delattr": Effects(ALL),
     "builtins.next": Effects(ALL),

@@ -138,6 +138,7 @@ HOST = Effects(host=True)
         (torch._C._functorch._add_batch_dim, MODE),
         (torch.autograd.grad_mode._enter_inference_mode, MODE),
         (torch._check, HOST),
+        (torch._C._log_api_usage_once, HOST),
         (lambda x: x, UNKNOWN),
         ("add", PURE),
         ("add_", WRITES_SELF),
