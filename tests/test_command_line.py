@@ -1,0 +1,93 @@
+"""The two commands, as a shell runs them and in process."""
+
+import subprocess
+import sys
+
+import pytest
+
+from xductor.backend.cli import main as command
+from xductor.backend.cli import opt_main
+from xductor.transforms import registry
+
+GRAPH = """\
+fx.graph @forward stage(joint) symbols() (%x : !fx.tensor<f32[4], cpu>) {
+  %neg = aten.neg.default %x : !fx.tensor<f32[4], cpu>
+  fx.output (%neg,)
+}
+"""
+
+
+def test_passes_lists_every_row(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["passes"]) == 0
+    shown = capsys.readouterr().out
+    for row in registry.rows():
+        assert row.name in shown
+
+
+def test_passes_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["passes", "--markdown"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("# Passes\n")
+    for title in ("## Pre-grad", "## Joint", "## Post-grad"):
+        assert title in shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("xductor 0.")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonesuch"], ["passes", "--nonesuch"]])
+def test_wrong_usage_is_status_two(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command.main(arguments)
+    assert stop.value.code == 2
+    assert "usage: xductor" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "prefix", [["-m", "xductor", "opt"], ["-m", "xductor.backend.cli.opt_main"]]
+)
+def test_opt_reads_standard_input(prefix: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *prefix], input=GRAPH, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "%neg = aten.neg.default %x : !fx.tensor<f32[4], cpu>" in done.stdout
+
+
+def test_opt_keeps_the_flags_of_xdsl(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        opt_main.main(["--help"])
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    for flag in (
+        "--verify-level",
+        "--print-between-passes",
+        "--verify-diagnostics",
+        "--parsing-diagnostics",
+        "--split-input-file",
+        "--print-op-generic",
+        "--allow-unregistered-dialect",
+        "--time-passes",
+        "--shrink",
+    ):
+        assert flag in shown
+
+
+def test_opt_knows_our_passes_and_those_of_xdsl() -> None:
+    driver = opt_main.XductorOptMain(args=[])
+    assert {"cse", "dce", "canonicalize"} <= driver.available_passes.keys()
+    for name, factory in registry.passes_for_cli().items():
+        assert driver.available_passes[name]() is factory()
+
+
+def test_a_broken_pipe_is_quiet() -> None:
+    program = f"{sys.executable} -m xductor passes --markdown | head -1"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "# Passes\n"
+    assert done.stderr == ""
