@@ -17,6 +17,7 @@ def _row(
     counter: str = "",
     options: str = "",
     factory: str = "",
+    since: tuple[int, int] | None = None,
 ) -> PassRow:
     return PassRow(
         name,
@@ -28,6 +29,7 @@ def _row(
         counter=counter,
         options=options,
         factory=factory and f"xductor.transforms.{factory}",
+        since=since,
     )
 
 
@@ -106,6 +108,7 @@ STEP_ROWS = (
         "All offsets of a device read at once.",
         "replace_random.py:fuse_offset_creation_pass",
         flag="align_random_eager",
+        since=(2, 12),
     ),
     _row(
         "joint_custom_post_pass",
@@ -188,12 +191,15 @@ PATTERN_ROWS = (
     ),
 )
 
+_ATTENTION_SINCE = {28: (2, 12), 29: (2, 13), 30: (2, 13)}
+
 ATTENTION_ROWS = tuple(
     _row(
         f"_sfdp_pattern_{number}",
         f"Attention spelling {number} of Inductor's: one fused attention.",
         f"fuse_attention.py:_sfdp_pattern_{number}",
         counter="fuse_attention",
+        since=_ATTENTION_SINCE.get(number),
     )
     for number in range(1, 31)
 )

@@ -18,6 +18,7 @@ from xductor.backend.pipelines.typed_steps import (
     TypedStep,
     typed_step,
     user_noop_ops,
+    user_rewrites,
 )
 
 _pattern_matcher = when_flag("pattern_matcher", True)
@@ -92,6 +93,7 @@ STEPS = (
     ),
     BridgedStep("auto_chunker", _auto_chunker, when_flag("auto_chunker.enable")),
     _pass_patterns,
+    user_rewrites,
     BridgedStep(
         "replace_random_passes",
         _replace_random,

@@ -21,6 +21,7 @@ from xductor.backend.pipelines.typed_steps import (
     TypedStep,
     typed_step,
     user_noop_ops,
+    user_rewrites,
 )
 from xductor.backend.versions import torch_release
 
@@ -171,6 +172,7 @@ STEPS = (
     user_noop_ops,
     typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
     _pass_patterns,
+    user_rewrites,
     stock_pass(
         "partitioned_scatter_optimization",
         "post_grad:partitioned_scatter_optimization_pass",

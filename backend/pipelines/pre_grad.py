@@ -20,6 +20,7 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.pipelines.typed_steps import user_rewrites
 from xductor.backend.versions import torch_release
 
 _pattern_matcher = when_flag("pattern_matcher", True)
@@ -144,6 +145,7 @@ STEPS = (
     _with(_torch_level, "pre_grad_fusion_options", _fusion_options),
     _table("efficient_conv_bn_eval_pass"),
     _table("apply_gumbel_max_trick_pass"),
+    user_rewrites,
     user_hook("pre_grad_custom_pass"),
     unobserved(
         "stable_topological_sort", "pre_grad:stable_topological_sort", required=True, values=False

@@ -57,31 +57,39 @@ def make(name: str, run: StageRun) -> TypedPass:
     return cls(**options)
 
 
-def run_observed(name: str, run: StageRun, observed_as: str | None = None) -> int | None:
+def run_observed(one: TypedPass, run: StageRun, observed_as: str | None = None) -> int | None:
     """Run a typed pass under Inductor's observer; returns the number of applications.
 
     None: the pass is disabled, by name or by the compiler bisector. Where graph changes are being
     traced to passes, the graph is raised inside the observer.
     """
-    cls = registry.typed_class(name)
     if run.degraded:
         return 0
-    if name in run.settings.disabled_passes:
+    if one.name in run.settings.disabled_passes:
         return None
     untouched = run.group is None or not run.group.changed
-    if untouched and not cls.may_apply(run.gm.graph):
+    if untouched and not one.may_apply(run.gm.graph):
         return 0
-    watcher = observer(run.gm, observed_as or name, run.subsystem)
+    watcher = observer(run.gm, observed_as or one.name, run.subsystem)
     if watcher.active:
         flush(run)
 
     def apply(_: object) -> int:
-        applications = runner.run_pass(run, make(name, run))
+        applications = runner.run_pass(run, one)
         if watcher.active:
             flush(run)
         return applications
 
     return watcher.apply_gm_pass(apply)
+
+
+def user_rewrites(run: StageRun) -> None:
+    """The typed passes that the user named in ``xductor.rewrites``, in his order."""
+    for item in run.settings.rewrites:
+        one = item() if isinstance(item, type) else item
+        stages = (one.stage,) if isinstance(one.stage, str) else one.stage
+        if isinstance(one, TypedPass) and run.stage in stages:
+            run.count += run_observed(one, run) or 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class TypedStep:
         if _all_bridged.get() or (function is not None and not stock.is_stock(function)):
             self.stock_step(run)
             return
-        applications = run_observed(self.name, run, self.observed_as)
+        applications = run_observed(make(self.name, run), run, self.observed_as)
         if run.degraded or (applications is None and self.stock_step.required):
             self.stock_step(run)
 
@@ -156,7 +164,7 @@ class TableStep:
             replaced = user_patterns.homes_in(table, frozenset(homes))
         for home, name in homes.items():
             if home in replaced:
-                run.count += run_observed(name, run) or 0
+                run.count += run_observed(make(name, run), run) or 0
         rest = user_patterns.without(table, replaced) if replaced else table
         if run.degraded or run.untyped or not rest.patterns:
             return
