@@ -122,7 +122,7 @@ def _hint(value: Any) -> float | SymExpr | None:
 
 def _source_name(source: Any) -> str:
     name: Any = source.name
-    return name() if callable(name) else name  # a method before torch 2.10
+    return str(name() if callable(name) else name)  # a method before torch 2.10
 
 
 def shape_env_of(
