@@ -49,7 +49,7 @@ unit: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore=tests/benchmarks --durations=15 $(PYTEST_ARGS)
 
 docs: $(DOCS_INSTALLED)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
