@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -93,9 +93,9 @@ class TypedPass(ModulePass):
 
 
 @cache
-def _lookups(cls: type[TypedPass]) -> tuple[tuple[str, object], ...]:
+def _lookups(cls: type[TypedPass]) -> tuple[tuple[str, Any], ...]:
     """The (node op, node target) pairs by which an FX graph finds the roots of ``cls``."""
-    pairs: list[tuple[str, object]] = []
+    pairs: list[tuple[str, Any]] = []
     for root in cls.roots:
         if isinstance(root, str) and root.startswith("method."):
             pairs.append(("call_method", root.removeprefix("method.")))

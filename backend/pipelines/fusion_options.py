@@ -27,7 +27,7 @@ def fusion_option_passes(run: StageRun, table: Any) -> Iterator[None]:
         )
 
 
-def _fired(name: str | None) -> int:
+def _fired(name: str) -> int:
     from torch._dynamo.utils import counters
 
     return counters["inductor"].get(name, 0)

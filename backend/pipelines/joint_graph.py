@@ -35,11 +35,8 @@ def _auto_chunker(run: StageRun) -> None:
     try:
         run.gm = chunk(run.gm)
     except cannot:
-        import torch
-
-        log = torch._logging.getArtifactLogger(
-            "torch._inductor.fx_passes.joint_graph", "auto_chunker"
-        )
+        artifact_logger = stock.lookup("torch._logging:getArtifactLogger")
+        log = artifact_logger("torch._inductor.fx_passes.joint_graph", "auto_chunker")
         log.debug("AutoChunker fail.", exc_info=True)
 
 

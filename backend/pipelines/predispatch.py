@@ -86,7 +86,7 @@ def _for_devices(function: Any, run: StageRun) -> Any:
 
 
 def _propagate_shapes(run: StageRun) -> None:
-    from torch._dynamo.utils import detect_fake_mode
+    from torch._guards import detect_fake_mode
     from torch.fx.passes.shape_prop import ShapeProp
 
     inputs = tuple(run.example_inputs or ())

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend import ledger, settings
 from xductor.backend.pipelines import failures
 from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.settings import VerifyLevel
 from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class TypedGroup:
         self.passes, self.applied = [], []
 
 
-def _verify(module: ModuleOp, level: str) -> None:
+def _verify(module: ModuleOp, level: VerifyLevel) -> None:
     from xductor.ir.verifier import verify
 
     verify(module, level=level)
