@@ -166,7 +166,7 @@ def _class_name(name: str) -> str:
     return f"{label}Op" if not keyword.iskeyword(label) else f"{label}_Op"
 
 
-def _make(name: str, base: type[TorchOp], **members: Any) -> type[TorchOp]:
+def _make(name: str, base: type[TorchOp], /, **members: Any) -> type[TorchOp]:
     doc = f"{members['target']._schema}" if base is SchemaOp else f"A call of `{name}`."
     made = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
     made.__module__ = __name__
