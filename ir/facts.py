@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from xductor.ir.expression_nodes import make_add, make_pow, split_coefficient
 from xductor.ir.expressions import (
@@ -182,7 +182,7 @@ class Facts:
         if a is b:
             return True
         if not (self._known.is_integral(a) and self._known.is_integral(b)):
-            return _compare_literals(a, b, lambda x, y: x == y)
+            return self._compare_numbers(a, b, lambda x, y: x == y)
         difference = self._difference(a, b)
         if isinstance(difference, int):
             return difference == 0
@@ -192,6 +192,25 @@ class Facts:
         if low > 0 or high < 0 or _never_zero(difference):
             return False
         return self._equal_by_axiom(difference)
+
+    def _compare_numbers(
+        self, a: Expr, b: Expr, relation: Callable[[float, float], bool]
+    ) -> Answer:
+        """Compares literals, and the integer infinities with any integer."""
+        infinite = {"int_oo": math.inf, "-int_oo": -math.inf}
+        numbers: list[float] = []
+        for e in (a, b):
+            if isinstance(e, int):
+                numbers.append(e)
+            elif type(e.value) is float:
+                numbers.append(e.value)
+            elif e.text in infinite:
+                numbers.append(infinite[e.text])
+            elif self._known.is_integral(e) and {str(a), str(b)} & infinite.keys():
+                numbers.append(0)  # every integer is on the same side
+            else:
+                return None
+        return relation(numbers[0], numbers[1])
 
     def _equal_by_axiom(self, difference: SymExpr) -> Answer:
         opposite = negate(difference)
@@ -207,7 +226,7 @@ class Facts:
 
     def _at_most(self, a: Expr, b: Expr) -> Answer:
         if not (self._known.is_integral(a) and self._known.is_integral(b)):
-            return _compare_literals(a, b, lambda x, y: x <= y)
+            return self._compare_numbers(a, b, lambda x, y: x <= y)
         difference = self._difference(b, a)
         if isinstance(difference, int):
             return difference >= 0
@@ -347,15 +366,6 @@ def _never_zero(e: SymExpr) -> bool:
         return False
     common = math.gcd(*_integer_coefficients(e))
     return common > 1 and e.args[-1] % common != 0
-
-
-def _compare_literals(a: Expr, b: Expr, relation: Callable[[float, float], bool]) -> Answer:
-    """Compares numbers that are written out; None if one is not, or is a truth value."""
-    numbers = [e if isinstance(e, int) else e.value for e in (a, b)]
-    if any(number is None or isinstance(number, bool) for number in numbers):
-        return None
-    x, y = cast(list[float], numbers)
-    return relation(x, y)
 
 
 __all__ = ("Answer", "Facts")

@@ -89,8 +89,6 @@ class KnownDomains:
             return domain is not None and domain.kind != "float"
         if e.head in _INTEGER_VALUED:
             return True
-        if e.head == "constant":
-            return e.text in ("int_oo", "-int_oo")
         if e.head == "where":
             return all(map(self.is_integral, e.args[1:]))
         if e.head == "pow":
