@@ -130,6 +130,8 @@ class GraphLowering:
         self.arguments = ArgumentReader(self)
         self.placeholders: list[fx.Node] = []
         self.getitems: dict[fx.Node, TorchOp] = {}
+        self.ops: list[tuple[TorchOp, NodeMeta]] = []
+        self.node_count = len(gm.graph.nodes)
 
     def run(self, name: str) -> GraphOp:
         handlers = {
@@ -231,6 +233,7 @@ class GraphLowering:
         op = OutputOp.make(args, operands, (), meta)
         meta.__dict__["operands"] = op._operands
         self.block.add_op(op)
+        self.ops.append((op, meta))
 
     def tuple_getitem(self, node: fx.Node) -> bool:
         """A `getitem` on a tuple-valued op is one of its results; False for any other."""
@@ -288,6 +291,7 @@ class GraphLowering:
         op = cls.make(args, operands, types, meta, structure=structure)
         meta.__dict__["operands"] = op._operands
         self.block.add_op(op)
+        self.ops.append((op, meta))
         if needs_storage_check(op.target):
             aliases = read_aliases(op, node, value, self)
             if aliases is not None:

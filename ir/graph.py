@@ -77,10 +77,15 @@ class GraphOp(IRDLOperation):
             attributes={"node": NodeMeta(names)},
             regions=[Region(block)],
         )
-        self.live = None
 
-    live: Any = None
-    """In memory only: what lowering knew (the ShapeEnv, the fake mode); None after parsing."""
+    @property
+    def live(self) -> Any:
+        """In memory only: what lowering knew (the ShapeEnv, the fake mode); None after parsing."""
+        return self.__dict__.get("_live")
+
+    @live.setter
+    def live(self, lowering: Any) -> None:
+        self.__dict__["_live"] = lowering
 
     @property
     def block(self) -> Block:

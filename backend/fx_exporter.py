@@ -1,0 +1,137 @@
+"""Raises the IR to FX: a fresh GraphModule, or an existing one brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.fx as fx
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.raising import RaisingError, ValueNodes, live_object
+from xductor.backend.reconcile import reconcile
+from xductor.backend.value_metadata import record_rebuilt_values
+from xductor.ir.arguments import Handle, leaves
+from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp, entry_graph, graph_named
+from xductor.ir.operations import TorchOp
+from xductor.ir.structure import check_graph
+
+
+def to_fx(
+    module: ModuleOp,
+    into: fx.GraphModule | None = None,
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    bindings: Mapping[str, Any] | None = None,
+) -> fx.GraphModule:
+    """The module as an `fx.GraphModule`.
+
+    - Without `into`: a fresh one. Parameters, buffers and constants come from the module it was
+      lowered from, or from `attributes` by path; objects that text only names from `bindings`.
+    - With `into`: that GraphModule is edited in place; nodes that did not change keep identity,
+      name, order and metadata. If anything fails it is left exactly as it was.
+
+    Raises VerifyException for a module that is not well-formed, RaisingError for what is missing.
+    """
+    graph = entry_graph(module)
+    if into is not None:
+        return reconcile(module, graph, into)
+    check_graph(graph)
+    return _Fresh(module, dict(attributes or {}), dict(bindings or {})).build(graph)
+
+
+class _Fresh:
+    """Builds GraphModules for the graphs of one module; a shared subgraph is built once."""
+
+    def __init__(self, module: ModuleOp, attributes: dict[str, Any], bindings: dict[str, Any]) -> None:
+        self.module = module
+        self.attributes = attributes
+        self.bindings = bindings
+        self.children: dict[str, fx.GraphModule] = {}
+
+    def build(self, source: GraphOp) -> fx.GraphModule:
+        root = torch.nn.Module()
+        graph = fx.Graph()
+        subgraphs: dict[str, fx.Node] = {}
+
+        def subgraph(name: str) -> fx.Node:
+            found = subgraphs.get(name)
+            if found is None:
+                attribute = name.replace(".", "_")
+                setattr(root, attribute, self.child(name, source))
+                found = subgraphs[name] = graph.get_attr(attribute)
+            return found
+
+        nodes = ValueNodes(graph, source, subgraph)
+        for argument, name in zip(source.arguments, source.argument_names, strict=True):
+            node = graph.placeholder(name)
+            nodes.of_value[argument] = node
+            nodes.arguments.append(node)
+        for op in source.block.ops:
+            assert isinstance(op, TorchOp)
+            self.bind(op)
+            if isinstance(op, OutputOp):
+                graph.output(nodes.tree(op, op.tree))
+                continue
+            if isinstance(op, GetAttrOp):
+                self.give_attribute(root, op, source)
+            opcode, target, args, kwargs = nodes.call(op)
+            nodes.define(op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None))
+        record_rebuilt_values(source, nodes)
+        made = fx.GraphModule(root, graph)
+        made.graph.lint()
+        return made
+
+    def bind(self, op: TorchOp) -> None:
+        """Give the op's handles the objects that were passed for them."""
+        for leaf in leaves(op.args.data):
+            if type(leaf) is Handle and leaf.live is None:
+                leaf.live = live_object(op, leaf, self.bindings)
+
+    def child(self, name: str, source: GraphOp) -> fx.GraphModule:
+        found = self.children.get(name)
+        if found is None:
+            graph = graph_named(self.module, name)
+            if graph is None:
+                raise RaisingError(f"the module has no graph @{name}")
+            if graph.is_declaration:
+                found = self._declared(name, source)
+            else:
+                found = self.build(graph)
+            self.children[name] = found
+        return found
+
+    def _declared(self, name: str, source: GraphOp) -> fx.GraphModule:
+        live = source.live
+        for child_name, child in live.children if live is not None else ():
+            if child_name == name:
+                return child
+        raise RaisingError(f"@{name} is only declared; its body is not in the module")
+
+    def give_attribute(self, root: torch.nn.Module, op: GetAttrOp, source: GraphOp) -> None:
+        path = op.path
+        if path in self.attributes:
+            value = self.attributes[path]
+        elif source.live is not None:
+            value = source.live.gm
+            for part in path.split("."):
+                value = getattr(value, part)
+        else:
+            raise RaisingError(
+                f"fx.get_attr \"{path}\": text does not hold the tensor; pass attributes={{'{path}': tensor}}"
+            )
+        *parents, name = path.split(".")
+        owner = root
+        for part in parents:
+            if not hasattr(owner, part):
+                setattr(owner, part, torch.nn.Module())
+            owner = getattr(owner, part)
+        if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
+            if not hasattr(owner, name):
+                owner.register_buffer(name, value, persistent=False)
+        else:
+            setattr(owner, name, value)
+
+
+__all__ = ["RaisingError", "to_fx"]

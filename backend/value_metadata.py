@@ -1,0 +1,148 @@
+"""`meta` of nodes that raising made: the value by running the op, the place from what it replaced."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.fx as fx
+from torch.fx.node import map_arg
+
+from xductor.backend.raising import RaisingError, ValueNodes
+from xductor.ir.graph import GraphOp
+from xductor.ir.metadata import NodeMeta
+from xductor.ir.operations import TorchOp
+
+OF_THE_PLACE = (
+    "nn_module_stack",
+    "source_fn_stack",
+    "original_aten",
+    "fwd_nn_module_stack",
+    "fwd_source_fn_stack",
+    "recompute",
+    "ac_graph_id",
+    "custom",
+    "partitioner_tag",
+    "stack_trace",
+    "seq_nr",
+    "autograd_backward",
+    "is_gradient_acc",
+    "quantization_tag",
+    "_numeric_debug_handle",
+)
+"""Metadata that a replacement inherits: it says where in the user's program the op stands."""
+
+
+def value_key(source: GraphOp) -> str:
+    """The `meta` key under which the stage records values."""
+    return "example_value" if source.stage.data == "pre_grad" else "val"
+
+
+def record_new_values(
+    source: GraphOp, nodes: ValueNodes, made: list[tuple[TorchOp, fx.Node]]
+) -> None:
+    """Values and places for nodes that reconciling made; the values are checked against the types.
+
+    Raises RaisingError where an op's call gives another type than the IR says.
+    """
+    key = value_key(source)
+    live = source.live
+    for op, node in made:
+        inherit_place(op.node, node)
+        if live is None or live.types.fake_mode is None:
+            continue
+        value = run_on_recorded(node, key, live.types.fake_mode)
+        check_types(op, value, live.types)
+        node.meta[key] = value
+        node.meta.setdefault("tensor_meta", None)
+        _set_tensor_meta(node, value)
+    for node in nodes.made:
+        producer = node.args[0]
+        assert isinstance(producer, fx.Node)
+        if key in producer.meta:
+            node.meta.update({name: producer.meta[name] for name in OF_THE_PLACE if name in producer.meta})
+            node.meta[key] = producer.meta[key][node.args[1]]
+
+
+def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
+    """Stack trace, module stack, partitioner tag and the like from the node this one replaces."""
+    heir_of = meta.__dict__.get("heir_of")
+    if heir_of is None:
+        return
+    for name in OF_THE_PLACE:
+        if name in heir_of.meta:
+            node.meta[name] = heir_of.meta[name]
+    from_node = heir_of.meta.get("from_node")
+    if from_node is not None:
+        node.meta["from_node"] = list(from_node)
+
+
+def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
+    """The value of a call, run on its inputs' recorded fake values; it adds no guard."""
+
+    def recorded(used: fx.Node) -> Any:
+        if key not in used.meta:
+            raise RaisingError(f"'{node.name}' uses '{used.name}', which records no value")
+        return used.meta[key]
+
+    args = map_arg(node.args, recorded)
+    kwargs = map_arg(node.kwargs, recorded)
+    with mode, _no_guards(mode.shape_env):
+        if node.op == "call_method":
+            self_, *rest = args
+            return getattr(self_, str(node.target))(*rest, **kwargs)
+        assert callable(node.target)
+        return node.target(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _no_guards(shape_env: Any) -> Iterator[None]:
+    if shape_env is None:
+        yield
+        return
+    guard = getattr(shape_env, "error_on_new_guards", shape_env.suppress_guards)
+    with guard():
+        yield
+
+
+def check_types(op: TorchOp, value: Any, reader: Any) -> None:
+    """The call's value has the types that the op's results say."""
+    values = list(value) if isinstance(value, (tuple, list)) else [value]
+    for result, part in zip(op.results, values, strict=False):
+        found = reader.type_of(part)
+        if found != result.type:
+            raise RaisingError(
+                f"{op.name} (node {op.node.node}): the call gives {found}, the rewrite said {result.type}"
+            )
+
+
+def _set_tensor_meta(node: fx.Node, value: Any) -> None:
+    """`tensor_meta` beside `val`, as FakeTensorProp records it for static tensors."""
+    if node.meta.get("tensor_meta") is None:
+        node.meta.pop("tensor_meta", None)
+    if isinstance(value, torch.Tensor) and all(type(size) is int for size in value.shape):
+        from torch.fx.passes.shape_prop import _extract_tensor_metadata
+
+        with contextlib.suppress(NotImplementedError):
+            node.meta["tensor_meta"] = _extract_tensor_metadata(value)
+
+
+def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
+    """Values for a fresh graph: the recorded ones where the module was lowered, else from the types."""
+    key = value_key(source)
+    live = source.live
+    if live is None:
+        from xductor.backend.rebuilt_values import rebuild_values
+
+        rebuild_values(source, nodes, key)
+        return
+    for argument, node in zip(live.placeholders, nodes.arguments, strict=True):
+        node.meta.update(argument.meta)
+    for op, node in nodes.of_op.items():
+        origin = op.node.origin
+        if origin is not None:
+            node.meta.update(origin.meta)
+    unrecorded = [(op, node) for op, node in nodes.of_op.items() if op.node.origin is None]
+    record_new_values(source, nodes, unrecorded)
