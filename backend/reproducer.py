@@ -29,21 +29,23 @@ def write(
     error: Exception,
     verify_level: str,
     example_inputs: Sequence[Any] | None = None,
-    lowered: bool = True,
+    culprit: str = "from_fx",
 ) -> Path:
     """Write a reproducer for ``passes`` failing with ``error`` on ``gm``; returns its path.
 
-    ``gm`` must be as it was when the passes started: it is lowered anew to be printed.
+    ``gm`` must be as it was when the passes started: it is lowered anew to be printed, unless
+    lowering it (``"from_fx"``) is what failed.
     """
     body, suffix, note = _readable(gm), ".py.txt", _LOWERING_FAILED
-    if lowered:
+    if culprit != "from_fx":
         try:
             body, suffix, note = _typed_text(gm, stage, example_inputs), ".mlir", None
         except Exception as second:  # the first error is the one to tell; this one is a line of it
             note = f"The graph could not be printed as typed IR ({second!r}); this is the FX graph."
     pipeline = ",".join(str(one.spec()) for one in passes)
-    path = _new_file(stage, passes[-1].name if passes else "lowering", suffix)
-    command = f"xductor-opt {path} -p '{pipeline}' --verify-level {verify_level}"
+    path = _new_file(stage, passes[-1].name if passes else culprit, suffix)
+    run = f" -p '{pipeline}'" if pipeline else ""
+    command = f"xductor-opt {path}{run} --verify-level {verify_level}"
     header = [
         command if suffix == ".mlir" else (note or ""),
         f"stage: {stage}",

@@ -22,7 +22,10 @@ class FallbackWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Failure:
-    """What failed: a pass by name, or ``"from_fx"``, ``"to_fx"``, and with which error.
+    """What failed, and with which error.
+
+    ``culprit`` is a pass by name, ``"from_fx"``, ``"verification"`` (of the graph as it was given)
+    or ``"to_fx"``.
 
     ``passes`` are those that had run on the lowered graph, the failing one included.
     """
@@ -50,7 +53,6 @@ def handle(run: StageRun, failure: Failure) -> None:
     Raises:
         StageError: with ``on_error="raise"``, from the original error.
     """
-    lowered = failure.culprit != "from_fx"
     path = reproducer.write(
         run.gm,
         stage=run.stage,
@@ -58,7 +60,7 @@ def handle(run: StageRun, failure: Failure) -> None:
         error=failure.error,
         verify_level=run.settings.verify,
         example_inputs=run.example_inputs,
-        lowered=lowered,
+        culprit=failure.culprit,
     )
     what = f"{failure.culprit} failed in the {run.stage} stage"
     reason = f"{type(failure.error).__name__}: {failure.error}"

@@ -45,14 +45,13 @@ class TypedGroup:
 
     @classmethod
     def lower(cls, run: StageRun) -> TypedGroup:
-        """Lower ``run.gm`` and check what comes out, at the level of the settings."""
+        """Lower ``run.gm``; nothing is checked yet."""
         from xductor import frontend
 
         module = frontend.from_fx(
             run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
         )
         run.record.lowered += 1
-        _verify(module, run.settings.verify)
         return cls(run, module, ledger.fingerprint(run.gm))
 
     def current(self) -> bool:
@@ -120,12 +119,18 @@ def run_pass(run: StageRun, one: TypedPass) -> int:
 
 
 def _lowered(run: StageRun) -> TypedGroup | None:
+    """The graph in the typed IR, checked at the level of the settings; None after a failure."""
     run.group = None
+    culprit = "from_fx"
     try:
-        run.group = TypedGroup.lower(run)
+        group = TypedGroup.lower(run)
+        culprit = "verification"
+        _verify(group.module, run.settings.verify)
     except Exception as error:
-        failures.handle(run, failures.Failure("from_fx", error))
-    return run.group
+        failures.handle(run, failures.Failure(culprit, error))
+        return None
+    run.group = group
+    return group
 
 
 def _count(one: TypedPass, applications: int) -> None:

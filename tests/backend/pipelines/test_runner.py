@@ -1,0 +1,230 @@
+"""Typed passes on FX graphs: what is lowered when, what is raised, what is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+import torch._inductor.config as inductor_config
+from torch._dynamo.utils import counters
+from torch._subclasses import FakeTensorMode
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend import ledger, settings, stages
+from xductor.backend.pipelines import failures, runner
+from xductor.backend.pipelines.bridge import BridgedStep
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.ir.graph import entry_graph
+from xductor.transforms import typed_pass
+from xductor.transforms.typed_pass import TypedPass
+
+aten = torch.ops.aten
+
+
+@dataclass(frozen=True)
+class NegNeg(TypedPass):
+    """neg(neg(x)) is x."""
+
+    name = "test_neg_neg"
+    stage = ("joint", "post_grad")
+    inductor = "none:none"
+    roots = frozenset({"aten.neg.default"})
+    matched_nodes = 2
+    counter = "test_neg_neg"
+
+    limit: int = 100
+
+    def rewrite(self, module: ModuleOp) -> int:
+        block = entry_graph(module).block
+        applications = 0
+        for op in list(block.ops):
+            if applications == self.limit or getattr(op, "target", None) is not aten.neg.default:
+                continue
+            inner = op.operands[0].owner
+            if getattr(inner, "target", None) is aten.neg.default:
+                op.results[0].replace_all_uses_with(inner.operands[0])
+                block.erase_op(op)
+                applications += 1
+        return applications
+
+
+@dataclass(frozen=True)
+class RoundedNegNeg(NegNeg):
+    name = "test_rounded"
+    numerics = typed_pass.ROUNDING
+
+
+@dataclass(frozen=True)
+class FastNegNeg(NegNeg):
+    name = "test_fast"
+    numerics = typed_pass.FAST
+
+
+def _negs(count: int) -> torch.fx.GraphModule:
+    graph = torch.fx.Graph()
+    node = graph.placeholder("x")
+    with FakeTensorMode():
+        node.meta["val"] = torch.empty(3)
+        for _ in range(count):
+            node = graph.call_function(aten.neg.default, (node,))
+            node.meta["val"] = torch.empty(3)
+    graph.output((node,))
+    return torch.fx.GraphModule({}, graph)
+
+
+def _count(gm: torch.fx.GraphModule) -> int:
+    return len(gm.graph.find_nodes(op="call_function", target=aten.neg.default))
+
+
+def _stage_run(gm: torch.fx.GraphModule) -> StageRun:
+    record = ledger.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
+    return StageRun("joint", gm, settings.current(), record)
+
+
+def test_an_application_reaches_the_graph() -> None:
+    gm = _negs(3)
+    kept = list(gm.graph.nodes)[:2]
+    counters.clear()
+    with ledger.record() as records:
+        assert runner.run_typed(gm, [NegNeg(limit=1)], "joint") == {"test_neg_neg": 1}
+    assert list(gm.graph.nodes)[:2] == kept
+    x = torch.randn(3)
+    torch.testing.assert_close(gm(x)[0], -x)
+    assert records[0].applications("test_neg_neg") == 1
+    assert records[0].lowered == 1
+    assert counters["inductor"]["pattern_matcher_count"] == 1
+    assert counters["inductor"]["pattern_matcher_nodes"] == 2
+    assert counters["inductor"]["test_neg_neg"] == 1
+
+
+def test_one_lowering_serves_passes_until_the_graph_is_edited() -> None:
+    run = _stage_run(_negs(1))
+    quiet = BridgedStep("quiet", lambda run: None)
+    for _ in range(2):
+        assert runner.run_pass(run, NegNeg()) == 0
+        quiet(run)
+    assert run.record.lowered == 1
+
+    def edit(run: StageRun) -> None:
+        output = next(iter(reversed(run.gm.graph.nodes)))
+        with run.gm.graph.inserting_before(output):
+            again = run.gm.graph.call_function(aten.neg.default, (output.args[0][0],))
+        again.meta["val"] = output.args[0][0].meta["val"]
+        output.args = ((again,),)
+
+    BridgedStep("edit", edit)(run)
+    assert runner.run_pass(run, NegNeg()) == 1
+    assert run.record.lowered == 2
+
+
+def test_the_graph_changes_when_something_is_about_to_read_it() -> None:
+    run = _stage_run(_negs(4))
+    seen: list[int] = []
+    assert runner.run_pass(run, NegNeg(limit=1)) == 1
+    assert _count(run.gm) == 4
+    BridgedStep("look", lambda run: seen.append(_count(run.gm)))(run)
+    assert seen[0] < 4
+    assert run.group is None
+
+
+def test_a_clean_graph_is_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xductor.backend import fx_exporter
+
+    def to_fx(*_: Any, **__: Any) -> None:
+        raise AssertionError("raised for nothing")
+
+    monkeypatch.setattr(fx_exporter, "to_fx", to_fx)
+    gm = _negs(1)
+    assert runner.run_typed(gm, [NegNeg()], "joint") == {"test_neg_neg": 0}
+
+
+@pytest.mark.parametrize(
+    ("policy", "ran"),
+    [
+        ("strict", {"test_neg_neg"}),
+        ("default", {"test_neg_neg", "test_rounded"}),
+        ("fast", {"test_neg_neg", "test_rounded", "test_fast"}),
+    ],
+)
+def test_the_policy_decides_which_numerics_run(policy: str, ran: set[str]) -> None:
+    passes = [NegNeg(limit=1), RoundedNegNeg(limit=1), FastNegNeg(limit=1)]
+    with settings.use(settings.current().replace(numerics=policy)):
+        counts = runner.run_typed(_negs(9), passes, "joint")
+    assert {name for name, count in counts.items() if count} == ran
+
+
+def test_the_users_rewrites_run_in_their_stages() -> None:
+    chosen = settings.current().replace(rewrites=[NegNeg])
+    with settings.use(chosen), ledger.record() as records:
+        joint, post = _negs(2), _negs(2)
+        stages.joint_graph_passes(joint)
+        stages.post_grad_passes(post, is_inference=True)
+    assert [record.applications("test_neg_neg") for record in records] == [1, 1]
+    assert _count(joint) < 2
+    assert _count(post) < 2
+
+
+def test_disabled_and_bisected_by_name() -> None:
+    chosen = settings.current().replace(rewrites=[NegNeg])
+    with settings.use(chosen), inductor_config.patch(disabled_passes="test_neg_neg"):
+        gm = _negs(2)
+        stages.joint_graph_passes(gm)
+    assert _count(gm) == 2
+
+
+def test_provenance_names_the_pass() -> None:
+    """Where changes are traced to passes, the nodes a pass made or replaced name it."""
+    chosen = settings.current().replace(rewrites=[NegNeg])
+    hooked: list[str] = []
+    gm = _negs(2)
+    gm._register_erase_node_hook(lambda node: hooked.append(node.name))
+    with (
+        settings.use(chosen),
+        inductor_config.patch({"trace.provenance_tracking_level": 1}),
+    ):
+        stages.joint_graph_passes(gm)
+    assert _count(gm) < 2
+    assert hooked
+
+
+@pytest.mark.parametrize("level", ["types", "stage"])
+def test_a_stale_value_is_found_at_the_level_of_the_settings(level: str) -> None:
+    gm = _negs(2)
+    with FakeTensorMode():
+        next(iter(gm.graph.nodes)).meta["val"] = torch.empty(3, dtype=torch.float64)
+    assert runner.run_typed(gm, [NegNeg(limit=0)], "joint") == {"test_neg_neg": 0}
+    with (
+        settings.use(settings.current().replace(verify=level)),
+        pytest.raises(failures.StageError, match="f64"),
+    ):
+        runner.run_typed(gm, [NegNeg(limit=0)], "joint")
+
+
+def test_listeners_hear_of_passes_applied_by_xdsl() -> None:
+    from xdsl.context import Context
+
+    from xductor.frontend import from_fx
+
+    heard: list[tuple[str, int]] = []
+    module = from_fx(_negs(2), "joint")
+    with typed_pass.listening(lambda one, count: heard.append((one.name, count))):
+        NegNeg().apply(Context(), module)
+    assert heard == [("test_neg_neg", 1)]
+
+
+def test_options_are_fields() -> None:
+    assert str(NegNeg(limit=3).spec()) == "test_neg_neg{limit=3}"
+
+
+def test_an_error_names_pass_and_stage() -> None:
+    @dataclass(frozen=True)
+    class Broken(NegNeg):
+        name = "test_broken"
+
+        def rewrite(self, module: ModuleOp) -> int:
+            raise ValueError("no reason")
+
+    with pytest.raises(failures.StageError, match="test_broken failed in the joint stage"):
+        runner.run_typed(_negs(2), [Broken()], "joint")
