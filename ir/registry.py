@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import keyword
 import threading
+from types import FunctionType
 from typing import Any, ClassVar
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
+
+from xdsl.utils.exceptions import UnregisteredConstructException
 
 from xductor.ir import python_targets
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
@@ -32,7 +35,7 @@ _by_name: dict[str, type[TorchOp]] = {}
 _lock = threading.Lock()
 
 
-class UnknownOp(LookupError):
+class UnknownOp(LookupError, UnregisteredConstructException):
     """An op name that nobody registered; the message says what to import."""
 
 
@@ -168,6 +171,8 @@ def _class_name(name: str) -> str:
 
 def _make(name: str, base: type[TorchOp], /, **members: Any) -> type[TorchOp]:
     doc = f"{members['target']._schema}" if base is SchemaOp else f"A call of `{name}`."
+    if isinstance(members["target"], FunctionType):
+        members["target"] = staticmethod(members["target"])  # an attribute, not a method
     made = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
     made.__module__ = __name__
     return made
