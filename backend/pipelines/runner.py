@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend import ledger, settings
-from xductor.backend.pipelines import failures
+from xductor.backend.pipelines import failures, stock
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import VerifyLevel
 from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
 
 if TYPE_CHECKING:
-    from torch.fx import GraphModule
+    from torch.fx import GraphModule, Node
 
 #: What each numerics policy lets a pass change.
 ALLOWED: dict[str, frozenset[Numerics]] = {
@@ -45,12 +45,18 @@ class TypedGroup:
 
     @classmethod
     def lower(cls, run: StageRun) -> TypedGroup:
-        """Lower ``run.gm``; nothing is checked yet."""
-        from xductor import frontend
+        """Lower ``run.gm``; nothing is checked yet.
 
-        module = frontend.from_fx(
-            run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
-        )
+        Inductor's fusions leave uses before definitions, to be sorted at the end of the stage. The
+        typed IR has none, so such a graph is sorted first.
+        """
+        try:
+            module = _from_fx(run)
+        except Exception:
+            if _in_order(run.gm):
+                raise
+            stock.lookup("torch._inductor.pattern_matcher:stable_topological_sort")(run.gm.graph)
+            module = _from_fx(run)
         run.record.lowered += 1
         return cls(run, module, ledger.fingerprint(run.gm))
 
@@ -86,6 +92,24 @@ class TypedGroup:
             self.run.record.typed(one.name, applications)
             _count(one, applications)
         self.passes, self.applied = [], []
+
+
+def _from_fx(run: StageRun) -> ModuleOp:
+    from xductor import frontend
+
+    return frontend.from_fx(
+        run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
+    )
+
+
+def _in_order(gm: GraphModule) -> bool:
+    """Whether every node of ``gm`` stands after those it uses."""
+    seen: set[Node] = set()
+    for node in gm.graph.nodes:
+        if not seen.issuperset(node.all_input_nodes):
+            return False
+        seen.add(node)
+    return True
 
 
 def _verify(module: ModuleOp, level: VerifyLevel) -> None:

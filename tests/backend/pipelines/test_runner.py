@@ -129,6 +129,17 @@ def test_the_graph_changes_when_something_is_about_to_read_it() -> None:
     assert run.group is None
 
 
+def test_uses_before_definitions_are_sorted_first() -> None:
+    gm = _negs(3)
+    x, first, second, third, _ = gm.graph.nodes
+    second.append(first)
+    third.append(x.next)
+    assert runner.run_typed(gm, [NegNeg(limit=1)], "joint") == {"test_neg_neg": 1}
+    gm.graph.lint()
+    value = torch.randn(3)
+    torch.testing.assert_close(gm(value)[0], -value)
+
+
 def test_a_clean_graph_is_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from xductor.backend import fx_exporter
 
