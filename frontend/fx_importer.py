@@ -37,6 +37,7 @@ from xductor.ir.results import LEAF, StructureAttr, count_leaves
 from xductor.ir.symbol_attr import Ambient
 from xductor.ir.symbols import SymbolTable
 from xductor.ir.types import NONE
+from xductor.ir.value_types import MODE
 
 Subgraphs = Literal["bodies", "declare"]
 
@@ -312,16 +313,12 @@ class GraphLowering:
 
         effects = target_effects(cls.target)
         if effects.mode or effects.host:
-            return _ModeToken()
+            return MODE
         raise LoweringError(
             node,
             "no type is recorded (meta has neither 'val' nor 'example_value')",
             "pass example_inputs=..., or run FakeTensorProp over the graph first",
         )
-
-
-class _ModeToken:
-    """Stands for the value of a call that enters a mode (`_enter_autocast`)."""
 
 
 def _packed(structure: Any, results: Any) -> Any:

@@ -132,10 +132,12 @@ class Handle:
 
 
 _TRUE, _FALSE = object(), object()
+NO_SYMBOLS: frozenset[str] = frozenset()
 _CONTAINERS = (tuple, ListArg, SizeArg, Pack, DictArg, SliceArg)
 
 
-def _float_bits(value: float) -> int:
+def float_bits(value: float) -> int:
+    """The bits of a float as a signed integer."""
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
@@ -147,9 +149,9 @@ def _key(item: Any) -> Any:
     if kind is bool:
         return _TRUE if item else _FALSE
     if kind is float:
-        return (float, _float_bits(item))
+        return (float, float_bits(item))
     if kind is complex:
-        return (complex, _float_bits(item.real), _float_bits(item.imag))
+        return (complex, float_bits(item.real), float_bits(item.imag))
     if kind is tuple:
         return tuple([_key(element) for element in item])
     if kind in _CONTAINERS:
@@ -191,9 +193,18 @@ class ArgsAttr(Data[tuple[Any, ...]]):
         fields["data"] = data
         fields["key"] = key
         fields["_hash"] = hash(key)
-        fields["refs"] = sum(1 for _ in references(data))
+        refs, symbols, live = 0, NO_SYMBOLS, False
+        for leaf in leaves(data):
+            kind = type(leaf)
+            if kind is Ref:
+                refs += 1
+            elif kind is SymExpr:
+                symbols |= leaf.symbols
+            elif kind is Handle:
+                live = True
+        fields["refs"], fields["symbols"] = refs, symbols
         # A live object behind a handle must not outlive its graph.
-        if not any(type(item) is Handle for item in leaves(data)):
+        if not live:
             cls._interned[key] = made
         return made
 
@@ -202,6 +213,9 @@ class ArgsAttr(Data[tuple[Any, ...]]):
 
     refs: int
     """How many operands the arguments refer to."""
+
+    symbols: frozenset[str]
+    """Names of the symbols that expressions among the arguments mention."""
 
     @classmethod
     def new(cls, params: Any) -> Self:

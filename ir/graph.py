@@ -27,6 +27,9 @@ from xductor.ir.operations import RawOp, TorchOp
 from xductor.ir.symbol_attr import Ambient, AmbientAttr, SymbolTableAttr
 from xductor.ir.symbols import SymbolTable
 
+OUTPUT_NAME = "output"
+"""What FX calls the output node; text leaves this name out."""
+
 STAGES = ("pre_grad", "joint", "post_grad")
 """The three points at which Inductor hands a graph to its passes."""
 

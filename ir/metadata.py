@@ -13,7 +13,7 @@ from xdsl.ir import Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "seq_nr", "unbacked_bindings")
+TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings")
 """Metadata that text carries, by the name it prints under."""
 
 
@@ -78,12 +78,13 @@ class NodeMeta(Data[tuple[str, ...]]):
         return made
 
     def print_parameter(self, printer: Printer) -> None:
-        from xductor.ir.printing import quoted
+        from xductor.ir.printing import node_text
 
-        printer.print_string("<" + ", ".join(quoted(name) for name in self.names))
-        if self.node:
-            printer.print_string(f" : {quoted(self.node)}")
-        printer.print_string(">")
+        printer.print_string(f"<{node_text(self)}>")
+
+    @classmethod
+    def new(cls, params: Any) -> Self:
+        return params if type(params) is cls else cls(params)
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Any:

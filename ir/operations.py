@@ -116,6 +116,11 @@ class TorchOp(IRDLOperation):
         return self.properties.get("structure")  # type: ignore[return-value]
 
     @property
+    def tuple_valued(self) -> bool:
+        """True where the call's value is a tuple or a list, and the results are its elements."""
+        return self.structure is not None
+
+    @property
     def aliases(self) -> AliasAttr | None:
         """Which operand each result shares storage with, where the schema does not say."""
         return self.properties.get("aliases")  # type: ignore[return-value]
@@ -158,6 +163,10 @@ class SchemaOp(TorchOp):
 
     raw_arguments: ClassVar[bool] = False
     table: ClassVar[SchemaTable]
+
+    @property
+    def tuple_valued(self) -> bool:
+        return self.table.is_tuple or self.structure is not None
 
     def argument(self, name: str) -> Any:
         position = self.table.index.get(name)

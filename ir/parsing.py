@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,12 +11,12 @@ from xdsl.ir import Block, SSAValue
 from xdsl.parser import AttrParser, Parser
 
 from xductor.ir.arguments import ArgsAttr, Ref, map_tree
-from xductor.ir.graph import STAGES, GraphOp, OutputOp
+from xductor.ir.graph import OUTPUT_NAME, STAGES, GraphOp, OutputOp
 from xductor.ir.metadata import TEXTUAL_KEYS, NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import UnknownOp, op_class_by_name
 from xductor.ir.results import LEAF, AliasAttr, StructureAttr, count_leaves
-from xductor.ir.scanner import Scanner, TextError, type_of_text
+from xductor.ir.scanner import ElementName, Scanner, TextError, type_of_text
 from xductor.ir.schema import normalise
 from xductor.ir.symbol_attr import Ambient
 from xductor.ir.symbols import SymbolTable, parse_symbol_table
@@ -62,44 +63,53 @@ def parse_type_body(name: str, parser: AttrParser) -> Any:
 
 
 def parse_args_body(parser: AttrParser) -> tuple[Any, ...]:
-    def read(scanner: Scanner) -> tuple[Any, ...]:
-        scanner.expect("<")
-        return tuple(scanner.items(">"))
-
-    return _scan(parser, read)
+    return _scan(parser, _args_body)
 
 
-def parse_node_body(parser: AttrParser) -> tuple[str, ...]:
-    def read(scanner: Scanner) -> tuple[str, ...]:
-        scanner.expect("<")
-        names: list[str] = []
-        while scanner.peek() == '"':
-            names.append(scanner.string())
-            scanner.accept(",")
-        if scanner.accept(":"):
-            scanner.string()
-        scanner.expect(">")
-        return tuple(names)
+def _args_body(scanner: Scanner) -> tuple[Any, ...]:
+    values, scanner.value_of = scanner.value_of, _no_values
+    scanner.expect("<")
+    items = tuple(scanner.items(">"))
+    scanner.value_of = values
+    return items
 
-    return _scan(parser, read)
+
+def parse_node_body(parser: AttrParser) -> NodeMeta:
+    return _scan(parser, _node)
+
+
+def _node(scanner: Scanner) -> NodeMeta:
+    """`<"a", "b" : "split" {tag = "is_forward"} loc("model.py":7)>`."""
+    scanner.expect("<")
+    names: list[str] = []
+    while scanner.peek() == '"':
+        names.append(scanner.string())
+        scanner.accept(",")
+    node = scanner.string() if scanner.accept(":") else ""
+    textual = _attributes(scanner)
+    location = _location(scanner)
+    scanner.expect(">")
+    return NodeMeta(tuple(names), node=node, textual=textual, loc=location)
 
 
 def parse_structure_body(parser: AttrParser) -> Any:
-    def read(scanner: Scanner) -> Any:
-        scanner.expect("<")
-        structure = _structure(scanner)
-        scanner.expect(">")
-        return structure
+    return _scan(parser, _structure_body)
 
-    return _scan(parser, read)
+
+def _structure_body(scanner: Scanner) -> Any:
+    scanner.expect("<")
+    structure = _structure(scanner)
+    scanner.expect(">")
+    return structure
 
 
 def parse_alias_body(parser: AttrParser) -> Any:
-    def read(scanner: Scanner) -> Any:
-        scanner.expect("<")
-        return _aliases(scanner, ">")
+    return _scan(parser, _alias_body)
 
-    return _scan(parser, read)
+
+def _alias_body(scanner: Scanner) -> Any:
+    scanner.expect("<")
+    return _aliases(scanner, ">")
 
 
 def parse_symbols_body(parser: AttrParser) -> SymbolTable:
@@ -244,15 +254,96 @@ def _result_names(scanner: Scanner) -> list[str]:
 
 
 def _op(scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
+    quoted = scanner.peek() == '"'
     position = scanner.position
-    name = scanner.word("an op (aten.add.Tensor)")
+    name = scanner.string() if quoted else scanner.word("an op (aten.add.Tensor)")
     try:
         cls = op_class_by_name(name)
     except UnknownOp as error:
         raise scanner.error(str(error), position) from None
     if not issubclass(cls, TorchOp):
         raise scanner.error(f"{name} cannot stand in a graph's body", position)
+    if quoted and scanner.text.startswith("(", scanner.position):
+        return generic_op(cls, scanner, names, start)
     return op_of_text(cls, scanner, names, start)
+
+
+def _fx_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of results as FX has them: none for `%split#1`."""
+    return tuple(["" if type(name) is ElementName else name for name in names])
+
+
+_GENERIC: dict[str, Callable[[Scanner], Any]] = {
+    "args": lambda scanner: ArgsAttr(_args_body(scanner)),
+    "structure": lambda scanner: StructureAttr(_structure_body(scanner)),
+    "aliases": lambda scanner: AliasAttr(_alias_body(scanner)),
+    "node": lambda scanner: _node(scanner),
+}
+
+
+def generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
+    """An op of a graph in MLIR's generic format, from behind its quoted name."""
+    scanner.expect("(")
+    operands = scanner.items(")")
+    found = _generic_entries(scanner, "<{", "}>") | _generic_entries(scanner, "{", "}")
+    if "args" not in found:
+        raise scanner.error(f"expected <{{args = #fx.args<...>}}> of {cls.name}", start)
+    if found["args"].refs != len(operands):
+        count = found["args"].refs
+        raise scanner.error(f"the arguments refer to {count} operands, {len(operands)} given", start)
+    scanner.expect(":", "before the op's type")
+    taken = _type_list(scanner)
+    scanner.expect("->")
+    types = _type_list(scanner)
+    if taken != [operand.type for operand in operands]:
+        raise scanner.error(f"the types of {cls.name}'s operands are not those of its values", start)
+    if len(types) != len(names):
+        raise scanner.error(f"{len(names)} results are named but {len(types)} types given", start)
+    node = found.get("node")
+    if node is None or len(node.names) != len(names):
+        node = NodeMeta(_fx_names(names), textual={})
+    op = cls.make(
+        found["args"], operands, types, node, structure=found.get("structure"), aliases=found.get("aliases")
+    )
+    if found.get("node") is not node:
+        node.__dict__["node"] = _default_node_name(op, names)
+    return op
+
+
+def _generic_entries(scanner: Scanner, opening: str, closing: str) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    if not scanner.accept(opening):
+        return entries
+    while not scanner.accept(closing):
+        start = scanner.position
+        key = scanner.string() if scanner.peek() == '"' else scanner.word("an attribute's name")
+        scanner.expect("=")
+        reader = _GENERIC.get(key)
+        if reader is None:
+            raise scanner.error(f"'{key}' is no attribute of an op; known: {', '.join(_GENERIC)}", start)
+        scanner.expect("#", f"of #fx.{key}<...>")
+        position = scanner.position
+        word = scanner.word("an attribute")
+        if word != f"fx.{key}":
+            raise scanner.error(f"expected #fx.{key}<...>, found '#{word}'", position)
+        entries[key] = reader(scanner)
+        if not scanner.accept(","):
+            scanner.expect(closing)
+            break
+    return entries
+
+
+def _type_list(scanner: Scanner) -> list[Any]:
+    """`type`, or `(type, type)`."""
+    if not scanner.accept("("):
+        return [scanner.type()]
+    types: list[Any] = []
+    while not scanner.accept(")"):
+        types.append(scanner.type())
+        if not scanner.accept(","):
+            scanner.expect(")")
+            break
+    return types
 
 
 def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
@@ -274,10 +365,22 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
     operands: list[SSAValue] = []
     data = _arguments(cls, positional, keywords, operands, scanner, start)
     own_name = textual.pop("node", None)
+    node = NodeMeta(_fx_names(names), node=own_name or "", textual=textual, loc=location)
+    op = cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)
     if own_name is None:
-        own_name = names[0] if len(names) == 1 else ""
-    node = NodeMeta(tuple(names), node=own_name, textual=textual, loc=location)
-    return cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)
+        node.__dict__["node"] = _default_node_name(op, names)
+    return op
+
+
+def _default_node_name(op: TorchOp, names: Sequence[str]) -> str:
+    """The call's own name where text leaves it out."""
+    if type(op) is OutputOp:
+        return OUTPUT_NAME
+    return _fx_names(names)[0] if len(names) == 1 and not op.tuple_valued else ""
+
+
+_CLAUSE = re.compile(r"(?:aliases|loc)\s*\(|as\s*[(*]")
+"""What may follow an op that has no arguments; `loc = 1` is an argument."""
 
 
 def _call(scanner: Scanner) -> tuple[list[Any], list[tuple[str, Any]]]:
@@ -306,7 +409,7 @@ def _argument_follows(scanner: Scanner) -> bool:
     if not between.strip():
         return False
     saved = scanner.position
-    clause = any(scanner.accept_word(word) for word in ("aliases", "as", "loc"))
+    clause = scanner.match(_CLAUSE) is not None
     scanner.position = saved
     return not clause
 

@@ -21,16 +21,21 @@ from xductor.ir.arguments import (
     SizeArg,
     SliceArg,
     SymbolRef,
+    float_bits,
 )
 from xductor.ir.dtypes import TEXT_OF_DTYPE
 from xductor.ir.expressions import SymExpr
-from xductor.ir.graph import GraphOp
+from xductor.ir.graph import OUTPUT_NAME, GraphOp, OutputOp
+from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.results import alias_text
 
 RefText = Callable[[Ref], str]
 
+_QUIET_NAN = float_bits(float("nan"))
+
 _PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|[0-9]+")
+_PLAIN_OP = re.compile(r"[A-Za-z_][\w.$]*")
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_][\w$.]*")
 
 
@@ -49,9 +54,16 @@ def symbol(name: str) -> str:
     return f"@{name}" if _PLAIN_SYMBOL.fullmatch(name) else f"@{quoted(name)}"
 
 
+def op_name(name: str) -> str:
+    """An op's name as it prints; the path of a submodule may need quotes."""
+    return name if _PLAIN_OP.fullmatch(name) else quoted(name)
+
+
 def float_text(value: float) -> str:
-    """A float that parses to the same bits (a NaN to the one quiet NaN)."""
-    return repr(value)
+    """A float that parses to the same bits; a NaN that is not the quiet one shows its bits."""
+    if value == value or float_bits(value) == _QUIET_NAN:
+        return repr(value)
+    return f"float<{float_bits(value) & 0xFFFF_FFFF_FFFF_FFFF:#x}>"
 
 
 def constant_text(item: Any, ref_text: RefText) -> str:
@@ -160,21 +172,49 @@ def op_tail(op: TorchOp, names: dict[SSAValue, str], *, locations: bool = True) 
     if op.structure is not None:
         text += f" as {op.structure.text}"
     node = op.node
-    items = dict(node.text_items())
-    if node.node and (len(op.results) != 1 or not node.names or node.names[0] != node.node):
+    items = node.text_items()
+    if node.node and node.node != default_node_name(op, names):
         items = {"node": node.node, **items}
-    if items:
-        text += " {" + ", ".join(f"{key} = {quoted(value)}" for key, value in items.items()) + "}"
-    location = node.location() if locations else None
-    if location is not None:
-        text += f" loc({quoted(location[0])}:{location[1]})"
-    return text
+    return text + _items_text(items) + (_location_text(node) if locations else "")
+
+
+def default_node_name(op: TorchOp, names: dict[SSAValue, str]) -> str:
+    """The call's own name that text leaves out: that of its value, if it has one value."""
+    if type(op) is OutputOp:
+        return OUTPUT_NAME
+    if len(op.results) != 1 or op.tuple_valued:
+        return ""
+    name = names[op.results[0]][1:]
+    return json.loads(name) if name.startswith('"') else name
+
+
+def node_text(node: NodeMeta) -> str:
+    """A node's textual metadata for the generic format: `"a", "b" : "split" {tag = "x"} loc(...)`."""
+    text = ", ".join(quoted(name) for name in node.names)
+    if node.node:
+        text += f" : {quoted(node.node)}"
+    return text + _items_text(node.text_items()) + _location_text(node)
+
+
+def _items_text(items: dict[str, str]) -> str:
+    pairs = ", ".join(f"{key} = {quoted(value)}" for key, value in items.items())
+    return f" {{{pairs}}}" if pairs else ""
+
+
+def _location_text(node: NodeMeta) -> str:
+    location = node.location()
+    return f" loc({quoted(location[0])}:{location[1]})" if location is not None else ""
 
 
 def value_names(graph: GraphOp) -> dict[SSAValue, str]:
-    """The printed name of every value of a graph: FX's where there is one, else a fresh one."""
+    """The printed name of every value of a graph: FX's where there is one, else a fresh one.
+
+    An element of a tuple that no `getitem` names prints as `%split#1`. It stays without a name
+    when parsed, so that raising makes no `getitem` for it.
+    """
     names: dict[SSAValue, str] = {}
     taken: set[str] = set()
+    calls: set[str] = set()
     unnamed: list[tuple[SSAValue, str]] = []
 
     def give(value: SSAValue, name: str, base: str) -> None:
@@ -192,25 +232,38 @@ def value_names(graph: GraphOp) -> dict[SSAValue, str]:
         node = op.node if isinstance(op, TorchOp) else None
         known = node.names if node is not None else ()
         base = (node.node if node is not None else "") or op.name.rpartition(".")[0].rpartition(".")[2] or "v"
+        if len(op.results) == 1 and not (isinstance(op, TorchOp) and op.tuple_valued):
+            give(op.results[0], known[0] if known else "", base)
+            continue
+        call = ""
         for index, result in enumerate(op.results):
             name = known[index] if index < len(known) else ""
-            give(result, name, base if len(op.results) == 1 else f"{base}.{index}")
+            if name and name not in taken:
+                give(result, name, base)
+                continue
+            call = call or _fresh(base, calls)
+            names[result] = f"{ssa(call)}#{index}"
     for value, base in unnamed:
-        name, count = base, 0
-        while name in taken:
-            count += 1
-            name = f"{base}_{count}"
-        taken.add(name)
-        names[value] = ssa(name)
+        names[value] = ssa(_fresh(base, taken))
     return names
+
+
+def _fresh(base: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; it is taken afterwards."""
+    name, count = base, 0
+    while name in taken:
+        count += 1
+        name = f"{base}_{count}"
+    taken.add(name)
+    return name
 
 
 def graph_header(graph: GraphOp, names: dict[SSAValue, str]) -> str:
     """`@forward stage(joint) symbols(...) (%x : type)`."""
     text = f" {symbol(graph.sym_name.data)} stage({graph.stage.data})"
-    symbols = graph.symbols.data.text
-    if symbols:
-        text += f" {symbols if symbols.startswith('symbols') else f'symbols({symbols})'}"
+    symbols = graph.symbols.data
+    if symbols or symbols.replacements:
+        text += f" {symbols.text}"
     ambient = graph.ambient.data.text
     if ambient:
         text += f" ambient({ambient})"
@@ -236,7 +289,7 @@ def print_graph(graph: GraphOp, printer: Any) -> None:
                 continue
             start = printer._current_column
             results = ", ".join([names[result] for result in op.results])
-            head = f"{results} = {op.name}" if results else op.name
+            head = f"{results} = {op_name(op.name)}" if results else op_name(op.name)
             printer.print_string(head)
             for message in messages.get(op, ()):
                 printer._add_message_on_next_line(message, start, start + len(head))

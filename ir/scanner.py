@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -43,9 +44,21 @@ class TextError(ValueError):
         self.position = position
 
 
+class ElementName(str):
+    """The name in text of an element that FX does not name; differs from every FX name."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is ElementName and str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash((ElementName, str(self)))
+
+
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
-_SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))')
+_SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]|\\.)*"))')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)")
@@ -129,10 +142,13 @@ class Scanner:
         return int(found.group())
 
     def ssa_name(self) -> str | None:
+        """A value's name; `split#1` for an element of a tuple that has none in FX."""
         found = self.match(_SSA)
         if found is None:
             return None
-        return found.group(1) if found.group(1) is not None else json.loads(found.group(2))
+        plain, quoted, element = found.groups()
+        name = plain if plain is not None else json.loads(quoted)
+        return name if element is None else ElementName(name + element)
 
     def symbol_name(self) -> str | None:
         found = self.match(_SYMBOL)
@@ -294,6 +310,7 @@ _ANGLED_CONSTANTS: dict[str, Callable[[str], Any]] = {
     "sym": lambda body: parse_expr(body),
     "fn": lambda body: FunctionArg(body.strip()),
     "opaque": _handle,
+    "float": lambda body: struct.unpack("<d", struct.pack("<Q", int(body, 16)))[0],
 }
 
 

@@ -12,6 +12,10 @@ from xdsl.printer import Printer
 from xductor.ir.context import XductorContext
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
+from xductor.ir.printing import default_node_name, value_names
+from xductor.ir.registry import UnknownOp
+
+Names = dict[SSAValue, str]
 
 
 def print_ir(module: ModuleOp) -> str:
@@ -26,7 +30,11 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
 
     Raises xDSL's ParseError with file (`name`), line, column and what was expected.
     """
-    return Parser(XductorContext(), text, name).parse_module()
+    parser = Parser(XductorContext(), text, name)
+    try:
+        return parser.parse_module()
+    except UnknownOp as error:
+        parser.raise_error(str(error))
 
 
 def same(left: ModuleOp, right: ModuleOp) -> bool:
@@ -44,28 +52,33 @@ def same(left: ModuleOp, right: ModuleOp) -> bool:
 def _same_graph(left: object, right: object) -> bool:
     if not isinstance(left, GraphOp) or not isinstance(right, GraphOp):
         return False
-    if left.properties != right.properties or left.argument_names != right.argument_names:
+    if left.properties != right.properties:
         return False
     if [a.type for a in left.arguments] != [b.type for b in right.arguments]:
         return False
-    values: dict[SSAValue, SSAValue] = dict(zip(left.arguments, right.arguments, strict=True))
     ours, theirs = list(left.block.ops), list(right.block.ops)
-    return len(ours) == len(theirs) and all(
-        _same_op(a, b, values) for a, b in zip(ours, theirs, strict=True)
-    )
+    if len(ours) != len(theirs):
+        return False
+    names = value_names(left), value_names(right)
+    if [names[0][a] for a in left.arguments] != [names[1][b] for b in right.arguments]:
+        return False
+    return all(_same_op(a, b, *names) for a, b in zip(ours, theirs, strict=True))
 
 
-def _same_op(left: object, right: object, values: dict[SSAValue, SSAValue]) -> bool:
+def _same_op(left: object, right: object, ours: Names, theirs: Names) -> bool:
+    """Operands are compared by name: names are unique in a graph."""
     if not isinstance(left, TorchOp) or not isinstance(right, TorchOp) or left.name != right.name:
         return False
     if left.properties != right.properties or left.result_types != right.result_types:
         return False
-    if [values.get(value) for value in left.operands] != list(right.operands):
+    if [ours.get(value) for value in left.operands] != [theirs.get(value) for value in right.operands]:
         return False
-    ours, theirs = left.node, right.node
-    if ours.names != theirs.names or ours.node != theirs.node:
+    if [ours[value] for value in left.results] != [theirs[value] for value in right.results]:
         return False
-    if ours.text_items() != theirs.text_items() or ours.location() != theirs.location():
+    if _node_name(left, ours) != _node_name(right, theirs):
         return False
-    values.update(zip(left.results, right.results, strict=True))
-    return True
+    return (left.node.text_items(), left.node.location()) == (right.node.text_items(), right.node.location())
+
+
+def _node_name(op: TorchOp, names: Names) -> str:
+    return op.node.node or default_node_name(op, names)
