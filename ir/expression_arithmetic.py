@@ -130,6 +130,9 @@ def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     )
 
 
+_EXPANDED_POWERS = 8
+"""The largest power of a sum that is multiplied out; larger ones grow without use."""
+
 _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pymod": operator.mod,
     "mod": operator.mod,
@@ -195,6 +198,14 @@ def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
     return rebuilt(e.head, [substitute(arg, values) for arg in e.args])
 
 
+def expanded(e: Expr) -> Expr:
+    """Products and powers of sums multiplied out everywhere, calls of integers computed."""
+    # Only a parenthesis can hide something to multiply out or to compute.
+    if isinstance(e, int) or "(" not in e.text or not e.args:
+        return e
+    return rebuilt(e.head, [expanded(arg) for arg in e.args])
+
+
 def rebuilt(head: str, args: Sequence[Expr]) -> Expr:
     """A node with other arguments, in normal form and computed where they are integers."""
     if head == "add":
@@ -205,5 +216,8 @@ def rebuilt(head: str, args: Sequence[Expr]) -> Expr:
             product = mul(product, arg)
         return product
     if head == "pow":
-        return make_pow(*args)
+        base, exponent = args
+        if isinstance(exponent, int) and 1 < exponent <= _EXPANDED_POWERS and _is_sum(base):
+            return rebuilt("mul", [base] * exponent)
+        return make_pow(base, exponent)
     return evaluated(head, *args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xductor.ir.expression_arithmetic import rebuilt
+from xductor.ir.expression_arithmetic import expanded, rebuilt
 from xductor.ir.expressions import Expr, SymExpr, add, mul, sub, substitute, symbol
 from xductor.ir.fact_sources import ANY_INT, Domain, FactSource, domain_by_name
 from xductor.ir.intervals import Interval, bounds_of, finite
@@ -58,8 +58,7 @@ class KnownDomains:
             domain = self.domain(name)
             if domain is not None and domain.kind != "float" and domain.lower == domain.upper:
                 fixed[name] = int(domain.lower)
-        e = substitute(e, fixed)
-        return self._pruned(e)
+        return self._pruned(expanded(substitute(e, fixed)))
 
     def _pruned(self, e: Expr) -> Expr:
         if isinstance(e, int) or not e.args or not _has_extremum(e):

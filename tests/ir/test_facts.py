@@ -47,6 +47,8 @@ QUESTIONS: list[tuple[str, str, str, bool | None]] = [
     ("known_equal", "s0", "s1", None),
     ("known_equal", "s0", "s0 + 1", False),
     ("known_equal", "(s0 + 1)*(s1 + 1)", "s0*s1 + s0 + s1 + 1", True),
+    ("known_equal", "(s0 + 1)**2", "s0**2 + 2*s0 + 1", True),
+    ("known_equal", "floordiv((s0 + 1)*s1, 2)", "floordiv(s0*s1 + s1, 2)", True),
     ("known_equal", "s0", "1", False),
     ("known_equal", "s0", "2", None),
     ("known_equal", "u0", "0", None),
