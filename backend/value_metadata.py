@@ -11,6 +11,8 @@ import torch.fx as fx
 from torch.fx.node import map_arg
 
 from xductor.backend.raising import RaisingError, ValueNodes
+from xductor.backend.rebuilt_values import rebuild_values
+from xductor.backend.textual_places import restore_textual
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
@@ -70,6 +72,7 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
     """Stack trace, module stack, partitioner tag and the like from the node this one replaces."""
     heir_of = meta.__dict__.get("heir_of")
     if heir_of is None:
+        restore_textual(meta, node)
         return
     for name in OF_THE_PLACE:
         if name in heir_of.meta:
@@ -134,8 +137,6 @@ def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
     key = value_key(source)
     live = source.live
     if live is None:
-        from xductor.backend.rebuilt_values import rebuild_values
-
         rebuild_values(source, nodes, key)
         return
     for argument, node in zip(live.placeholders, nodes.arguments, strict=True):

@@ -1,0 +1,89 @@
+"""The typed IR: types, ops, text, verifier. Names are imported when first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xductor.ir.context import XductorContext
+    from xductor.ir.expressions import SymExpr
+    from xductor.ir.facts import Facts
+    from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
+    from xductor.ir.operations import SchemaOp, TorchOp
+    from xductor.ir.registry import aten, op_class, op_class_by_name, ops, prims
+    from xductor.ir.text import parse_ir, print_ir, same
+    from xductor.ir.types import (
+        NoneType,
+        ObjectType,
+        SymBoolType,
+        SymFloatType,
+        SymIntType,
+        TensorType,
+    )
+    from xductor.ir.verifier import verify
+
+_ROOMS = {
+    "XductorContext": "context",
+    "SymExpr": "expressions",
+    "Facts": "facts",
+    "GetAttrOp": "graph",
+    "GraphOp": "graph",
+    "OpaqueCallOp": "graph",
+    "OutputOp": "graph",
+    "SchemaOp": "operations",
+    "TorchOp": "operations",
+    "aten": "registry",
+    "op_class": "registry",
+    "op_class_by_name": "registry",
+    "ops": "registry",
+    "prims": "registry",
+    "parse_ir": "text",
+    "print_ir": "text",
+    "same": "text",
+    "NoneType": "types",
+    "ObjectType": "types",
+    "SymBoolType": "types",
+    "SymFloatType": "types",
+    "SymIntType": "types",
+    "TensorType": "types",
+    "verify": "verifier",
+}
+
+__all__ = [
+    "Facts",
+    "GetAttrOp",
+    "GraphOp",
+    "NoneType",
+    "ObjectType",
+    "OpaqueCallOp",
+    "OutputOp",
+    "SchemaOp",
+    "SymBoolType",
+    "SymExpr",
+    "SymFloatType",
+    "SymIntType",
+    "TensorType",
+    "TorchOp",
+    "XductorContext",
+    "aten",
+    "op_class",
+    "op_class_by_name",
+    "ops",
+    "parse_ir",
+    "prims",
+    "print_ir",
+    "same",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOMS.get(name)
+    if room is None:
+        raise AttributeError(f"module 'xductor.ir' has no attribute {name!r}")
+    return getattr(import_module(f"xductor.ir.{room}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
