@@ -1,0 +1,159 @@
+"""Which values of a graph share storage, and where each storage is read and written."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from heapq import merge
+
+from xdsl.ir import Operation, SSAValue
+
+from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.storage import result_aliases
+from xductor.ir.types import TensorType
+from xductor.transforms.op_effects import Bodies, written_operands
+
+_OWN_LIBRARIES = frozenset(("aten", "prims"))
+_READS_STORAGE = (
+    "as_strided",
+    "set",
+    "storage_offset",
+    "sym_storage_offset",
+    "_reinterpret_tensor",
+    "_resize_output",
+    "resize",
+)
+
+
+class Storage:
+    """One storage: values that share it, or may share it, are one class.
+
+    - `last_read`: position of the last op that reads it; infinite where the caller can read it
+      after the graph has run.
+    - `writes`: positions of the ops that may write to it, ascending.
+    - `outside`: it belongs to an input, a parameter or a constant.
+    - `returned`: it belongs to an output.
+    - `absolute`: something reads it by absolute offsets, or may.
+    - `values`: how many values have it.
+    """
+
+    __slots__ = ("absolute", "last_read", "outside", "parent", "returned", "values", "writes")
+
+    def __init__(self, outside: bool = False) -> None:
+        self.parent: Storage | None = None
+        self.last_read: float = math.inf if outside else -1
+        self.writes: list[int] = []
+        self.outside = outside
+        self.returned = False
+        self.absolute = False
+        self.values = 1
+
+
+class Memory:
+    """The storages of one graph, from the alias facts and the effects of its ops.
+
+    Made in one walk; kept up to date by `unite` while a pass lets one value stand for another.
+    """
+
+    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+        self.positions: dict[Operation, int] = {}
+        self._of: dict[SSAValue, Storage] = {arg: Storage(True) for arg in graph.block.args}
+        # Before autograd nothing says that two inputs are apart: writing to one may write to all.
+        self._inputs_overlap = graph.stage.data == "pre_grad"
+        self._writes_outside: list[int] = []
+        for position, op in enumerate(graph.block.ops):
+            assert isinstance(op, TorchOp)
+            self.positions[op] = position
+            self._visit(position, op, bodies)
+
+    def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
+        of = self._of
+        absolute = _reads_storage(op)
+        returned = type(op) is OutputOp
+        for operand in op._operands:
+            storage = of.get(operand)
+            if storage is None:  # used before its definition
+                storage = of[operand] = Storage(True)
+            if storage.last_read < position:
+                storage.last_read = position
+            if absolute:
+                storage.absolute = True
+            if returned:
+                storage.returned = True
+        for index in written_operands(op, bodies) if not returned else ():
+            storage = of[op._operands[index]]
+            if not storage.writes or storage.writes[-1] != position:
+                storage.writes.append(position)
+            if storage.outside and (self._inputs_overlap or op.raw_arguments):
+                self._writes_outside.append(position)
+        outside = type(op) is GetAttrOp
+        for result, fact in zip(op.results, result_aliases(op), strict=False):
+            if type(result._type) is not TensorType or fact is None:
+                of[result] = Storage(outside)
+                continue
+            storage = of[result] = of[op._operands[fact[0]]]
+            storage.values += 1
+
+    def storage(self, value: SSAValue) -> Storage:
+        """The class of a value. A value that was not there when the graph was read has its own."""
+        storage = self._of.get(value)
+        if storage is None:
+            storage = self._of[value] = Storage()
+        while storage.parent is not None:
+            if storage.parent.parent is not None:
+                storage.parent = storage.parent.parent
+            storage = storage.parent
+        return storage
+
+    def unite(self, value: SSAValue, source: SSAValue) -> None:
+        """Note that `source` now stands for `value`."""
+        gone, kept = self.storage(value), self.storage(source)
+        if gone is kept:
+            kept.values -= 1
+            return
+        gone.parent = kept
+        kept.last_read = max(kept.last_read, gone.last_read)
+        if gone.writes:
+            kept.writes = list(merge(kept.writes, gone.writes))
+        kept.outside |= gone.outside
+        kept.returned |= gone.returned
+        kept.absolute |= gone.absolute
+        kept.values += gone.values - 1
+
+    def is_written(self, value: SSAValue, start: Operation, end: Operation) -> bool:
+        """Whether an op after `start` and before `end` may write to a value's storage."""
+        write = self._next_write(self.storage(value), self.positions[start])
+        return write is not None and write < self.positions[end]
+
+    def interfere(self, value: SSAValue, source: SSAValue, op: Operation) -> bool:
+        """Whether one of two values is written after `op` and the other read then or later.
+
+        `op` makes `value` from `source`: if they do not interfere, one storage may be both.
+        """
+        position = self.positions[op]
+        a, b = self.storage(value), self.storage(source)
+        return self._hits(a, b, position) or self._hits(b, a, position)
+
+    def _hits(self, written: Storage, read: Storage, position: int) -> bool:
+        write = self._next_write(written, position)
+        return write is not None and write <= read.last_read
+
+    def _next_write(self, storage: Storage, position: int) -> int | None:
+        found = [_first_after(storage.writes, position)]
+        if storage.outside:
+            found.append(_first_after(self._writes_outside, position))
+        return min((write for write in found if write is not None), default=None)
+
+
+def _first_after(positions: list[int], position: int) -> int | None:
+    index = bisect_right(positions, position)
+    return positions[index] if index < len(positions) else None
+
+
+def _reads_storage(op: TorchOp) -> bool:
+    """Whether a call may see where in its storage a tensor begins."""
+    if not isinstance(op, SchemaOp):
+        return type(op) is not OutputOp
+    library, name, _ = op.name.split(".", 2)
+    return library not in _OWN_LIBRARIES or name.rstrip("_").startswith(_READS_STORAGE)

@@ -1,0 +1,147 @@
+"""`dead_code_elimination`: ops whose results nobody uses and that do nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import torch.fx
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.arguments import leaves
+from xductor.ir.effects import has_subgraph_effects, is_removable_call
+from xductor.ir.expressions import SymExpr
+from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
+from xductor.ir.operations import TorchOp
+from xductor.ir.types import symbols_of
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.op_effects import Bodies, arguments_of, subgraphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class DeadCodeElimination(TypedPass):
+    """Remove ops that are known to do nothing but compute results that nobody uses.
+
+    What writes, draws (see below), asserts, communicates, changes a mode, is registered as having
+    an effect, or is not known, stays; so does the op that binds an unbacked symbol which a type
+    below it, or another symbol's facts, mention.
+
+    - ``fallback_random``: numbers come as in eager, so that a dead draw counts.
+    """
+
+    name: ClassVar[str] = "dead_code_elimination"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
+    inductor: ClassVar[str] = "../../fx/graph.py:Graph.eliminate_dead_code"
+    numerics: ClassVar[Numerics] = EXACT
+
+    fallback_random: bool = False
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether some node has no user."""
+        return any(not node.users and node.op not in _NEVER_DEAD for node in graph.nodes)
+
+    def rewrite(self, module: ModuleOp) -> int:
+        bodies = Bodies(module)
+        return sum(self._rewrite(graph, bodies) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp, bodies: Bodies) -> int:
+        removed = 0
+        block = graph.block
+        unbacked = _Unbacked(graph)
+        for op in reversed(block.ops):
+            assert isinstance(op, TorchOp)
+            if any(result.first_use is not None for result in op.results):
+                unbacked.see(op)
+            elif self._is_removable(op, bodies) and not unbacked.is_needed(op):
+                block.erase_op(op)
+                removed += 1
+            else:
+                unbacked.see(op)
+        return removed
+
+    def _is_removable(self, op: TorchOp, bodies: Bodies) -> bool:
+        if type(op) is GetAttrOp:
+            return True
+        if type(op) is OutputOp or op.fx_op == "call_module":
+            return False
+        if not is_removable_call(
+            op.target,
+            impure=_is_impure(op),
+            fallback_random=self.fallback_random,
+            arguments=arguments_of(op),
+        ):
+            return False
+        if not has_subgraph_effects(op.target) and not subgraphs_of(op):
+            return True
+        if bodies.declared(op):
+            # The body is not here. FX's word is taken for it, where there is one.
+            return op.node.origin is not None
+        return bodies.effects(op).removable(self.fallback_random)
+
+
+_NEVER_DEAD = frozenset(("placeholder", "output"))
+
+
+def _is_impure(op: TorchOp) -> bool:
+    """What FX says of the node the op was lowered from, its random draws aside."""
+    node = op.node.origin
+    if node is None:
+        return False
+    if _knows_random():
+        return node.is_impure(impure_random=False)
+    return node.is_impure() and not op.effects.rng
+
+
+@cache
+def _knows_random() -> bool:
+    return "impure_random" in inspect.signature(torch.fx.Node.is_impure).parameters
+
+
+class _Unbacked:
+    """Which unbacked symbols the ops that stay need, while the graph is walked from its end."""
+
+    def __init__(self, graph: GraphOp) -> None:
+        table = graph.symbols.data
+        self.names = frozenset(name for name, info in table.items() if not info.backed)
+        self.needed: set[str] = set()
+        if self.names:
+            facts: list[Any] = list(table.replacements.values())
+            for info in table.values():
+                facts += [info.lower, info.upper]
+            self.needed.update(_symbols_in(facts))
+
+    def see(self, op: TorchOp) -> None:
+        """Note what an op that stays mentions."""
+        if not self.names:
+            return
+        for result in op.results:
+            self.needed |= symbols_of(result._type)
+        self.needed.update(_symbols_in(leaves(op.args.data)))
+
+    def is_needed(self, op: TorchOp) -> bool:
+        """Whether an op binds a symbol that is needed below."""
+        if not self.names:
+            return False
+        return not self.needed.isdisjoint(self._bound_by(op))
+
+    def _bound_by(self, op: TorchOp) -> Iterator[str]:
+        """Symbols that the op is recorded to bind; without a record, all that its types mention."""
+        text = op.node.text_items().get("unbacked_bindings")
+        if text:
+            for part in text.split(", "):
+                yield part.partition(" = ")[0].strip()
+            return
+        for result in op.results:
+            yield from symbols_of(result._type) & self.names
+
+
+def _symbols_in(items: Any) -> Iterator[str]:
+    for item in items:
+        if type(item) is SymExpr:
+            yield from item.symbols

@@ -1,0 +1,36 @@
+"""`remove_assert_ops`: assertions about a tensor's metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_ASSERTION = "aten._assert_tensor_metadata.default"
+
+
+@dataclass(frozen=True)
+class RemoveAssertOps(TypedPass):
+    """Remove assertions that types answer, so that they do not stand between ops that can fuse.
+
+    Only `aten._assert_tensor_metadata.default`: assertions about values stay.
+    """
+
+    name: ClassVar[str] = "remove_assert_ops"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
+    inductor: ClassVar[str] = "post_grad.py:remove_assert_ops"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((_ASSERTION,))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        removed = 0
+        for graph in graphs_of(module):
+            for op in graph.block.ops:
+                if op.name == _ASSERTION and not any(result.uses for result in op.results):
+                    graph.block.erase_op(op)
+                    removed += 1
+        return removed

@@ -1,0 +1,87 @@
+"""`remove_noop_ops`: calls whose result equals one of their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir.facts import Facts
+from xductor.ir.graph import GraphOp
+from xductor.ir.operations import RawOp, SchemaOp, TorchOp
+from xductor.ir.types import TensorType
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.noop_registry import NOOP_RULES
+from xductor.transforms.op_effects import Bodies
+from xductor.transforms.replacement import Replacement
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
+_FUNCTORCH = "pyfn.torch._C._functorch."
+
+
+@dataclass(frozen=True)
+class RemoveNoopOps(TypedPass):
+    """Let the argument stand for the result of a call that changes nothing.
+
+    A full slice, a cast to the same dtype, a view to the same shape, a clone, and what else
+    `noop_registry` lists; in a graph from before autograd, `clone` as a method or a function. The
+    result must have the type of the argument. A copy stays where dropping it would make an output
+    share storage with an input or another output, or let a later write be seen.
+
+    - ``keep_for_spmd``: full slices and empty pads stay, so that every rank has the same graph.
+    """
+
+    name: ClassVar[str] = "remove_noop_ops"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = ("joint", "post_grad")
+    inductor: ClassVar[str] = "post_grad.py:remove_noop_ops"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((*NOOP_RULES, "method.clone", torch.clone))
+
+    keep_for_spmd: bool = False
+
+    def rewrite(self, module: ModuleOp) -> int:
+        bodies = Bodies(module)
+        return sum(self._rewrite(graph, bodies) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp, bodies: Bodies) -> int:
+        removed = 0
+        replacement = Replacement(graph, bodies)
+        nested = False
+        for op in graph.block.ops:
+            assert isinstance(op, TorchOp)
+            # A clone inside a level of functorch belongs to the level.
+            nested = nested or op.name.startswith(_FUNCTORCH)
+            source = self._source(op, replacement.facts)
+            if source is None or (nested and op.raw_arguments):
+                continue
+            if replacement.may_replace(op, source):
+                replacement.replace(op, source)
+                removed += 1
+        return removed
+
+    def _source(self, op: TorchOp, facts: Facts) -> SSAValue | None:
+        """The argument that the result of a no-op equals; None for any other op."""
+        if op.name in _PYTHON_CLONES and isinstance(op, RawOp):
+            return _cloned(op)
+        rule = NOOP_RULES.get(op.name)
+        if rule is None or not isinstance(op, SchemaOp) or len(op.results) != 1:
+            return None
+        if rule.kept_for_spmd and self.keep_for_spmd:
+            return None
+        source = rule.source_of(op)
+        if source is None or type(source._type) is not TensorType:
+            return None
+        return source if rule.holds(op, source._type, facts) else None
+
+
+def _cloned(op: RawOp) -> SSAValue | None:
+    """The tensor that a Python-level clone copies; None where the call cannot be read."""
+    bound = op.bound_arguments()
+    if bound is None or len(op.results) != 1:
+        return None
+    source = bound.get("self", bound.get("input"))
+    return source if isinstance(source, SSAValue) else None

@@ -1,0 +1,115 @@
+"""`stable_topological_sort`: definitions before uses, else in the order they stood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from xductor.ir.graph import GraphOp
+from xductor.ir.operations import TorchOp
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class StableTopologicalSort(TypedPass):
+    """Move ops that use a later value to just below its definition; a sorted graph stays as it is.
+
+    Counts the graphs whose order changed.
+
+    Raises PassFailedException for a graph in which ops wait for each other.
+    """
+
+    name: ClassVar[str] = "stable_topological_sort"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = ("pre_grad", "joint", "post_grad")
+    inductor: ClassVar[str] = "../pattern_matcher.py:stable_topological_sort"
+    numerics: ClassVar[Numerics] = EXACT
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether some node stands before one of its inputs."""
+        seen = set()
+        for node in graph.nodes:
+            seen.add(node)
+            if any(source not in seen for source in node.all_input_nodes):
+                return True
+        return False
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(_sort(graph) for graph in graphs_of(module))
+
+
+def _sort(graph: GraphOp) -> int:
+    block = graph.block
+    ops = list(block.ops)
+    if _is_sorted(ops):
+        return 0
+    order = _stable_order(ops)
+    if len(order) != len(ops):
+        _fail(graph, ops, order)
+    _arrange(block, order)
+    return 1
+
+
+def _definers(op: Operation) -> list[Operation]:
+    """The ops whose results an op uses, in the order of its operands."""
+    return [operand.owner for operand in op._operands if isinstance(operand.owner, Operation)]
+
+
+def _is_sorted(ops: list[Operation]) -> bool:
+    seen: set[Operation] = set()
+    for op in ops:
+        if not seen.issuperset(_definers(op)):
+            return False
+        seen.add(op)
+    return True
+
+
+def _stable_order(ops: list[Operation]) -> list[Operation]:
+    """Each op at its place, or right after the last definition that it waits for.
+
+    Ops that wait for each other are left out.
+    """
+    placed: dict[Operation, None] = {}
+    waiting: dict[Operation, list[Operation]] = {}
+    agenda = list(reversed(ops))
+    while agenda:
+        op = agenda.pop()
+        missing = next((d for d in reversed(_definers(op)) if d not in placed), None)
+        if missing is not None:
+            waiting.setdefault(missing, []).append(op)
+            continue
+        placed[op] = None
+        agenda.extend(reversed(waiting.pop(op, ())))
+    return list(placed)
+
+
+def _arrange(block: Block, order: list[Operation]) -> None:
+    """Put a block's ops into an order, moving only those that are not in place."""
+    cursor: Operation | None = None
+    for op in order:
+        following = block.first_op if cursor is None else cursor.next_op
+        if following is not op:
+            block.detach_op(op)
+            if cursor is not None:
+                block.insert_op_after(op, cursor)
+            elif block.first_op is not None:
+                block.insert_op_before(op, block.first_op)
+        cursor = op
+
+
+def _fail(graph: GraphOp, ops: list[Operation], order: list[Operation]) -> None:
+    placed = set(order)
+    stuck = [op for op in ops if op not in placed]
+    names = [op.node.node or op.name if isinstance(op, TorchOp) else op.name for op in stuck[:5]]
+    more = f" and {len(stuck) - 5} more" if len(stuck) > 5 else ""
+    raise PassFailedException(
+        f"stable_topological_sort: fx.graph @{graph.sym_name.data} has no order: "
+        f"{', '.join(names)}{more} use each other's results, or results that no op of the graph "
+        "makes; a rewrite before this pass made an op depend on itself"
+    )

@@ -1,0 +1,132 @@
+"""Letting a value stand for another that has the same content, where nobody can tell."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.facts import Facts
+from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.operations import TorchOp
+from xductor.ir.storage import result_aliases
+from xductor.ir.types import Dim, TensorType
+from xductor.transforms.graphs import facts_of
+from xductor.transforms.memory import Memory
+from xductor.transforms.op_effects import Bodies
+
+_VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
+
+
+def known_equal(left: tuple[Dim, ...], right: tuple[Dim, ...], facts: Facts) -> bool:
+    """Whether two lists of sizes or strides are equal for all values of the symbols."""
+    if left == right:
+        return True
+    return len(left) == len(right) and all(
+        facts.known_equal(a, b) is True for a, b in zip(left, right, strict=True)
+    )
+
+
+def same_meta(left: Any, right: Any, facts: Facts) -> bool:
+    """Whether two types agree in all but the offset and whether they are parameters.
+
+    Dtype, device, layout, sizes, strides, conjugate and negative bits, `requires_grad`.
+    """
+    if left is right and type(left) is TensorType:
+        return True
+    if type(left) is not TensorType or type(right) is not TensorType:
+        return False
+    a, b = left.data, right.data
+    return (
+        a.dtype is b.dtype
+        and a.device == b.device
+        and a.layout == b.layout
+        and a.subclass == b.subclass
+        and _VISIBLE_FLAGS.isdisjoint(set(a.flags) ^ set(b.flags))
+        and known_equal(a.shape, b.shape, facts)
+        and (a.layout != "strided" or known_equal(a.stride, b.stride, facts))
+    )
+
+
+class Replacement:
+    """Replaces results by values of the same content within one graph.
+
+    The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen; no
+    output comes to share storage with an input or another output, nor to be the very same tensor;
+    no read moves to the other side of a write.
+    """
+
+    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+        self.graph = graph
+        self._bodies = bodies
+
+    @cached_property
+    def facts(self) -> Facts:
+        return facts_of(self.graph)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Read when it is first asked for: most graphs hold nothing to replace."""
+        return Memory(self.graph, self._bodies)
+
+    @cached_property
+    def returned(self) -> set[SSAValue]:
+        """The values that the graph returns."""
+        return set(self.graph.output.operands)
+
+    def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
+        """Whether `source`, an operand of the same content, may stand for the only result."""
+        result = op.results[0]
+        if not same_meta(result._type, source._type, self.facts):
+            return False
+        if _is_view_of(op, source):
+            return self.may_be(result, source)
+        return self._may_share(op, result, source)
+
+    def may_be(self, result: SSAValue, source: SSAValue) -> bool:
+        """Whether `result`, an alias of `source`, may become the very same tensor.
+
+        Not if the graph returns it and the caller has the other already.
+        """
+        if self.facts.known_equal(_offset(result), _offset(source)) is not True:
+            return False
+        return result not in self.returned or not (self.is_input(source) or source in self.returned)
+
+    def is_input(self, value: SSAValue) -> bool:
+        """Whether a value comes from outside: an input, a parameter or a constant."""
+        owner = value.owner
+        return isinstance(owner, Block) or type(owner) is GetAttrOp
+
+    def _may_share(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
+        """Whether a copy may be dropped, so that its readers read what was copied."""
+        memory = self.memory
+        copy, copied = memory.storage(result), memory.storage(source)
+        if copy.returned and (copied.outside or copied.returned):
+            return False
+        if memory.interfere(result, source, op):
+            return False
+        moves = self.facts.known_equal(_offset(result), _offset(source)) is not True
+        return not (moves and (copy.returned or copy.absolute or copy.values > 1))
+
+    def replace(self, op: TorchOp, source: SSAValue) -> None:
+        """Let `source` stand for the only result of `op`, and erase `op`."""
+        result = op.results[0]
+        if "memory" in self.__dict__:
+            self.memory.unite(result, source)
+        if result in self.returned:
+            self.returned.add(source)
+        result.replace_all_uses_with(source)
+        self.graph.block.erase_op(op)
+
+
+def _offset(value: SSAValue) -> Dim:
+    type_ = value._type
+    assert type(type_) is TensorType
+    return type_.data.offset
+
+
+def _is_view_of(op: TorchOp, source: SSAValue) -> bool:
+    """Whether the only result shares the storage of `source` for certain."""
+    fact = result_aliases(op)[0]
+    return fact is not None and fact[1] and op._operands[fact[0]] is source
