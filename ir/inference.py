@@ -1,0 +1,380 @@
+"""The types an op's results should have: its target, run on fake operands.
+
+`infer_types(op, env)` asks PyTorch's meta kernels, each question once: answers are remembered by
+op class, arguments, operand types, modes and, where symbols are involved, the symbol table. What
+is remembered holds types and names only, no ShapeEnv and no tensor.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses import fake_tensor
+from torch.fx.experimental import symbolic_shapes
+from torch.utils._python_dispatch import _disable_current_modes
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.arguments import ArgsAttr, Handle, SymbolRef, leaves
+from xductor.ir.expressions import ExpressionError, SymExpr
+from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, fake_value
+from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
+from xductor.ir.operations import TorchOp
+from xductor.ir.python_calls import CallArguments, NoPythonValue
+from xductor.ir.results import Structure
+from xductor.ir.storage import result_aliases
+from xductor.ir.types import ObjectType, symbols_of
+from xductor.ir.value_types import TypeReader, leaves_of, structure_of
+
+if TYPE_CHECKING:
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    from xductor.ir.symbols import SymbolTable
+
+MEMO_SIZE = 1 << 16
+
+
+class NotInferred(Exception):
+    """The types of an op cannot be found by running it; `reason` is one of a few."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class NotApplicable(Exception):
+    """The op cannot be applied to operands of these types; the message is PyTorch's."""
+
+
+class Inferred(NamedTuple):
+    """What inference found.
+
+    - `types`: of the leaves of the call's value, in order.
+    - `structure`: how they nest.
+    - `fresh`: symbols the call made: stand-ins for the unbacked symbols it binds.
+    - `assumed`: what had to be assumed of symbols beyond the known facts, as text.
+    """
+
+    types: tuple[Any, ...]
+    structure: Structure
+    fresh: frozenset[str]
+    assumed: tuple[str, ...]
+
+
+_memo: dict[tuple[Any, ...], Inferred | str] = {}
+_memo_lock = threading.Lock()
+
+
+class InferenceEnv:
+    """Where the ops of one graph are run: a fake environment, made at the first question.
+
+    - `table`: the graph's symbols.
+    - `known`: the live ShapeEnv behind them, only read; None for parsed graphs.
+    - `with_grad`: whether types record requires_grad, as before autograd.
+    - `modes`: identifies the modes that are on, where the caller has entered some.
+    """
+
+    def __init__(
+        self,
+        table: SymbolTable,
+        known: ShapeEnv | None = None,
+        *,
+        with_grad: bool = False,
+        modes: tuple[Any, ...] = (),
+    ) -> None:
+        self.table = table
+        self.known = known
+        self.with_grad = with_grad
+        self.modes = modes
+        self._identity: tuple[Any, ...] | None = None
+        self._fake: FakeEnvironment | None = None
+
+    @classmethod
+    def of(cls, graph: GraphOp) -> InferenceEnv:
+        """The environment of a graph."""
+        live = graph.live
+        known = None if live is None else live.types.shape_env
+        return cls(graph.symbols.data, known, with_grad=graph.stage.data == "pre_grad")
+
+    @property
+    def fake(self) -> FakeEnvironment:
+        if self._fake is None:
+            self._fake = FakeEnvironment.from_table(self.table, self.known)
+        return self._fake
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What identifies the facts about symbols that kernels may use."""
+        if self._identity is None:
+            known: tuple[Any, ...] = ()
+            if self.known is not None:
+                asserts = self.known.deferred_runtime_asserts.values()
+                known = (
+                    hash(tuple([guard.expr for guard in self.known.guards])),
+                    hash(tuple([row.expr for rows in asserts for row in rows])),
+                )
+            self._identity = (self.table.text, *known)
+        return self._identity
+
+    def renew(self) -> None:
+        """Forget what a kernel assumed of symbols."""
+        self._fake = None
+
+
+def infer_types(op: TorchOp, env: InferenceEnv) -> list[Any]:
+    """The types of an op's results.
+
+    Symbols of data-dependent sizes are fresh ones (`inferred(op, env).fresh`).
+
+    Raises NotInferred where the op cannot be run on fake values, NotApplicable where it cannot be
+    applied to its operands.
+    """
+    return list(inferred(op, env)[0].types)
+
+
+def inferred(op: TorchOp, env: InferenceEnv) -> tuple[Inferred, bool]:
+    """What inference finds for an op, and whether it was remembered. Raises as `infer_types`."""
+    return infer_call(
+        type(op), op.args, [operand.type for operand in op._operands], env, op._operands
+    )
+
+
+def infer_call(
+    cls: type[TorchOp],
+    args: ArgsAttr,
+    operand_types: Sequence[Any],
+    env: InferenceEnv,
+    operands: Sequence[SSAValue] = (),
+) -> tuple[Inferred, bool]:
+    """As `inferred`, for an op that need not exist yet.
+
+    `operands`, if given, tell which of them share storage.
+    """
+    shape = _shape_of(args)
+    if shape.live:
+        raise NotInferred("live object among the arguments")
+    symbolic = shape.symbolic or any(symbols_of(type_) for type_ in operand_types)
+    key = (
+        cls,
+        args,
+        *operand_types,
+        env.modes,
+        env.with_grad,
+        env.identity if symbolic else None,
+    )
+    found = _memo.get(key)
+    if found is None:
+        try:
+            found = _run(cls, args, operand_types, env, operands)
+        except NotInferred as refusal:
+            found = refusal.reason
+        _remember(key, found)
+        remembered = False
+    else:
+        remembered = True
+    if isinstance(found, str):
+        raise NotInferred(found)
+    return found, remembered
+
+
+def _remember(key: tuple[Any, ...], found: Inferred | str) -> None:
+    with _memo_lock:
+        while len(_memo) >= MEMO_SIZE:
+            del _memo[next(iter(_memo))]
+        _memo[key] = found
+
+
+def forget() -> None:
+    """Drop all remembered answers (an operator's fake kernel was registered anew)."""
+    with _memo_lock:
+        _memo.clear()
+
+
+class _Shape(NamedTuple):
+    live: bool
+    symbolic: bool
+
+
+def _shape_of(args: ArgsAttr) -> _Shape:
+    """Whether arguments hold live objects or symbols; remembered on the interned arguments."""
+    known = args.__dict__.get("inference_shape")
+    if known is None:
+        kinds = {type(leaf) for leaf in leaves(args.data)}
+        known = args.__dict__["inference_shape"] = _Shape(Handle in kinds, SymExpr in kinds)
+    return known
+
+
+# Failures that say something about fake kernels rather than about the op.
+_REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
+    (fake_tensor.DataDependentOutputException, "data-dependent output"),
+    (fake_tensor.DynamicOutputShapeException, "data-dependent output"),
+    (fake_tensor.UnsupportedOperatorException, "no fake kernel"),
+    (fake_tensor.UnsupportedFakeTensorException, "no fake kernel"),
+    (fake_tensor.UnsupportedMutationAliasingException, "no fake kernel"),
+    (symbolic_shapes.GuardOnDataDependentSymNode, "depends on a data-dependent size"),
+    (NotImplementedError, "no fake kernel"),
+    (NoFakeValue, "object, layout or tensor subclass that cannot be faked"),
+    (NoPythonValue, "argument without a Python value"),
+    (ExpressionError, "symbol outside the table"),
+)
+
+
+def refusal_before_running(op: TorchOp) -> str | None:
+    """Why an op is not to be run for its types, or None."""
+    if isinstance(op, GetAttrOp):
+        return "attribute of the module"
+    if isinstance(op, OpaqueCallOp):
+        return "opaque call"
+    if isinstance(op, OutputOp):
+        return "output"
+    if op.fx_op == "call_module":
+        return "call of a submodule"
+    if not op.results:
+        return "no result"
+    target = op.target
+    if isinstance(target, OpOverload):
+        return None
+    if isinstance(target, HigherOrderOperator):
+        if any(type(leaf) is SymbolRef for leaf in leaves(op.args.data)):
+            return f"subgraphs of {target.name()}"
+        return None
+    effects = op.effects
+    if effects.host or effects.collective:
+        return "effect outside the graph"
+    return None
+
+
+def _run(
+    cls: type[TorchOp],
+    args: ArgsAttr,
+    operand_types: Sequence[Any],
+    env: InferenceEnv,
+    operands: Sequence[SSAValue],
+) -> Inferred:
+    if any(isinstance(type_, ObjectType) for type_ in operand_types):
+        raise NotInferred("object, layout or tensor subclass that cannot be faked")
+    fake = env.fake
+    before = _state(fake.shape_env)
+    try:
+        with _quiet(fake, env.with_grad):
+            values = _operand_values(operand_types, operands, fake)
+            calls = CallArguments(fake.number, _no_subgraph)
+            positional, keywords = calls.of(cls, args.data, values)
+            result = _call(cls, positional, keywords)
+            reader = TypeReader("pre_grad" if env.with_grad else "joint")
+            types = tuple([reader.type_of(leaf) for leaf in leaves_of(result)])
+    except Exception as error:
+        env.renew()
+        for kind, reason in _REFUSALS:
+            if isinstance(error, kind):
+                raise NotInferred(reason) from error
+        raise NotApplicable(_first_line(error)) from error
+    fresh = frozenset(reader.symbols - env.table.keys() - env.table.replacements.keys())
+    assumed = _assumptions(fake.shape_env, before)
+    if assumed:
+        env.renew()
+    return Inferred(types, structure_of(result), fresh, assumed)
+
+
+def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -> Any:
+    if cls.fx_op == "call_method":
+        receiver, *rest = positional
+        return getattr(receiver, cls.target)(*rest, **keywords)
+    return cls.target(*positional, **keywords)
+
+
+@contextmanager
+def _quiet(fake: FakeEnvironment, with_grad: bool) -> Iterator[None]:
+    """Only the fake mode acts; after autograd, neither autocast nor gradients do."""
+    with _disable_current_modes():
+        if with_grad:
+            with fake.mode:
+                yield
+            return
+        with (
+            torch._C.DisableTorchFunction(),
+            torch._C._DisableAutocast(),
+            torch.no_grad(),
+            fake.mode,
+        ):
+            yield
+
+
+def _operand_values(
+    types: Sequence[Any], operands: Sequence[SSAValue], fake: FakeEnvironment
+) -> list[Any]:
+    """A fake value for each operand; one for a value used twice, one storage for aliases."""
+    made: dict[Any, Any] = {}
+    storages: dict[SSAValue, dict[torch.dtype, torch.Tensor]] = {}
+    values: list[Any] = []
+    for index, type_ in enumerate(types):
+        operand = operands[index] if operands else None
+        if operand is None:
+            values.append(fake_value(type_, fake))
+            continue
+        if operand not in made:
+            root = storage_root(operand)
+            made[operand] = fake_value(type_, fake, storages.setdefault(root, {}))
+        values.append(made[operand])
+    return values
+
+
+def storage_root(value: SSAValue) -> SSAValue:
+    """The value whose storage this one has, as far as the graph says."""
+    while isinstance(value, OpResult) and isinstance(value.op, TorchOp):
+        facts = result_aliases(value.op)
+        fact = facts[value.index] if value.index < len(facts) else None
+        if fact is None:
+            break
+        value = value.op._operands[fact[0]]
+    return value
+
+
+def _no_subgraph(name: str) -> Any:
+    raise NoPythonValue(f"subgraph @{name}")
+
+
+def _state(shape_env: ShapeEnv) -> tuple[int, int, dict[Any, Any], dict[Any, int]]:
+    return (
+        len(shape_env.guards),
+        shape_env.num_deferred_runtime_asserts,
+        dict(shape_env.replacements),
+        {symbol: len(rows) for symbol, rows in shape_env.deferred_runtime_asserts.items()},
+    )
+
+
+def _assumptions(
+    shape_env: ShapeEnv, before: tuple[int, int, dict[Any, Any], dict[Any, int]]
+) -> tuple[str, ...]:
+    """Guards, asserts and replacements that running an op added."""
+    guards, _, replacements, asserts = before
+    assumed = [str(guard.expr) for guard in shape_env.guards[guards:]]
+    for symbol, rows in shape_env.deferred_runtime_asserts.items():
+        assumed += [str(row.expr) for row in rows[asserts.get(symbol, 0) :]]
+    for symbol, target in shape_env.replacements.items():
+        if replacements.get(symbol) != target:
+            assumed.append(f"{symbol} = {target}")
+    return tuple(assumed)
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]
+
+
+__all__ = [
+    "InferenceEnv",
+    "Inferred",
+    "NotApplicable",
+    "NotInferred",
+    "forget",
+    "infer_call",
+    "infer_types",
+    "inferred",
+    "refusal_before_running",
+    "storage_root",
+]
