@@ -6,6 +6,7 @@ everything before that is undone from a journal if a later step fails.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.value_metadata import record_new_values
 from xductor.ir.arguments import Pack, leaves
-from xductor.ir.graph import GraphOp, OutputOp
+from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.structure import check_graph
 
@@ -64,6 +65,7 @@ class _Reconciliation:
         self.new: list[tuple[TorchOp, fx.Node]] = []
         self.moved = False
         self.order = {node: index for index, node in enumerate(self.graph.nodes)}
+        self.by_name = {node.name: node for node in self.order}
         self.subgraph_nodes = self._subgraph_nodes()
         self.nodes = ValueNodes(self.graph, source, self.subgraph)
         self.undo: list[Callable[[], None]] = self.nodes.undo
@@ -105,8 +107,15 @@ class _Reconciliation:
             self.cursor = node
 
     def origin(self, op: TorchOp) -> fx.Node | None:
-        """The node of this graph that the op was lowered from, unless another op has it."""
+        """The node of this graph that the op was lowered from, unless another op has it.
+
+        An op of parsed text stands for the node of its name, if that makes the same call.
+        """
         node = op.node.origin
+        if node is None and op.node.textual is not None and "heir_of" not in op.node.__dict__:
+            node = self.by_name.get(op.node.node)
+            if node is not None and (node.op != op.fx_op or not _same_target(op, node)):
+                return None
         if node is None or node not in self.order or node in self.kept:
             return None
         return node
@@ -134,7 +143,7 @@ class _Reconciliation:
 
     def keep_getitems(self, op: TorchOp, node: fx.Node) -> None:
         """The `getitem` nodes of a surviving call stay with it."""
-        for slot, items in (op.node.getitems or {}).items():
+        for slot, items in _getitems(op, node).items():
             for item in items:
                 if item not in self.order:
                     continue
@@ -186,7 +195,7 @@ class _Reconciliation:
     def update(self, op: TorchOp, node: fx.Node) -> None:
         """Give a surviving call its arguments, in its own spelling where only values changed."""
         meta = op.node
-        if op.args is meta.args:
+        if op.args is meta.args and meta.operands is not None:
             if op._operands is meta.operands or tuple(op._operands) == tuple(meta.operands):
                 return
             renamed = self.renamed(op, node)
@@ -260,16 +269,18 @@ class _Reconciliation:
 
     def _subgraph_nodes(self) -> dict[str, fx.Node]:
         live = self.source.live
-        if live is None:
-            return {}
-        names = {id(child): name for name, child in live.children}
+        names = {id(child): name for name, child in live.children} if live is not None else {}
         found: dict[str, fx.Node] = {}
         for node in self.graph.find_nodes(op="get_attr"):
             value: Any = self.gm
             for part in str(node.target).split("."):
                 value = getattr(value, part, None)
             if isinstance(value, fx.GraphModule):
-                name = names.get(id(value)) or live.names.of.get(id(value))
+                name = names.get(id(value))
+                if name is None and live is not None:
+                    name = live.names.of.get(id(value))
+                if live is None:
+                    name = str(node.target)
                 if name is not None:
                     found.setdefault(name, node)
                 if node.users:
@@ -298,6 +309,23 @@ class _Reconciliation:
         for node in list(self.subgraph_nodes.values()):
             if not node.users and node in self.order and not node._erased:
                 self.graph.erase_node(node)
+
+
+def _same_target(op: TorchOp, node: fx.Node) -> bool:
+    return op.path == node.target if isinstance(op, GetAttrOp) else op.target is node.target or op.target == node.target
+
+
+def _getitems(op: TorchOp, node: fx.Node) -> dict[int, list[fx.Node]]:
+    """The `getitem` nodes of each result: as recorded at lowering, else by looking."""
+    if op.node.getitems is not None:
+        return op.node.getitems
+    found: dict[int, list[fx.Node]] = {}
+    if op.node.textual is not None and (len(op.results) > 1 or op.structure is not None):
+        for user in node.users:
+            slot = user.args[1] if user.target is operator.getitem else None
+            if isinstance(slot, int) and 0 <= slot < len(op.results):
+                found.setdefault(slot, []).append(user)
+    return found
 
 
 OF_THE_CALL = ("eager_input_vals", "arg_kwarg_vals", "only_clone_these_tensors", "call_id", "dislike_padding")

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.fx as fx
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.node import map_arg
 
 from xductor.backend.raising import RaisingError, ValueNodes
@@ -16,6 +17,7 @@ from xductor.backend.textual_places import restore_textual
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
+from xductor.ir.value_types import TypeReader, leaves_of
 
 OF_THE_PLACE = (
     "nn_module_stack",
@@ -50,13 +52,13 @@ def record_new_values(
     Raises RaisingError where an op's call gives another type than the IR says.
     """
     key = value_key(source)
-    live = source.live
+    mode, reader = _recording(source, nodes, key) if made else (None, None)
     for op, node in made:
         inherit_place(op.node, node)
-        if live is None or live.types.fake_mode is None:
+        if mode is None:
             continue
-        value = run_on_recorded(node, key, live.types.fake_mode)
-        check_types(op, value, live.types)
+        value = run_on_recorded(node, key, mode)
+        check_types(op, value, reader)
         node.meta[key] = value
         node.meta.setdefault("tensor_meta", None)
         _set_tensor_meta(node, value)
@@ -66,6 +68,18 @@ def record_new_values(
         if key in producer.meta:
             node.meta.update({name: producer.meta[name] for name in OF_THE_PLACE if name in producer.meta})
             node.meta[key] = producer.meta[key][node.args[1]]
+
+
+def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeReader]:
+    """The fake mode that the graph's values live in, or None, and a reader of their types."""
+    if source.live is not None:
+        return source.live.types.fake_mode, source.live.types
+    reader = TypeReader(source.stage.data)
+    for node in nodes.graph.nodes:
+        for leaf in leaves_of(node.meta.get(key)):
+            if isinstance(leaf, FakeTensor):
+                return leaf.fake_mode, reader
+    return None, reader
 
 
 def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
