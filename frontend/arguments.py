@@ -47,8 +47,12 @@ class ArgumentReader:
         table = cls.table
         args, kwargs, env = node.args, node.kwargs, self.env
         given, taken = len(args), 0
-        if given > len(table.params):
-            raise LoweringError(node, f"{given} arguments given, {cls.name} takes {len(table.params)}")
+        if given > table.positional:
+            raise LoweringError(
+                node,
+                f"{given} positional arguments given, {cls.name} takes {table.positional}",
+                str(table.overload._schema),
+            )
         data: list[Any] = []
         for position, param in enumerate(table.params):
             if position < given:
@@ -63,7 +67,9 @@ class ArgumentReader:
                 data.append(None)
                 continue
             else:
-                raise LoweringError(node, f"{cls.name} needs its argument '{param.name}'")
+                raise LoweringError(
+                    node, f"{cls.name} needs its argument '{param.name}'", str(table.overload._schema)
+                )
             kind = type(item)
             if kind is fx.Node:
                 found = env.get(item)
@@ -145,8 +151,34 @@ class ArgumentReader:
         return self.handle(item)
 
     def handle(self, item: Any) -> Handle:
+        return self.lowering.names.handles.object(item)
+
+
+class HandleNames:
+    """Handles of the live objects of one module: one object has one handle.
+
+    They are numbered in order of appearance, so that text is the same in every run.
+    """
+
+    def __init__(self) -> None:
+        self._handles: dict[int, Handle] = {}
+        self._count: dict[tuple[str, str], int] = {}
+
+    def object(self, item: Any) -> Handle:
         kind = type(item)
-        return Handle(f"{kind.__module__}.{kind.__qualname__}", str(id(item)), item)
+        return self._named(item, f"{kind.__module__}.{kind.__qualname__}", "")
+
+    def callable(self, item: Any) -> Handle:
+        return self._named(item, "callable", getattr(item, "__qualname__", type(item).__name__))
+
+    def _named(self, item: Any, kind: str, label: str) -> Handle:
+        found = self._handles.get(id(item))  # the handle keeps its object, so the id stays its own
+        if found is None:
+            number = self._count.get((kind, label), 0)
+            self._count[kind, label] = number + 1
+            ident = f"{label}.{number}" if label and number else label or str(number)
+            found = self._handles[id(item)] = Handle(kind, ident, item)
+        return found
 
 
 def _base_constant(item: Any) -> Any:

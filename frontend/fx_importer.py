@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
 from xductor.frontend.ambient import capture_ambient
-from xductor.frontend.arguments import ArgumentReader
+from xductor.frontend.arguments import ArgumentReader, HandleNames
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.node_types import (
     MISSING,
@@ -28,7 +28,7 @@ from xductor.frontend.node_types import (
 from xductor.frontend.recover import recovered_values
 from xductor.frontend.storages import read_aliases
 from xductor.ir.aliases import needs_storage_check
-from xductor.ir.arguments import ArgsAttr, FunctionArg, Handle, Pack, Ref, SymbolRef, map_tree, references
+from xductor.ir.arguments import ArgsAttr, FunctionArg, Pack, Ref, SymbolRef, map_tree, references
 from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
@@ -63,7 +63,7 @@ def from_fx(
         raise ValueError(f"unknown stage {stage!r}; expected one of {', '.join(STAGES)}")
     if not isinstance(gm, fx.GraphModule):
         raise TypeError(f"from_fx takes an fx.GraphModule, not {type(gm).__name__}")
-    names = _SubgraphNames()
+    names = _SubgraphNames(name)
     graphs: list[GraphOp] = []
     values = recovered_values(gm, stage, example_inputs) if example_inputs is not None else {}
     _lower(gm, name, stage, subgraphs, values, names, graphs)
@@ -73,9 +73,10 @@ def from_fx(
 class _SubgraphNames:
     """A symbol for each subgraph object; one that is used twice has one."""
 
-    def __init__(self) -> None:
+    def __init__(self, entry: str) -> None:
         self.of: dict[int, str] = {}
-        self.taken: set[str] = {"forward"}
+        self.taken: set[str] = {entry}
+        self.handles = HandleNames()
 
     def name(self, child: torch.nn.Module, wanted: str) -> tuple[str, bool]:
         """The child's symbol, and whether it is new."""
@@ -144,7 +145,10 @@ class GraphLowering:
             "output": self.output,
         }
         for node in self.gm.graph.nodes:
-            handlers[node.op](node)
+            handler = handlers.get(node.op)
+            if handler is None:
+                raise LoweringError(node, f"'{node.op}' is no opcode of FX", f"known: {', '.join(handlers)}")
+            handler(node)
         if not isinstance(self.block.last_op, OutputOp):
             raise LoweringError(None, "the graph has no output node", "add one with graph.output(...)")
         graph = GraphOp(
@@ -208,7 +212,7 @@ class GraphLowering:
     def opaque_call(self, node: fx.Node) -> None:
         operands: list[SSAValue] = []
         target = node.target
-        handle = Handle("callable", f"{getattr(target, '__qualname__', type(target).__name__)}", target)
+        handle = self.names.handles.callable(target)
         args = self.arguments.raw(node, node.args, node.kwargs, operands)
         data = ((handle, *args.data[0]), args.data[1])
         self.emit(node, OpaqueCallOp, ArgsAttr(data), operands)
@@ -287,8 +291,11 @@ class GraphLowering:
             meta = NodeMeta(names, node=node.name, origin=node, getitems={}, args=args)
         else:
             shape = LEAF
-            types = [] if value is None and not node.users and not cls.raw_arguments else [self.types.type_of(value)]
+            nothing = value is None and not node.users and not cls.raw_arguments and cls.table.returns == 0  # type: ignore[attr-defined]
+            types = [] if nothing else [self.types.type_of(value)]
             meta = NodeMeta((node.name,) * len(types), node=node.name, origin=node, args=args)
+        if not cls.raw_arguments:
+            _check_results(node, cls, value, len(types))  # type: ignore[arg-type]
         op = cls.make(args, operands, types, meta, structure=structure)
         meta.__dict__["operands"] = op._operands
         self.block.add_op(op)
@@ -305,8 +312,11 @@ class GraphLowering:
 
     def value_without_record(self, node: fx.Node, cls: type[TorchOp]) -> Any:
         """What a node without metadata may be taken for: nothing, where its callable returns nothing."""
-        if issubclass(cls, SchemaOp) and cls.table.returns == 0:
-            return None
+        if issubclass(cls, SchemaOp):
+            if cls.table.returns == 0:
+                return None
+            if not node.users:
+                return (None,) * (cls.table.returns or 0) if cls.table.is_tuple else None
         if not node.users or cls.target is OpaqueCallOp.target:
             return None
         from xductor.ir.effects import target_effects
@@ -318,6 +328,23 @@ class GraphLowering:
             node,
             "no type is recorded (meta has neither 'val' nor 'example_value')",
             "pass example_inputs=..., or run FakeTensorProp over the graph first",
+        )
+
+
+def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -> None:
+    """Refuse a recorded value that the operator cannot have returned."""
+    table = cls.table
+    is_tuple = isinstance(value, (tuple, list)) and not isinstance(value, torch.Tensor)
+    if table.returns is None:
+        fits = is_tuple or not table.is_tuple
+    else:
+        fits = found == table.returns and is_tuple == table.is_tuple
+        fits = fits or (value is None and table.returns == 0)
+    if not fits:
+        wanted = "a list" if table.returns is None else f"{table.returns} values"
+        kind = f"a tuple of {len(value)}" if is_tuple else f"one {type(value).__name__}"
+        raise LoweringError(
+            node, f"its metadata records {kind}, {cls.name} returns {wanted}", "the metadata is stale"
         )
 
 

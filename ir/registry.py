@@ -141,12 +141,29 @@ def _overload_by_name(name: str) -> type[TorchOp]:
             f"op '{namespace}::{packet_name}' is not registered with PyTorch; "
             f"import the package that registers the '{namespace}' library"
         )
-    if overload_name not in packet.overloads():
-        known = ", ".join(packet.overloads())
+    overloads = dispatcher_overloads(packet)
+    if overload_name not in overloads:
+        known = ", ".join(overloads)
         raise UnknownOp(f"'{namespace}.{packet_name}' has no overload '{overload_name}'; it has: {known}")
     made = op_class(getattr(packet, overload_name))
     assert made is not None
     return made
+
+
+def dispatcher_overloads(packet: OpOverloadPacket) -> list[str]:
+    """The overloads of a packet that graphs can call.
+
+    TorchScript has overloads of its own in aten (`add.default` on ints), which no kernel serves.
+    """
+    names = packet.overloads()
+    if packet._qualified_op_name.partition("::")[0] != "aten":
+        return names
+    return [name for name in names if _has_kernel(getattr(packet, name)._schema)]
+
+
+def _has_kernel(schema: Any) -> bool:
+    full = f"{schema.name}.{schema.overload_name}".rstrip(".")
+    return torch._C._dispatch_has_kernel(full)
 
 
 def _schema_class(overload: OpOverload) -> type[TorchOp]:

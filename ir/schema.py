@@ -165,7 +165,7 @@ _MEMORY_FORMATS = {
 
 
 def normalise(param: Param, value: Any) -> Any:
-    """A constant in the kind its schema gives it: an int where a float is wanted becomes a float.
+    """A constant in the kind its schema gives it, as PyTorch converts it: `1` for a float is `1.0`.
 
     What does not fit is returned as it is; the verifier reports it with the op's name.
     """
@@ -173,13 +173,15 @@ def normalise(param: Param, value: Any) -> Any:
     if param.lists:
         if kind is ListArg:
             if param.kind == "float":
-                return ListArg(float(item) if type(item) is int else item for item in value)
+                return ListArg(float(item) if type(item) in (int, bool) else item for item in value)
             return value
         if param.size is not None and kind in (int, float, bool) and param.lists == 1:
             return ListArg([value] * param.size)
         return value
-    if param.kind == "float" and kind is int:
+    if param.kind == "float" and kind in (int, bool):
         return float(value)
+    if param.kind == "bool" and kind is int:
+        return bool(value)
     if param.kind == "int" and kind is bool:
         return int(value)
     if param.kind == "device" and kind is str:

@@ -33,16 +33,16 @@ _NUMBERS = (int, float, bool, complex)
 _SYMBOLIC = (SymIntType, SymFloatType, SymBoolType)
 
 _CONSTANTS: dict[str, tuple[type, ...]] = {
-    "tensor": _NUMBERS,
+    "tensor": (*_NUMBERS, SymExpr),
     "int": (int, SymExpr),
     "float": (float, int, SymExpr),
     "bool": (bool, int, SymExpr),
     "scalar": (*_NUMBERS, SymExpr),
     "str": (str,),
-    "dtype": (torch.dtype,),
+    "dtype": (torch.dtype, int),  # PyTorch takes the number of a dtype or layout too
     "device": (torch.device,),
-    "layout": (torch.layout,),
-    "memory_format": (torch.memory_format,),
+    "layout": (torch.layout, int),
+    "memory_format": (torch.memory_format, int),
 }
 _VALUES: dict[str, frozenset[type]] = {
     "tensor": frozenset((TensorType, *_SYMBOLIC)),
@@ -137,7 +137,7 @@ def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[
     takes = _CONSTANTS.get(param.kind)
     if takes is not None and kind not in takes:
         raise _BadArgument(f"argument '{param.name}' is of another kind", param.kind, f"{item!r} ({kind.__name__})")
-    if lists and param.kind != "object" and kind not in takes or ():  # type: ignore[operator]
+    if lists and param.kind != "object":
         raise _BadArgument(f"argument '{param.name}' is no list", f"a list of {param.kind}", repr(item))
 
 
@@ -173,6 +173,16 @@ def check_graph(graph: GraphOp) -> None:
             symbols = symbols_of(result._type)
             if symbols and not symbols <= bound:
                 _fail(op, f"a type mentions symbols that the graph does not have: {sorted(symbols - bound)}")
+        symbols = op.args.symbols
+        if symbols and not symbols <= bound:
+            _fail(op, f"an argument mentions symbols that the graph does not have: {sorted(symbols - bound)}")
+        if len(op.node.names) != len(op.results):
+            _fail(
+                op,
+                "the number of names is not that of the results",
+                expected=str(len(op.results)),
+                found=str(len(op.node.names)),
+            )
         defined.update(op.results)
         if unbacked.names:
             unbacked.check(op)

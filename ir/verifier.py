@@ -11,6 +11,8 @@ from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xdsl.utils.exceptions import VerifyException
+
 from xductor.ir.graph import GraphOp
 from xductor.ir.structure import check_graph
 
@@ -27,6 +29,7 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
     if level not in LEVELS:
         raise ValueError(f"unknown verification level {level!r}; expected one of {', '.join(LEVELS)}")
     graphs = [op for op in module.ops if isinstance(op, GraphOp)]
+    _check_names(graphs)
     for graph in graphs:
         check_graph(graph)
     if level == "structure":
@@ -41,3 +44,12 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
 
     for graph in graphs:
         check_stage(graph)
+
+
+def _check_names(graphs: list[GraphOp]) -> None:
+    seen: set[str] = set()
+    for graph in graphs:
+        name = graph.sym_name.data
+        if name in seen:
+            raise VerifyException(f"two graphs of the module are called @{name}")
+        seen.add(name)
