@@ -27,10 +27,7 @@ def _fuse_ddp_communication(run: StageRun) -> None:
 
 def _checks_spmd(_: StageRun) -> bool:
     """Where the check is asked for, and a later step needs every rank's graph to be the same."""
-    return bool(stock.flag(f"{_DISTRIBUTED}.spmd_check")) and bool(
-        stock.flag(f"{_DISTRIBUTED}.enable_overlap_scheduling")
-        or stock.flag("reorder_for_compute_comm_overlap")
-    )
+    return bool(stock.flag(f"{_DISTRIBUTED}.spmd_check")) and stock.keeps_graphs_alike()
 
 
 def _bucketing(

@@ -41,7 +41,7 @@ class StageRun:
     count: int = 0
     #: A typed group failed: from here on only the required steps run.
     degraded: bool = False
-    #: The graph has calls and none of them has a value: it comes from an earlier level.
+    #: No call of the graph has a value: it comes from an earlier level.
     untyped: bool = False
     #: The lowered graph, while it stands for ``gm``.
     group: TypedGroup | None = None
@@ -54,10 +54,15 @@ class StageRun:
 
 
 def lacks_values(gm: GraphModule) -> bool:
-    """Whether ``gm`` has calls, and no node of it carries a fake value."""
-    calls = False
+    """Whether ``gm`` has calls that give something, and none of them carries a fake value.
+
+    That is a graph of an earlier level, where at most the placeholders have values.
+    """
+    lacking = False
     for node in gm.graph.nodes:
-        if "val" in node.meta:
-            return False
-        calls = calls or node.op.startswith("call_")
-    return calls
+        if node.op.startswith("call_"):
+            if "val" in node.meta:
+                return False
+            schema = getattr(node.target, "_schema", None)
+            lacking = lacking or schema is None or bool(schema.returns)
+    return lacking

@@ -60,3 +60,11 @@ def flag(path: str, default: Any = False) -> Any:
 def hooks(option: str) -> tuple[Any, ...]:
     """The callables a user put on a hook option: none, one, or (from 2.13 on) a list of them."""
     return custom_passes(flag(option, None))
+
+
+def keeps_graphs_alike() -> bool:
+    """Whether a later step counts on every rank having the same graph, op for op."""
+    return bool(
+        flag("aten_distributed_optimizations.enable_overlap_scheduling")
+        or flag("reorder_for_compute_comm_overlap")
+    )

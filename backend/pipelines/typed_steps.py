@@ -42,6 +42,8 @@ def all_bridged() -> Iterator[None]:
 #: Options of typed passes that follow Inductor's config: by field name, where to read them.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
+    "fallback_random": lambda: bool(stock.flag("fallback_random")),
+    "keep_for_spmd": stock.keeps_graphs_alike,
 }
 
 

@@ -82,11 +82,21 @@ def test_hooks_are_one_callable_or_several(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_untyped_graphs_are_recognised() -> None:
     gm = _graph()
+    x, call, _ = gm.graph.nodes
     assert lacks_values(gm)
-    next(iter(gm.graph.nodes)).meta["val"] = torch.empty(2)
+    x.meta["val"] = torch.empty(2)
+    assert lacks_values(gm)
+    call.meta["val"] = torch.empty(2)
     assert not lacks_values(gm)
-    empty = torch.fx.symbolic_trace(lambda x: x)
-    assert not lacks_values(empty)
+
+
+def test_graphs_without_anything_to_have_a_value_are_typed() -> None:
+    assert not lacks_values(torch.fx.symbolic_trace(lambda x: x))
+    gm = _graph()
+    x, call, output = gm.graph.nodes
+    call.target, call.args = aten._assert_async.msg, (x, "message")
+    output.args = (x,)
+    assert not lacks_values(gm)
 
 
 # The three examples of Inductor's documentation: Dynamo's export gives each stage a torch-level
