@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch.fx import Graph
+from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
@@ -33,11 +33,11 @@ class StableTopologicalSort(TypedPass):
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
         """Whether some node stands before one of its inputs."""
-        seen = set()
+        seen: set[Node] = set()
         for node in graph.nodes:
-            seen.add(node)
-            if any(source not in seen for source in node.all_input_nodes):
+            if not seen.issuperset(node.all_input_nodes):
                 return True
+            seen.add(node)
         return False
 
     def rewrite(self, module: ModuleOp) -> int:
