@@ -134,7 +134,7 @@ def stage_table(run: Run) -> Table:
     for record in run.records:
         table.add_row(
             record.stage,
-            record.direction,
+            record.direction if record.direction != "unknown" else "",
             str(record.nodes_before),
             str(record.nodes_after),
             fired(record) or "-",
