@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 
 from xdsl.utils.exceptions import VerifyException
 
+from xductor.ir.arguments import ArgsAttr
 from xductor.ir.graph import GraphOp
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.printing import op_tail, value_names
 
 
@@ -16,11 +17,21 @@ def op_line(op: TorchOp) -> str:
     graph = op.parent_op()
     if not isinstance(graph, GraphOp):
         return op.name
+    if not _well_formed(op):
+        return f"{op.name} with args = {op.properties.get('args')}"
     names = value_names(graph)
     for operand in op.operands:
         names.setdefault(operand, "%<not of this graph>")
     results = ", ".join(names[result] for result in op.results)
     return f"{results} = {op.name}{op_tail(op, names, locations=False)}".removeprefix(" = ")
+
+
+def _well_formed(op: TorchOp) -> bool:
+    """Whether the arguments have the form that our format prints."""
+    args = op.properties.get("args")
+    if type(args) is not ArgsAttr or args.refs != len(op.operands):
+        return False
+    return len(args.data) == (len(op.table.params) if isinstance(op, SchemaOp) else 2)
 
 
 def describe(op: TorchOp, problem: str, *, expected: str = "", found: str = "", hint: str = "") -> str:

@@ -7,6 +7,7 @@ memory only) the node itself. It never takes part in equality, so CSE and intern
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import Any, Self
 
 from xdsl.ir import Data
@@ -15,6 +16,57 @@ from xdsl.printer import Printer
 
 TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings")
 """Metadata that text carries, by the name it prints under."""
+
+
+class MetadataClass(Enum):
+    """Whose property an entry of a node's `meta` is; this decides what a rewrite does with it."""
+
+    VALUE = "value"
+    """Of the value: recomputed where the value changes."""
+    CALL = "call"
+    """Of this very call: kept only while target and operands are unchanged, never inherited."""
+    PLACE = "place"
+    """Of the place in the program: what replaces the call inherits it."""
+    GRAPH = "graph"
+    """Of the graph's boundary (placeholders, the output node): never touched."""
+
+
+_CLASSES: dict[MetadataClass, str] = {
+    MetadataClass.VALUE: """
+        val tensor_meta example_value unbacked_bindings concrete_value fake_result view_of type
+        sharding
+    """,
+    MetadataClass.CALL: """
+        eager_input_vals arg_kwarg_vals only_clone_these_tensors call_id dislike_padding
+        mutation_region_id target_dtype_info is_functional_regenerated local_map_kwargs
+        _checkpoint_context_fn _fx_runtime_assert_preserve extra_options nested_region_config
+        _allow_mixed_dtype_folding low_precision_pointwise_barrier inductor_realize_to_strides
+        should_fallback saved_for_quantization dequant_type broadcast chunking original_device
+        fusion_meta node_idx saved_tensor_with_no_vc_check original_stride original_size
+        buf_meta creation_timestamp
+    """,
+    MetadataClass.PLACE: """
+        nn_module_stack torch_fn source_fn_stack original_aten recompute ac_graph_id
+        has_backward_hook from_node quantization_tag _numeric_debug_handle custom partitioner_tag
+        stack_trace seq_nr autograd_backward fwd_nn_module_stack fwd_source_fn_stack is_gradient_acc
+        stage_idx memory_budget is_wrapped saved_for_offloading should_offload quant_options
+    """,
+    MetadataClass.GRAPH: """
+        user_visible_output_idxs original_output_strides output_stack_traces desc tensor_dict
+        steal_arg grapharg user_cache_hash symbol
+    """,
+}
+
+_CLASS_OF_KEY = {key: kind for kind, keys in _CLASSES.items() for key in keys.split()}
+
+
+def metadata_class(key: str) -> MetadataClass | None:
+    """The class of an entry of `node.meta`; None for a key that nobody here knows.
+
+    A key that is unknown is treated as one of the call: not inherited. Of `custom`, which is of the
+    place, the entry `call_id` is of the call.
+    """
+    return _CLASS_OF_KEY.get(key)
 
 
 class NodeMeta(Data[tuple[str, ...]]):

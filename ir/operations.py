@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpTraits, SSAValue, SSAValues
 from xdsl.irdl import (
     AnyAttr,
     AttributeDef,
@@ -19,7 +19,6 @@ from xdsl.irdl import (
     VarOperandDef,
     VarResultDef,
 )
-from xdsl.ir import OpTraits
 
 from xductor.ir.arguments import ArgsAttr, Pack, Ref, map_tree
 from xductor.ir.effects import Effects, target_effects
@@ -81,7 +80,7 @@ class TorchOp(IRDLOperation):
         if definition is None:
             definition = OpDef(
                 name=cls.name,
-                operands=[("operands", VarOperandDef(RangeOf(AnyAttr())))],
+                operands=[("operand_list", VarOperandDef(RangeOf(AnyAttr())))],
                 results=[("results", VarResultDef(RangeOf(AnyAttr())))],
                 properties={
                     "args": PropertyDef(BaseAttr(ArgsAttr)),
@@ -93,6 +92,11 @@ class TorchOp(IRDLOperation):
             )
             cls._definition = definition
         return definition
+
+    @property
+    def operand_list(self) -> SSAValues[SSAValue]:
+        """The operands, in the form xDSL's generic verifier takes them."""
+        return SSAValues(self._operands)
 
     @property
     def args(self) -> ArgsAttr:

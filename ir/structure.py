@@ -77,7 +77,10 @@ def check_op(op: TorchOp) -> None:
     operands = op._operands
     if args.refs != len(operands):
         _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
-    if not op.raw_arguments:
+    if op.raw_arguments:
+        if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
+            _fail(op, "the arguments are not positional and keyword ones")
+    else:
         allowed = args.__dict__.get("allowed", {}).get(type(op))
         if allowed is None:
             allowed = _check_arguments(op, args)

@@ -134,7 +134,7 @@ def captured(fn: Callable[..., Any], *args: Any, **options: Any) -> list[fx.Grap
 
 def test_sizes_and_checks_of_dynamo(lower: Lower) -> None:
     def fn(x: torch.Tensor, count: torch.Tensor) -> Any:
-        n = count.item()
+        n = (count + 1).item()
         torch._check(n >= 2)
         torch._check(n < 100)
         rows, columns = x.size()
