@@ -1,0 +1,396 @@
+"""One model in one mode: compiled numbers against eager, round trips, parity, fallback."""
+
+from __future__ import annotations
+
+import copy
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tests.corpus.capture import STAGE_OF, StageCall, capture, passes_only
+from tests.corpus.graph_comparison import Comparison, compare_graphs
+from tests.corpus.round_trip import check_round_trip
+from xductor.backend import ledger, seam, settings, stages
+from xductor.backend.pipelines import failures, runner
+
+OUR_OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
+INDUCTOR_OPTIONS = {"fx_graph_cache": False, "fallback_random": True}
+STAGE_FUNCTIONS = {stage: name for name, stage in STAGE_OF.items()}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model of a models module, and how to run it."""
+
+    name: str
+    train: bool
+    dynamic: bool
+    layers: int = 1
+    device: str = "cpu"
+    codegen: bool = False
+
+    @property
+    def mode(self) -> str:
+        return "train" if self.train else "eval"
+
+    @property
+    def shapes(self) -> str:
+        return "dynamic" if self.dynamic else "static"
+
+
+@dataclass
+class Report:
+    """What was found; `status` is ok, FAIL, "stock fails too" or n/a."""
+
+    name: str
+    mode: str
+    shapes: str
+    status: str = "ok"
+    output_error: float | None = None
+    gradient_error: float | None = None
+    stage_counts: dict[str, int] = field(default_factory=dict[str, int])
+    fired: dict[str, int] = field(default_factory=dict[str, int])
+    round_trips: tuple[int, int] | None = None
+    not_run: list[str] = field(default_factory=list[str])
+    parity: tuple[int, int] | None = None
+    fallback: str | None = None
+    notes: list[str] = field(default_factory=list[str])
+    seconds: float = 0.0
+
+    def fail(self, note: str) -> None:
+        self.status = "FAIL"
+        self.notes.append(note)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class Result:
+    """What one step of a model gave: outputs, gradients, and buffers after it."""
+
+    outputs: list[torch.Tensor]
+    gradients: list[torch.Tensor | None]
+    buffers: list[torch.Tensor]
+
+
+class _LowestPrecision(TorchDispatchMode):
+    """Notes the coarsest floating dtype that a computation goes through."""
+
+    ORDER = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dtype = torch.float64
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for leaf in torch.utils._pytree.tree_leaves(result):
+            if isinstance(leaf, torch.Tensor) and leaf.dtype in self.ORDER:
+                self.dtype = max(self.dtype, leaf.dtype, key=self.ORDER.index)
+        return result
+
+
+class ModelRuns:
+    """A model with fixed weights that is run eagerly and compiled, on two batches if dynamic."""
+
+    def __init__(self, models: ModuleType, case: Case) -> None:
+        self.models, self.case = models, case
+        self.model, inputs, kwargs = models.build(case.name, layers=case.layers)
+        self.model = self.model.to(case.device).train(case.train)
+        self.batches = [self._to_device(inputs, kwargs)]
+        if case.dynamic:
+            self.batches += self._other_batch()
+        self.rtol_atol: tuple[float, float] | None = None
+
+    def _to_device(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        return torch.utils._pytree.tree_map_only(
+            torch.Tensor, lambda t: t.to(self.case.device), (args, kwargs)
+        )
+
+    def _other_batch(self) -> list[tuple[Any, Any]]:
+        """Inputs of another batch size, from a second build of the model."""
+        sizes = [t.shape[0] for t in torch.utils._pytree.tree_leaves(self.batches[0]) if t.dim()]
+        if not sizes:
+            return []
+        try:
+            _, inputs, kwargs = self.models.build(
+                self.case.name, layers=self.case.layers, batch=sizes[0] + 1
+            )
+        except TypeError:  # a builder without that argument
+            return []
+        return [self._to_device(inputs, kwargs)]
+
+    def eager(self) -> list[Result]:
+        """The reference; also finds the tolerances its dtypes call for."""
+        mode = _LowestPrecision()
+        with mode:
+            results = self.run(lambda function: function)
+        if mode.dtype in (torch.float16, torch.bfloat16):
+            self.rtol_atol = torch.testing._comparison.default_tolerances(mode.dtype)
+        return results
+
+    def compiled(self, backend: str, options: Mapping[str, Any]) -> list[Result]:
+        """The model compiled with a backend, its graphs' code generated or interpreted."""
+        torch._dynamo.reset()
+        with nullcontext() if self.case.codegen else passes_only():
+            results = self.run(
+                lambda function: torch.compile(
+                    function,
+                    backend=backend,
+                    options={**INDUCTOR_OPTIONS, **options},
+                    dynamic=self.case.dynamic,
+                )
+            )
+        torch._dynamo.reset()
+        return results
+
+    def run(self, compile: Callable[[Any], Any], batches: int | None = None) -> list[Result]:
+        """One step a batch, each from the same weights and seed."""
+        model = copy.deepcopy(self.model)
+        start = {name: value.clone() for name, value in model.state_dict().items()}
+        function = compile(model)
+        results = []
+        for args, kwargs in self.batches[:batches]:
+            model.load_state_dict(start)
+            model.zero_grad()
+            results.append(self._step(model, function, args, kwargs))
+        return results
+
+    def _step(self, model: torch.nn.Module, function: Any, args: Any, kwargs: Any) -> Result:
+        args, kwargs = torch.utils._pytree.tree_map_only(
+            torch.Tensor, lambda t: t.clone(), (args, kwargs)
+        )
+        inputs = [t for t in args if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        torch.manual_seed(0)
+        gradients: list[torch.Tensor | None] = []
+        if self.case.train:
+            for leaf in inputs:
+                leaf.requires_grad_()
+            outputs = function(*args, **kwargs)
+            self.models.loss_of(self.case.name, outputs).backward()
+            gradients = [p.grad for p in (*model.parameters(), *inputs)]
+        else:
+            with torch.no_grad():
+                outputs = function(*args, **kwargs)
+        buffers = [buffer.clone() for buffer in model.buffers()]
+        flat = torch.utils._pytree.tree_leaves((outputs, kwargs, args))
+        tensors = [t.detach() for t in flat if isinstance(t, torch.Tensor)]
+        others = [torch.tensor(n) for n in flat if isinstance(n, int | float)]
+        return Result([*tensors, *others], gradients, buffers)
+
+    def compare(self, found: list[Result], wanted: list[Result]) -> tuple[float, float, str | None]:
+        """Greatest error of outputs and of gradients, and the first that is out of tolerance."""
+        output_error = gradient_error = 0.0
+        trouble = None
+        for batch, (ours, eager) in enumerate(zip(found, wanted, strict=True)):
+            for what in ("outputs", "gradients", "buffers"):
+                error, wrong = self._compare(getattr(ours, what), getattr(eager, what))
+                if what == "gradients":
+                    gradient_error = max(gradient_error, error)
+                else:
+                    output_error = max(output_error, error)
+                if wrong is not None and trouble is None:
+                    trouble = f"{what} of batch {batch}: {wrong}"
+        return output_error, gradient_error, trouble
+
+    def _compare(self, found: list[Any], wanted: list[Any]) -> tuple[float, str | None]:
+        if len(found) != len(wanted):
+            return float("inf"), f"{len(found)} tensors, eager has {len(wanted)}"
+        greatest, trouble = 0.0, None
+        rtol, atol = self.rtol_atol or (None, None)
+        for index, (ours, eager) in enumerate(zip(found, wanted, strict=True)):
+            if ours is None or eager is None:
+                if ours is not eager:
+                    trouble = trouble or f"number {index} is None on one side only"
+                continue
+            try:
+                torch.testing.assert_close(ours, eager, rtol=rtol, atol=atol, equal_nan=True)
+            except AssertionError as error:
+                trouble = trouble or f"number {index}: {' '.join(str(error).split())}"
+            if ours.shape == eager.shape and ours.numel():
+                difference = (ours.double() - eager.double()).abs().nan_to_num(0.0).max()
+                greatest = max(greatest, difference.item())
+        return greatest, trouble
+
+
+def check_numbers(runs: ModelRuns, report: Report) -> None:
+    """Outputs, gradients and buffers as eager's, with our three stages in every graph."""
+    wanted = runs.eager()
+    with ledger.record() as records:
+        try:
+            found = runs.compiled("xductor", OUR_OPTIONS)
+        except Exception as error:
+            _failed_compile(runs, report, error)
+            return
+    _count_stages(records, runs.case, report)
+    report.output_error, report.gradient_error, trouble = runs.compare(found, wanted)
+    if trouble is None:
+        return
+    stock = runs.compiled("inductor", {})
+    output_error, gradient_error, stock_trouble = runs.compare(stock, wanted)
+    report.fail(trouble)
+    report.notes.append(f"stock's errors: {output_error:.1e} and {gradient_error:.1e}")
+    same, _, difference = runs.compare(found, stock)
+    if stock_trouble is not None and difference is None:
+        report.status = "as stock"
+        report.notes.append(f"equal to stock's numbers (within {same:.1e}), which are off too")
+
+
+def _failed_compile(runs: ModelRuns, report: Report, error: Exception) -> None:
+    report.fail(_short(error))
+    try:
+        runs.compiled("inductor", {})
+    except Exception as stock_error:
+        report.status = "stock fails too"
+        report.notes.append(f"stock: {_short(stock_error)}")
+
+
+def _count_stages(records: list[ledger.StageRecord], case: Case, report: Report) -> None:
+    counts = Counter(
+        record.stage if record.stage != "post_grad" else f"post_{record.direction}"
+        for record in records
+    )
+    report.stage_counts = dict(counts)
+    for record in records:
+        if record.fallback is not None:
+            report.fail(f"fallback: {record.fallback}")
+        for one in record.passes:
+            if one.kind == "typed" and one.applications:
+                report.fired[one.name] = report.fired.get(one.name, 0) + one.applications
+    wanted = (
+        ("joint", "post_forward", "post_backward") if case.train else ("joint", "post_inference")
+    )
+    for stage in ("pre_grad", *wanted):
+        if not counts[stage]:
+            report.fail(f"our {stage} did not run")
+
+
+def check_graphs(runs: ModelRuns, report: Report, round_trip: bool, parity: bool) -> None:
+    """Round trip and parity of every graph that stock's own compile hands to its stages."""
+    trips = Counter[bool]()
+    equal = Counter[bool]()
+
+    def on_call(call: StageCall) -> None:
+        where = f"{call.stage} ({len(call.gm.graph.nodes)} nodes)"
+        if round_trip:
+            try:
+                outcome = check_round_trip(call)
+                trips[True] += 1
+                if outcome.not_run is not None:
+                    report.not_run.append(f"{call.stage}: {outcome.not_run}")
+            except Exception as error:
+                trips[False] += 1
+                report.fail(f"round trip of {where}: {_short(error)}")
+        if parity:
+            try:
+                comparison = compare_stages(call)
+                equal[comparison.equal] += 1
+                if not comparison.equal:
+                    report.notes.append(f"parity of {where}: {comparison}")
+            except Exception as error:
+                equal[False] += 1
+                report.fail(f"parity of {where}: {_short(error)}")
+
+    try:
+        capture(lambda compile: runs.run(compile, 1), on_call, dynamic=runs.case.dynamic)
+    except Exception as error:
+        report.notes.append(f"capture with stock: {_short(error)}")
+    if round_trip:
+        report.round_trips = trips[True], trips.total()
+    if parity:
+        report.parity = equal[True], equal.total()
+
+
+def compare_stages(call: StageCall) -> Comparison:
+    """Our stage under `fast` against Inductor's own function, each on a copy of the graph."""
+    name = STAGE_FUNCTIONS[call.stage]
+    with settings.use(settings.Settings(on_error="raise", numerics="fast")):
+        ours = call.run_on_copy(getattr(stages, name))
+    return compare_graphs(ours, call.run_on_copy(seam.stock_function(call.stage)))
+
+
+class LoweringBroken(Exception):
+    """What the fallback test breaks the lowering with."""
+
+
+@contextmanager
+def broken_lowering() -> Iterator[None]:
+    """Nothing can be lowered inside the block."""
+
+    def broken(run: Any) -> Any:
+        raise LoweringBroken("broken on purpose")
+
+    working = runner._from_fx
+    runner._from_fx = broken
+    try:
+        yield
+    finally:
+        runner._from_fx = working
+
+
+def check_fallback(runs: ModelRuns, report: Report) -> None:
+    """With our lowering broken: eager's numbers all the same, and one warning."""
+    failures.forget_warnings()
+    wanted = runs.eager()
+    with (
+        broken_lowering(),
+        warnings.catch_warnings(record=True) as caught,
+        ledger.record() as records,
+    ):
+        warnings.simplefilter("always")
+        try:
+            found = runs.compiled("xductor", {"xductor.on_error": "fallback"})
+        except Exception as error:
+            report.fallback = "FAIL"
+            report.fail(f"fallback: {_short(error)}")
+            return
+    told = [w for w in caught if issubclass(w.category, failures.FallbackWarning)]
+    fallbacks = sum(record.fallback is not None for record in records)
+    trouble = runs.compare(found, wanted)[2]
+    if trouble is None and len(told) == min(fallbacks, 1):
+        report.fallback = f"ok ({fallbacks}/{len(records)})"
+        return
+    report.fallback = "FAIL"
+    report.fail(f"fallback: {len(told)} warnings for {fallbacks} fallbacks; {trouble}")
+
+
+def run_case(
+    models: ModuleType,
+    case: Case,
+    *,
+    round_trip: bool = False,
+    parity: bool = False,
+    fallback: bool = False,
+) -> Report:
+    """Everything about one model in one mode; never raises for what the model does."""
+    report = Report(case.name, case.mode, case.shapes)
+    if case.train and not models.META[case.name].get("train", True):
+        report.status = "n/a"
+        return report
+    start = time.monotonic()
+    try:
+        runs = ModelRuns(models, case)
+        check_numbers(runs, report)
+        if round_trip or parity:
+            check_graphs(runs, report, round_trip, parity)
+        if fallback and report.status != "stock fails too":
+            check_fallback(runs, report)
+    except Exception as error:
+        report.fail(f"{_short(error)} at {traceback.extract_tb(error.__traceback__)[-1]}")
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def _short(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:600]}"
