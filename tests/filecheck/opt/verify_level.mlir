@@ -5,8 +5,10 @@
 
 // CHECK: fx.graph @forward
 // CHECK: %sin = aten.sin.default %x : !fx.tensor<f64[4], cpu>
-// TYPES: f64[4]
-// TYPES: f32[4]
+// TYPES: aten.sin.default (node sin)
+// TYPES: expected: !fx.tensor<f32[4], cpu>
+// TYPES: found: {{ *}}!fx.tensor<f64[4], cpu>
+// TYPES: model.py:7
 fx.graph @forward stage(joint) symbols() (%x : !fx.tensor<f32[4], cpu>) {
   %sin = aten.sin.default %x : !fx.tensor<f64[4], cpu> loc("model.py":7)
   fx.output (%sin,)
