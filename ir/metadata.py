@@ -89,7 +89,9 @@ class NodeMeta(Data[tuple[str, ...]]):
     args: Any
     textual: dict[str, str] | None
 
-    def __new__(cls, names: tuple[str, ...] = (), **fields: Any) -> Self:
+    def __new__(cls, names: tuple[str, ...] | Self = (), **fields: Any) -> Self:
+        if type(names) is cls:  # xDSL wraps what `parse_parameter` returned
+            return names
         made = object.__new__(cls)
         made.__dict__.update(
             data=names, node="", origin=None, getitems=None, operands=None, args=None, textual=None, loc=None
@@ -97,7 +99,7 @@ class NodeMeta(Data[tuple[str, ...]]):
         made.__dict__.update(fields)
         return made
 
-    def __init__(self, names: tuple[str, ...] = (), **fields: Any) -> None:
+    def __init__(self, names: tuple[str, ...] | Self = (), **fields: Any) -> None:
         """Everything is set in `__new__`."""
 
     @property
@@ -133,10 +135,6 @@ class NodeMeta(Data[tuple[str, ...]]):
         from xductor.ir.printing import node_text
 
         printer.print_string(f"<{node_text(self)}>")
-
-    @classmethod
-    def new(cls, params: Any) -> Self:
-        return params if type(params) is cls else cls(params)
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Any:

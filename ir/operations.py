@@ -21,7 +21,7 @@ from xdsl.irdl import (
 )
 
 from xductor.ir.arguments import ArgsAttr, Pack, Ref, map_tree
-from xductor.ir.effects import Effects, target_effects
+from xductor.ir.effects import UNKNOWN, Effects, target_effects
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.results import AliasAttr, StructureAttr
 from xductor.ir.schema import SchemaTable
@@ -131,7 +131,9 @@ class TorchOp(IRDLOperation):
 
     @property
     def effects(self) -> Effects:
-        return target_effects(self.target)
+        """What a call of the target may do; not what its subgraphs do."""
+        # A submodule's path is no method's name, though both are strings.
+        return UNKNOWN if self.fx_op == "call_module" else target_effects(self.target)
 
     def argument_tree(self, tree: Any) -> Any:
         """A part of `args` with SSA values in the place of references."""

@@ -120,19 +120,19 @@ def parse_ambient_body(parser: AttrParser) -> Ambient:
     return _scan(parser, lambda scanner: _ambient(scanner, scanner.balanced("<", ">")))
 
 
-def _symbol_table(scanner: Scanner, body: str) -> SymbolTable:
+def _symbol_table(scanner: Scanner, body: str, start: int | None = None) -> SymbolTable:
     text = body if body.strip().startswith("symbols") or not body.strip() else f"symbols({body})"
     try:
         return parse_symbol_table(text)
     except ValueError as error:
-        raise scanner.error(str(error)) from None
+        raise scanner.error(str(error), start) from None
 
 
-def _ambient(scanner: Scanner, body: str) -> Ambient:
+def _ambient(scanner: Scanner, body: str, start: int | None = None) -> Ambient:
     try:
         return Ambient.parse(body)
     except ValueError as error:
-        raise scanner.error(str(error)) from None
+        raise scanner.error(str(error), start) from None
 
 
 def _structure(scanner: Scanner) -> Any:
@@ -193,9 +193,9 @@ def _clauses(scanner: Scanner) -> tuple[str, SymbolTable, Ambient]:
             if stage not in STAGES:
                 raise scanner.error(f"'{stage}' is no stage; expected one of {', '.join(STAGES)}", start)
         elif word == "symbols":
-            symbols = _symbol_table(scanner, f"symbols({body})")
+            symbols = _symbol_table(scanner, f"symbols({body})", start)
         elif word == "ambient":
-            ambient = _ambient(scanner, body)
+            ambient = _ambient(scanner, body, start)
         else:
             raise scanner.error(f"'{word}' is no clause of fx.graph", start)
     return stage, symbols, ambient

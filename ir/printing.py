@@ -29,6 +29,7 @@ from xductor.ir.graph import OUTPUT_NAME, GraphOp, OutputOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.results import alias_text
+from xductor.ir.types import VALUE_TYPES
 
 RefText = Callable[[Ref], str]
 
@@ -166,7 +167,7 @@ def op_tail(op: TorchOp, names: dict[SSAValue, str], *, locations: bool = True) 
     if text:
         text = f" {text}"
     if op.results:
-        text += " : " + ", ".join([result._type.text for result in op.results])
+        text += " : " + ", ".join([_type_text(result._type) for result in op.results])
     if op.aliases is not None:
         text += f" aliases({alias_text(op.aliases.data)})"
     if op.structure is not None:
@@ -176,6 +177,11 @@ def op_tail(op: TorchOp, names: dict[SSAValue, str], *, locations: bool = True) 
     if node.node and node.node != default_node_name(op, names):
         items = {"node": node.node, **items}
     return text + _items_text(items) + (_location_text(node) if locations else "")
+
+
+def _type_text(type_: Any) -> str:
+    """A type as it prints; one of another dialect can stand in the op that an error shows."""
+    return type_.text if isinstance(type_, VALUE_TYPES) else str(type_)
 
 
 def default_node_name(op: TorchOp, names: dict[SSAValue, str]) -> str:

@@ -163,6 +163,8 @@ def check_graph(graph: GraphOp) -> None:
     for argument in block.args:
         _check_symbols(graph, argument._type, bound)
     last = block.last_op
+    if not isinstance(last, OutputOp):
+        raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
     for op in block.ops:
         if not isinstance(op, TorchOp):
             raise VerifyException(f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph")
@@ -196,8 +198,6 @@ def check_graph(graph: GraphOp) -> None:
                 names.add(name)
         if op.raw_arguments:
             _check_references(op, graph)
-    if not isinstance(last, OutputOp):
-        raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
 
 
 def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:

@@ -72,7 +72,18 @@ def snapshot(gm: fx.GraphModule) -> list[Any]:
     for node in gm.graph.nodes:
         meta = {key: id(value) for key, value in node.meta.items()}
         users = [user.name for user in node.users]
-        rows.append((id(node), node.name, node.op, node.target, str(node.args), str(node.kwargs), users, meta))
+        rows.append(
+            (
+                id(node),
+                node.name,
+                node.op,
+                node.target,
+                str(node.args),
+                str(node.kwargs),
+                users,
+                meta,
+            )
+        )
     return rows
 
 

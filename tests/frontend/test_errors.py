@@ -14,7 +14,9 @@ Snapshot = Callable[[fx.GraphModule], list[Any]]
 LINE = '  File "/home/someone/model.py", line 41, in forward\n    y = f(x)\n'
 
 
-def refusal(gm: fx.GraphModule, untouched: Snapshot, stage: str = "joint", **options: Any) -> LoweringError:
+def refusal(
+    gm: fx.GraphModule, untouched: Snapshot, stage: str = "joint", **options: Any
+) -> LoweringError:
     before = untouched(gm)
     with pytest.raises(LoweringError) as caught:
         from_fx(gm, stage, **options)
@@ -43,7 +45,11 @@ def test_a_call_without_metadata(build: Any, untouched: Snapshot) -> None:
 
 def test_a_dead_call_without_metadata_blocks_nothing(build: Any, lower: Any) -> None:
     x = build.tensor("x", 4)
-    for target, arguments in ((aten.relu.default, ()), (aten.max.dim, (0,)), (aten.split.Tensor, (2,))):
+    for target, arguments in (
+        (aten.relu.default, ()),
+        (aten.max.dim, (0,)),
+        (aten.split.Tensor, (2,)),
+    ):
         del build.call(target, x, *arguments).meta["val"]
     _, text = lower(build.module((x,)))
     assert "aten.relu.default %x : !fx.none" in text
@@ -114,7 +120,11 @@ def test_an_attribute_the_module_does_not_have(build: Any, untouched: Snapshot) 
 
 @pytest.mark.parametrize(
     ("value", "found"),
-    [((torch.empty(2), torch.empty(2)), "a tuple of 2"), (torch.empty(2), "one Tensor"), (None, "one NoneType")],
+    [
+        ((torch.empty(2), torch.empty(2)), "a tuple of 2"),
+        (torch.empty(2), "one Tensor"),
+        (None, "one NoneType"),
+    ],
 )
 def test_stale_metadata_of_a_tuple(build: Any, untouched: Snapshot, value: Any, found: str) -> None:
     x = build.tensor("x", 2, 4)
@@ -163,7 +173,12 @@ def test_getitem_behind_the_end(build: Any, untouched: Snapshot) -> None:
     ],
 )
 def test_arguments_that_do_not_fit(
-    build: Any, untouched: Snapshot, target: Any, arguments: int, keywords: dict[str, Any], problem: str
+    build: Any,
+    untouched: Snapshot,
+    target: Any,
+    arguments: int,
+    keywords: dict[str, Any],
+    problem: str,
 ) -> None:
     x = build.tensor("x", 2, 2)
     node = build.call(target, *[x] * arguments, value=build.fake(2, 2), **keywords)
@@ -176,7 +191,9 @@ def test_arguments_that_do_not_fit(
 
 def test_example_inputs_that_do_not_fit(untouched: Snapshot) -> None:
     gm = fx.symbolic_trace(lambda x, y: x @ y)
-    assert "1 example inputs for 2 placeholders" in str(refusal(gm, untouched, example_inputs=[torch.ones(2, 2)]))
+    assert "1 example inputs for 2 placeholders" in str(
+        refusal(gm, untouched, example_inputs=[torch.ones(2, 2)])
+    )
     inputs = [torch.ones(2, 3), torch.ones(2, 3)]
     error = refusal(gm, untouched, example_inputs=inputs)
     assert error.node is not None
@@ -191,7 +208,9 @@ def test_example_inputs_give_the_types(lower: Any) -> None:
 
 
 def test_wrong_calls_of_from_fx(build: Any) -> None:
-    with pytest.raises(ValueError, match="unknown stage 'final'; expected one of pre_grad, joint, post_grad"):
+    with pytest.raises(
+        ValueError, match="unknown stage 'final'; expected one of pre_grad, joint, post_grad"
+    ):
         from_fx(build.module(()), "final")
     with pytest.raises(TypeError, match="takes an fx.GraphModule, not Linear"):
         from_fx(torch.nn.Linear(1, 1))  # type: ignore[arg-type]

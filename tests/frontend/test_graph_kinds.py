@@ -103,17 +103,27 @@ def test_a_list_of_one_element(build: Any, lower: Lower) -> None:
     x = one.tensor("x", 2)
     only = one.call(operator.getitem, one.call(aten.split.Tensor, x, 2), 0)
     _, text = lower(one.module((only,)))
-    assert '%getitem = aten.split.Tensor %x, 2 : !fx.tensor<f32[2], cpu> {node = "split_tensor"}' in text
+    assert (
+        '%getitem = aten.split.Tensor %x, 2 : !fx.tensor<f32[2], cpu> {node = "split_tensor"}'
+        in text
+    )
 
 
 def test_absent_elements_are_none(build: Any, lower: Lower) -> None:
-    grad, x, w = build.tensor("grad", 1, 2, 3, 3), build.tensor("x", 1, 1, 3, 3), build.tensor("w", 2, 1, 1, 1)
+    grad, x, w = (
+        build.tensor("grad", 1, 2, 3, 3),
+        build.tensor("x", 1, 1, 3, 3),
+        build.tensor("w", 2, 1, 1, 1),
+    )
     back = build.call(
         aten.convolution_backward.default,
         *(grad, x, w, [2], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [False, True, False]),
     )
     module, _ = lower(build.module((build.call(operator.getitem, back, 1),)))
-    types = [type(result.type) for result in op_named(module, "aten.convolution_backward.default").results]
+    types = [
+        type(result.type)
+        for result in op_named(module, "aten.convolution_backward.default").results
+    ]
     assert types == [NoneType, TensorType, NoneType]
 
 
@@ -138,7 +148,12 @@ def test_sizes_and_checks_of_dynamo(lower: Lower) -> None:
         torch._check(n >= 2)
         torch._check(n < 100)
         rows, columns = x.size()
-        return torch.zeros(n, columns), x.reshape(columns, rows), x.size(0) * 2, torch.sym_sqrt(rows)
+        return (
+            torch.zeros(n, columns),
+            x.reshape(columns, rows),
+            x.size(0) * 2,
+            torch.sym_sqrt(rows),
+        )
 
     with torch._dynamo.config.patch(capture_scalar_outputs=True):
         (gm,) = captured(fn, torch.randn(4, 3), torch.tensor(5), dynamic=True)
@@ -158,7 +173,7 @@ def test_sym_size_and_assert_scalar(build: Any, lower: Lower) -> None:
     x = build.tensor("x", size, 4)
     rows = build.call(aten.sym_size.int, x, 0, value=size)
     enough = build.call(operator.ge, rows, 2, value=size >= 2)
-    build.call(aten._assert_scalar.default, enough, "too few rows\n\"quoted\"", value=None)
+    build.call(aten._assert_scalar.default, enough, 'too few rows\n"quoted"', value=None)
     _, text = lower(build.module((build.call(aten.mul.Tensor, x, rows),)))
     assert "!fx.symint<u0>" in text
     assert "aten._assert_scalar.default %ge" in text
@@ -168,7 +183,9 @@ def test_sym_size_and_assert_scalar(build: Any, lower: Lower) -> None:
 def test_effect_tokens_thread(build: Any, lower: Lower) -> None:
     token = build.input("token", new_token_tensor())
     x = build.tensor("x", 2)
-    first = build.call(with_effects, token, aten.sin.default, x, value=(build.fake(0), build.fake(2)))
+    first = build.call(
+        with_effects, token, aten.sin.default, x, value=(build.fake(0), build.fake(2))
+    )
     token_out, value = (build.call(operator.getitem, first, i) for i in range(2))
     second = build.call(
         with_effects, token_out, aten._print.default, "done", value=(build.fake(0), None)
@@ -219,7 +236,10 @@ def test_dotted_get_attr(build_torch: Any, lower: Lower) -> None:
     x = build_torch.tensor("x", 3, 2)
     out = build_torch.call(torch.nn.functional.linear, x, weight, value=build_torch.fake(3, 2))
     module, text = lower(build_torch.module(out), "pre_grad")
-    assert 'fx.get_attr "block.0.weight" : !fx.tensor<f32[2, 2], cpu, requires_grad, parameter>' in text
+    assert (
+        'fx.get_attr "block.0.weight" : !fx.tensor<f32[2, 2], cpu, requires_grad, parameter>'
+        in text
+    )
     assert op_named(module, "fx.get_attr").path == "block.0.weight"  # type: ignore[attr-defined]
 
 
@@ -244,7 +264,9 @@ def test_outputs_of_every_form(build: Any, lower: Lower) -> None:
         size = build.mode.shape_env.create_unbacked_symint()
     n = build.input("n", size)
     x = build.tensor("x", 2)
-    module, text = lower(build.module(([x, (x, None)], n, 3, True, 2.5, "s", {"key": x}, slice(0, n))))
+    module, text = lower(
+        build.module(([x, (x, None)], n, 3, True, 2.5, "s", {"key": x}, slice(0, n)))
+    )
     assert '([%x, (%x, none)], %n, 3, true, 2.5, "s", {"key": %x}, slice(0, %n, none))' in text
     assert op_named(module, "fx.output").operands[0] is entry_graph(module).arguments[1]
 
@@ -313,7 +335,11 @@ def test_entry_named_as_its_child(build: Any, lower: Lower) -> None:
     build.root.body = subgraph()
     x = build.tensor("x", 2)
     call = build.call(
-        torch.ops.higher_order.invoke_subgraph, build.attribute("body"), "b", x, value=(build.fake(2),)
+        torch.ops.higher_order.invoke_subgraph,
+        build.attribute("body"),
+        "b",
+        x,
+        value=(build.fake(2),),
     )
     module, _ = lower(build.module((call,)), name="body")
     assert [op.sym_name.data for op in module.ops] == ["body", "body.1"]  # type: ignore[attr-defined]
@@ -333,7 +359,12 @@ def test_triton_side_table_entries(build: Any, lower: Lower) -> None:
         value={"in_ptr": build.fake(8), "out_ptr": build.fake(8)},
     )  # fmt: skip
     picked = build.call(operator.getitem, made, "out_ptr", value=build.fake(8))
-    build.call(triton_kernel_wrapper_mutation, **arguments, kwargs={"in_ptr": picked, "out_ptr": out}, value=None)
+    build.call(
+        triton_kernel_wrapper_mutation,
+        **arguments,
+        kwargs={"in_ptr": picked, "out_ptr": out},
+        value=None,
+    )
     module, text = lower(build.module((picked,)))
     assert 'kwargs = {"in_ptr": %x, "out_ptr": %out}' in text
     assert '!fx.object<"builtins.dict">' in text
@@ -380,7 +411,7 @@ def test_dtype_layout_device_memory_format_generator(build: Any, lower: Lower) -
     handles = [leaf for op in ops(module) for leaf in leaves(op.args.data) if type(leaf) is Handle]
     assert [handle.ident for handle in handles] == ["0", "0", "1"]
     assert handles[0].live is generator
-    assert "opaque<torch._C.Generator, \"1\">" in text
+    assert 'opaque<torch._C.Generator, "1">' in text
 
 
 def identity(value: Any) -> Any:
@@ -396,7 +427,10 @@ NUMBERS: list[Any] = [
 
 def test_numbers_are_bit_exact_and_never_shared(build: Any, lower: Lower) -> None:
     x = build.tensor("x", 2)
-    calls = [build.call(aten.full.default, [2], number, dtype=torch.float64, value=build.fake(2)) for number in NUMBERS]
+    calls = [
+        build.call(aten.full.default, [2], number, dtype=torch.float64, value=build.fake(2))
+        for number in NUMBERS
+    ]
     raws = [build.call(math.sqrt, number, value=0.5) for number in NUMBERS]
     module, text = lower(build.module((x, *calls, *raws)))
     parsed = parse_ir(text)
@@ -458,7 +492,11 @@ def test_callables_that_are_no_overload(build: Any, lower: Lower) -> None:
         build.call(lowering, x, value=build.fake(2, 3)),
         build.call(other, x, value=build.fake(2, 3)),
         build.call(lambda v: v, x, value=build.fake(2, 3)),
-        build.call(torch.ops.prims.inductor_seed.default, torch.device("cpu"), value=build.fake((), dtype=torch.int64)),
+        build.call(
+            torch.ops.prims.inductor_seed.default,
+            torch.device("cpu"),
+            value=build.fake((), dtype=torch.int64),
+        ),
         build.call(aten.add, x, x),
         build.call(aten.sym_size, x, 0, value=2),
         build.call(torch.sym_max, 2, 3),
@@ -468,16 +506,36 @@ def test_callables_that_are_no_overload(build: Any, lower: Lower) -> None:
     ]
     module, text = lower(build.module(tuple(nodes)))
     opaque = [op for op in ops(module) if isinstance(op, OpaqueCallOp)]
-    assert [op.handle.ident for op in opaque] == ["identity", "Lowering", "Lowering.1", "test_callables_that_are_no_overload.<locals>.<lambda>"]
-    for name in ("prims.inductor_seed.default", "pyfn.torch.sym_max", "pyfn.math.ceil", "pyfn.builtins.max"):
+    assert [op.handle.ident for op in opaque] == [
+        "identity",
+        "Lowering",
+        "Lowering.1",
+        "test_callables_that_are_no_overload.<locals>.<lambda>",
+    ]
+    for name in (
+        "prims.inductor_seed.default",
+        "pyfn.torch.sym_max",
+        "pyfn.math.ceil",
+        "pyfn.builtins.max",
+    ):
         assert name in text
 
 
 def test_functions_and_classes_as_arguments(build_torch: Any, lower: Lower) -> None:
     x = build_torch.tensor("x", 2)
-    call = build_torch.call(torch.ops.higher_order.strict_mode, torch.relu, (x,), torch.nn.Linear, aten.add, value=build_torch.fake(2))
+    call = build_torch.call(
+        torch.ops.higher_order.strict_mode,
+        torch.relu,
+        (x,),
+        torch.nn.Linear,
+        aten.add,
+        value=build_torch.fake(2),
+    )
     _, text = lower(build_torch.module(call), "pre_grad")
-    assert "strict_mode fn<torch.relu>, (%x,), fn<torch.nn.modules.linear.Linear>, fn<torch.ops.aten.add>" in text
+    assert (
+        "strict_mode fn<torch.relu>, (%x,), fn<torch.nn.modules.linear.Linear>, fn<torch.ops.aten.add>"
+        in text
+    )
 
 
 def test_a_submodule_with_an_odd_path(build_torch: Any, lower: Lower) -> None:

@@ -40,7 +40,11 @@ def recorded_stages() -> Iterator[list[tuple[str, fx.GraphModule, set[str]]]]:
     """The graphs handed to Inductor's three stages, with the keys their nodes had then."""
     import torch._inductor.compile_fx as compile_fx
 
-    names = {"pre_grad_passes": "pre_grad", "joint_graph_passes": "joint", "post_grad_passes": "post_grad"}
+    names = {
+        "pre_grad_passes": "pre_grad",
+        "joint_graph_passes": "joint",
+        "post_grad_passes": "post_grad",
+    }
     saved = {name: getattr(compile_fx, name) for name in names}
     found: list[tuple[str, fx.GraphModule, set[str]]] = []
 
@@ -101,7 +105,10 @@ def without_codegen(gm: fx.GraphModule, inputs: Any) -> Any:
 
 def test_every_key_of_captured_graphs_is_known(keys: dict[str, set[str]]) -> None:
     assert set(keys) == {"pre_grad", "joint", "post_grad"}
-    unknown = {stage: sorted(key for key in names if metadata_class(key) is None) for stage, names in keys.items()}
+    unknown = {
+        stage: sorted(key for key in names if metadata_class(key) is None)
+        for stage, names in keys.items()
+    }
     assert not any(unknown.values()), f"add these keys to the table in ir/metadata.py: {unknown}"
 
 
@@ -139,7 +146,10 @@ def test_metadata_that_text_carries(build: Any, lower: Any) -> None:
     node = build.call(torch.ops.aten.neg.default, x)
     node.meta.update(
         stack_trace='  File "/a/model.py", line 3, in f\n  File "/a/b \\"c\\".py", line 12, in g\n',
-        nn_module_stack={"L['self']": ("L['self']", torch.nn.Module), "x": ("L['self'].layer[0]", torch.nn.Linear)},
+        nn_module_stack={
+            "L['self']": ("L['self']", torch.nn.Module),
+            "x": ("L['self'].layer[0]", torch.nn.Linear),
+        },
         partitioner_tag="is_backward",
         recompute=CheckpointPolicy.PREFER_RECOMPUTE,
     )

@@ -47,7 +47,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def overloads(namespace: str) -> Iterator[OpOverload]:
-    import torch._prims  # noqa: F401  registers prims
+    import torch._prims
 
     schemas = torch._C._jit_get_all_schemas()
     names = {schema.name for schema in schemas if schema.name.startswith(f"{namespace}::")}
@@ -76,7 +76,9 @@ def call_of(cls: type[SchemaOp], *, defaults: bool) -> ModuleOp:
     operands: list[Any] = []
     data: list[Any] = []
     for param, default in zip(cls.table.params, cls.table.defaults, strict=True):
-        data.append(default if defaults and param.has_default else item(param, param.lists, block, operands))
+        data.append(
+            default if defaults and param.has_default else item(param, param.lists, block, operands)
+        )
     returns = cls.table.returns
     types = [X] * (2 if returns is None else returns)
     names = tuple(f"r{index}" for index in range(len(types)))
@@ -134,7 +136,9 @@ def test_accessors_read_the_arguments() -> None:
     assert op.self_ is x
     assert (op.other, op.alpha) == (y, 2)
     assert op.argument("alpha") == 2
-    with pytest.raises(AttributeError, match=r"aten.add.Tensor has no argument 'beta'; it has: self, other, alpha"):
+    with pytest.raises(
+        AttributeError, match=r"aten.add.Tensor has no argument 'beta'; it has: self, other, alpha"
+    ):
         op.argument("beta")
     cat = aten.cat.default.make(ArgsAttr((ListArg([Ref(0), Ref(1)]), 1)), [x, y], [X])
     assert cat.tensors == ListArg([x, y])
@@ -154,7 +158,9 @@ def test_accessors_never_hide_members_of_an_op() -> None:
 def test_overloads_that_only_torchscript_has() -> None:
     assert "default" in torch.ops.aten.add.overloads()
     assert "default" not in dispatcher_overloads(torch.ops.aten.add)
-    with pytest.raises(UnknownOp, match=r"'aten.add' has no overload 'default'; it has: Tensor, Scalar"):
+    with pytest.raises(
+        UnknownOp, match=r"'aten.add' has no overload 'default'; it has: Tensor, Scalar"
+    ):
         op_class_by_name("aten.add.default")
 
 
@@ -162,9 +168,13 @@ def test_overloads_that_only_torchscript_has() -> None:
 def library() -> Iterator[str]:
     """A third party's library, with names full of underscores."""
     with torch.library._scoped_library("my_lib_2", "DEF") as lib:
-        lib.define("_fused__op_(Tensor self, *, float eps_=1e-5, str mode='a') -> (Tensor, Tensor[])")
+        lib.define(
+            "_fused__op_(Tensor self, *, float eps_=1e-5, str mode='a') -> (Tensor, Tensor[])"
+        )
         lib.define("scale.by_int(Tensor x, SymInt[2] by, Tensor?[] rest) -> Tensor")
-        lib.impl("_fused__op_", lambda self, *, eps_, mode: (self, [self]), "CompositeExplicitAutograd")
+        lib.impl(
+            "_fused__op_", lambda self, *, eps_, mode: (self, [self]), "CompositeExplicitAutograd"
+        )
         yield "my_lib_2"
 
 
@@ -219,7 +229,12 @@ def test_namespaces_name_what_is_missing() -> None:
 def test_one_class_for_a_callable_and_its_name() -> None:
     import operator
 
-    for target in (torch.relu, operator.add, torch.nn.functional.linear, torch.ops.higher_order.cond):
+    for target in (
+        torch.relu,
+        operator.add,
+        torch.nn.functional.linear,
+        torch.ops.higher_order.cond,
+    ):
         cls = op_class(target)
         assert cls is not None
         assert op_class_by_name(cls.name) is cls
