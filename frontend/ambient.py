@@ -7,6 +7,16 @@ import torch
 from xductor.ir.dtypes import TEXT_OF_DTYPE
 from xductor.ir.symbol_attr import Ambient
 
+
+def capture_defaults() -> Ambient:
+    """What still matters after autograd: the default dtype, and deterministic kernels."""
+    dtype = torch.get_default_dtype()
+    return Ambient(
+        deterministic=True if torch.are_deterministic_algorithms_enabled() else None,
+        default_dtype=None if dtype is torch.float32 else TEXT_OF_DTYPE[dtype],
+    )
+
+
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia")
 
 

@@ -15,7 +15,7 @@ import torch.fx as fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
-from xductor.frontend.ambient import capture_ambient
+from xductor.frontend.ambient import capture_ambient, capture_defaults
 from xductor.frontend.arguments import ArgumentReader, HandleNames
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.node_types import (
@@ -27,6 +27,7 @@ from xductor.frontend.node_types import (
 )
 from xductor.frontend.recover import recovered_values
 from xductor.frontend.storages import read_aliases
+from xductor.ir.alias_summary import AliasSummary, alias_summary
 from xductor.ir.aliases import needs_storage_check
 from xductor.ir.arguments import ArgsAttr, FunctionArg, Pack, Ref, SymbolRef, map_tree, references
 from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
@@ -34,7 +35,6 @@ from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import method_class, module_class, op_class
 from xductor.ir.results import LEAF, StructureAttr, count_leaves
-from xductor.ir.symbol_attr import Ambient
 from xductor.ir.symbols import SymbolTable
 from xductor.ir.types import NONE
 from xductor.ir.value_types import MODE
@@ -134,6 +134,7 @@ class GraphLowering:
         self.getitems: dict[fx.Node, TorchOp] = {}
         self.ops: list[tuple[TorchOp, NodeMeta]] = []
         self.node_count = len(gm.graph.nodes)
+        self.aliases: AliasSummary = frozenset()
 
     def run(self, name: str) -> GraphOp:
         handlers = {
@@ -147,26 +148,33 @@ class GraphLowering:
         for node in self.gm.graph.nodes:
             handler = handlers.get(node.op)
             if handler is None:
-                raise LoweringError(node, f"'{node.op}' is no opcode of FX", f"known: {', '.join(handlers)}")
+                raise LoweringError(
+                    node, f"'{node.op}' is no opcode of FX", f"known: {', '.join(handlers)}"
+                )
             handler(node)
         if not isinstance(self.block.last_op, OutputOp):
-            raise LoweringError(None, "the graph has no output node", "add one with graph.output(...)")
+            raise LoweringError(
+                None, "the graph has no output node", "add one with graph.output(...)"
+            )
         graph = GraphOp(
             name,
             self.stage,
             self.block,
             self.symbol_table(),
-            capture_ambient() if self.stage == "pre_grad" else Ambient(),
+            capture_ambient() if self.stage == "pre_grad" else capture_defaults(),
             arguments=[node.name for node in self.placeholders],
         )
         graph.live = self
+        self.aliases = alias_summary(graph)
         return graph
 
     def symbol_table(self) -> SymbolTable:
         if not self.types.symbols:
             return SymbolTable()
         if self.types.shape_env is None:
-            raise LoweringError(None, f"symbols {sorted(self.types.symbols)} but no ShapeEnv that has them")
+            raise LoweringError(
+                None, f"symbols {sorted(self.types.symbols)} but no ShapeEnv that has them"
+            )
         return SymbolTable.from_shape_env(self.types.shape_env, self.types.symbols)
 
     def value(self, node: fx.Node) -> Any:
@@ -244,13 +252,19 @@ class GraphLowering:
         """A `getitem` on a tuple-valued op is one of its results; False for any other."""
         source, index = node.args
         found = self.env.get(source) if isinstance(source, fx.Node) else None  # type: ignore[arg-type]
-        if type(found) is not Pack or not isinstance(index, (int, slice)) or isinstance(index, bool):
+        if (
+            type(found) is not Pack
+            or not isinstance(index, (int, slice))
+            or isinstance(index, bool)
+        ):
             return False
         try:
             part = found[index]
         except IndexError:
             raise LoweringError(
-                node, f"index {index} of a tuple of {len(found)} values", "the producer's metadata is stale"
+                node,
+                f"index {index} of a tuple of {len(found)} values",
+                "the producer's metadata is stale",
             ) from None
         self.env[node] = Pack(part) if isinstance(index, slice) else part
         op = self.getitems.get(source)  # type: ignore[arg-type]
@@ -291,7 +305,12 @@ class GraphLowering:
             meta = NodeMeta(names, node=node.name, origin=node, getitems={}, args=args)
         else:
             shape = LEAF
-            nothing = value is None and not node.users and not cls.raw_arguments and cls.table.returns == 0  # type: ignore[attr-defined]
+            nothing = (
+                value is None
+                and not node.users
+                and not cls.raw_arguments
+                and cls.table.returns == 0
+            )  # type: ignore[attr-defined]
             types = [] if nothing else [self.types.type_of(value)]
             meta = NodeMeta((node.name,) * len(types), node=node.name, origin=node, args=args)
         if not cls.raw_arguments:
@@ -344,7 +363,9 @@ def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -
         wanted = "a list" if table.returns is None else f"{table.returns} values"
         kind = f"a tuple of {len(value)}" if is_tuple else f"one {type(value).__name__}"
         raise LoweringError(
-            node, f"its metadata records {kind}, {cls.name} returns {wanted}", "the metadata is stale"
+            node,
+            f"its metadata records {kind}, {cls.name} returns {wanted}",
+            "the metadata is stale",
         )
 
 
@@ -365,4 +386,13 @@ def attribute_at(gm: torch.nn.Module, path: str, node: fx.Node | None = None) ->
     return current
 
 
-__all__ = ["FunctionArg", "GraphLowering", "Ref", "count_leaves", "from_fx", "map_tree", "references", "NONE"]
+__all__ = [
+    "NONE",
+    "FunctionArg",
+    "GraphLowering",
+    "Ref",
+    "count_leaves",
+    "from_fx",
+    "map_tree",
+    "references",
+]

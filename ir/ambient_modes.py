@@ -159,6 +159,23 @@ def _set(ambient: Ambient, stack: ExitStack) -> None:
 
 
 @contextmanager
+def after_autograd(ambient: Ambient) -> Iterator[None]:
+    """Run a block as a graph after autograd runs: no gradients, no autocast, its default dtype."""
+    current = torch.get_default_dtype()
+    named = ambient.default_dtype
+    dtype = torch.float32 if named is None else DTYPE_OF_TEXT[named]
+    with torch._C._DisableAutocast(), torch.no_grad():
+        if dtype is current:
+            yield
+            return
+        torch.set_default_dtype(dtype)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(current)
+
+
+@contextmanager
 def _restored() -> Iterator[None]:
     """Puts the modes back as they were."""
     grad = torch.is_grad_enabled()
@@ -202,4 +219,11 @@ def mode_ops(graph: GraphOp, before: TorchOp | None = None) -> Iterator[TorchOp]
             yield op
 
 
-__all__ = ["Modes", "UnknownMode", "autocast_on", "graph_modes", "mode_ops"]
+__all__ = [
+    "Modes",
+    "UnknownMode",
+    "after_autograd",
+    "autocast_on",
+    "graph_modes",
+    "mode_ops",
+]

@@ -43,6 +43,8 @@ class FakeEnvironment:
     ) -> None:
         self.shape_env = shape_env
         self.mode = FakeTensorMode(shape_env=shape_env)
+        # Each question is asked once, so filling the mode's own cache is most of its cost.
+        self.mode.cache_enabled = False
         self.symbols = symbols
         self._sympy = {name: value.node.expr for name, value in symbols.items()}
         self._numbers: dict[SymExpr, Any] = {}

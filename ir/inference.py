@@ -20,14 +20,14 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.arguments import ArgsAttr, Handle, SymbolRef, leaves
-from xductor.ir.expressions import ExpressionError, SymExpr
+from xductor.ir.expressions import ExpressionError, SymExpr, from_sympy
 from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, fake_value
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.results import Structure
 from xductor.ir.storage import result_aliases
-from xductor.ir.types import ObjectType, symbols_of
+from xductor.ir.types import Dim, ObjectType, symbols_of
 from xductor.ir.value_types import TypeReader, leaves_of, structure_of
 
 if TYPE_CHECKING:
@@ -57,12 +57,14 @@ class Inferred(NamedTuple):
     - `structure`: how they nest.
     - `fresh`: symbols the call made: stand-ins for the unbacked symbols it binds.
     - `assumed`: what had to be assumed of symbols beyond the known facts, as text.
+    - `equated`: symbols of the table that the kernel took to be equal to an expression.
     """
 
     types: tuple[Any, ...]
     structure: Structure
     fresh: frozenset[str]
     assumed: tuple[str, ...]
+    equated: tuple[tuple[str, Dim], ...] = ()
 
 
 _memo: dict[tuple[Any, ...], Inferred | str] = {}
@@ -98,7 +100,9 @@ class InferenceEnv:
         """The environment of a graph."""
         live = graph.live
         known = None if live is None else live.types.shape_env
-        return cls(graph.symbols.data, known, with_grad=graph.stage.data == "pre_grad")
+        with_grad = graph.stage.data == "pre_grad"
+        modes = () if with_grad else (graph.ambient.data.default_dtype,)
+        return cls(graph.symbols.data, known, with_grad=with_grad, modes=modes)
 
     @property
     def fake(self) -> FakeEnvironment:
@@ -275,9 +279,10 @@ def _run(
         raise NotApplicable(_first_line(error)) from error
     fresh = frozenset(reader.symbols - env.table.keys() - env.table.replacements.keys())
     assumed = _assumptions(fake.shape_env, before)
-    if assumed:
+    equated = _equated(fake.shape_env, before[1], env.table)
+    if assumed or equated:
         env.renew()
-    return Inferred(types, structure_of(result), fresh, assumed)
+    return Inferred(types, structure_of(result), fresh, assumed, equated)
 
 
 def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -> Any:
@@ -338,27 +343,42 @@ def _no_subgraph(name: str) -> Any:
     raise NoPythonValue(f"subgraph @{name}")
 
 
-def _state(shape_env: ShapeEnv) -> tuple[int, int, dict[Any, Any], dict[Any, int]]:
+_State = tuple[int, dict[Any, Any], dict[Any, int]]
+"""Number of guards, replacements, number of asserts by symbol."""
+
+
+def _state(shape_env: ShapeEnv) -> _State:
     return (
         len(shape_env.guards),
-        shape_env.num_deferred_runtime_asserts,
         dict(shape_env.replacements),
         {symbol: len(rows) for symbol, rows in shape_env.deferred_runtime_asserts.items()},
     )
 
 
 def _assumptions(
-    shape_env: ShapeEnv, before: tuple[int, int, dict[Any, Any], dict[Any, int]]
+    shape_env: ShapeEnv, before: _State
 ) -> tuple[str, ...]:
-    """Guards, asserts and replacements that running an op added."""
-    guards, _, replacements, asserts = before
+    """Guards and asserts that running an op added."""
+    guards, _, asserts = before
     assumed = [str(guard.expr) for guard in shape_env.guards[guards:]]
     for symbol, rows in shape_env.deferred_runtime_asserts.items():
         assumed += [str(row.expr) for row in rows[asserts.get(symbol, 0) :]]
-    for symbol, target in shape_env.replacements.items():
-        if replacements.get(symbol) != target:
-            assumed.append(f"{symbol} = {target}")
     return tuple(assumed)
+
+
+def _equated(
+    shape_env: ShapeEnv, before: dict[Any, Any], table: SymbolTable
+) -> tuple[tuple[str, Dim], ...]:
+    """Symbols of the table that running an op replaced."""
+    return tuple(
+        [
+            (symbol.name, from_sympy(target))
+            for symbol, target in shape_env.replacements.items()
+            if symbol.name in table
+            and target != before.get(symbol, symbol)
+            and all(free.name in table for free in target.free_symbols)
+        ]
+    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -10,9 +10,10 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.ambient_modes import Modes, UnknownMode
+from xductor.ir.ambient_modes import Modes, UnknownMode, after_autograd
 from xductor.ir.body_modes import modes_of_graph, replay
 from xductor.ir.diagnostics import fail
+from xductor.ir.expressions import symbol
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.inference import (
@@ -69,7 +70,8 @@ def check_types(graph: GraphOp, module: ModuleOp | None = None) -> Summary:
         return Summary()
     checker = _Checker(graph, module)
     if graph.stage.data != "pre_grad":
-        checker.run(None)
+        with after_autograd(graph.ambient.data):
+            checker.run(None)
     else:
         with modes_of_graph(graph, module) as modes:
             checker.run(modes)
@@ -135,6 +137,7 @@ class _Checker:
                 return
             self._reject_call(op, error)
         self.compare(op, found)
+        self._check_equations(op, found)
         self.summary.checked += 1
         self.summary.remembered += remembered
         if found.assumed:
@@ -166,6 +169,8 @@ class _Checker:
         comparison = self.comparison
         bound = comparison.unified(recorded, found.types, found.fresh)
         for index, (ours, theirs) in enumerate(zip(recorded, found.types, strict=True)):
+            if ours is NONE and not op.results[index].uses.get_length():
+                continue  # Dynamo records nothing for `x.requires_grad_()` as a statement
             facet = comparison.difference(ours, theirs, bound)
             if facet is not None and not self._changed_later(op, index, facet):
                 where = "" if len(recorded) == 1 else f" of result {index}"
@@ -175,6 +180,18 @@ class _Checker:
                     expected=f"{theirs} (inferred)",
                     found=f"{ours} (recorded)",
                     hint="the metadata is stale: update it where the op or its operands changed",
+                )
+
+    def _check_equations(self, op: TorchOp, found: Inferred) -> None:
+        """A kernel must not need two sizes to be equal of which the graph does not say so."""
+        for name, target in found.equated:
+            if self.comparison.facts.known_equal(symbol(name), target) is not True:
+                fail(
+                    op,
+                    f"the op can only be applied where {name} is {target}",
+                    expected=f"a fact of the graph that {name} == {target}",
+                    found="no such fact",
+                    hint="sizes that only happen to agree for the example inputs were combined",
                 )
 
     def _changed_later(self, op: TorchOp, index: int, facet: str) -> bool:
