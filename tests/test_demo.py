@@ -42,6 +42,7 @@ def test_nan_is_a_complaint() -> None:
     run = demo.Run("inference")
     run.compare("outputs", [torch.tensor([float("nan")])], [torch.zeros(1)])
     assert run.complaints
+    assert run.errors["outputs"] == math.inf
 
 
 def test_all_stages_ran() -> None:
