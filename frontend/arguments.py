@@ -43,7 +43,7 @@ class ArgumentReader:
     def in_schema_order(
         self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
     ) -> ArgsAttr:
-        """All arguments of an overload in schema order, defaults filled in, constants normalised."""
+        """An overload's arguments in schema order, defaults filled in, constants normalised."""
         table = cls.table
         args, kwargs, env = node.args, node.kwargs, self.env
         given, taken = len(args), 0
@@ -68,7 +68,9 @@ class ArgumentReader:
                 continue
             else:
                 raise LoweringError(
-                    node, f"{cls.name} needs its argument '{param.name}'", str(table.overload._schema)
+                    node,
+                    f"{cls.name} needs its argument '{param.name}'",
+                    str(table.overload._schema),
                 )
             kind = type(item)
             if kind is fx.Node:
@@ -112,10 +114,15 @@ class ArgumentReader:
             return tuple([self.tree(node, part, operands) for part in item])
         if isinstance(item, dict):
             return DictArg(
-                [(self.tree(node, key, operands), self.tree(node, part, operands)) for key, part in item.items()]
+                [
+                    (self.tree(node, key, operands), self.tree(node, part, operands))
+                    for key, part in item.items()
+                ]
             )
         if kind is slice:
-            return SliceArg([self.tree(node, part, operands) for part in (item.start, item.stop, item.step)])
+            return SliceArg(
+                [self.tree(node, part, operands) for part in (item.start, item.stop, item.step)]
+            )
         if isinstance(item, (torch.SymInt, torch.SymFloat, torch.SymBool)):
             return self.lowering.types.dim(item)
         return self.other(item)

@@ -12,7 +12,11 @@ class LoweringError(ValueError):
 
     def __init__(self, node: fx.Node | None, problem: str, hint: str = "") -> None:
         self.node = node
-        lines = [problem if node is None else f"node '{node.name}' ({node.op} {target_text(node)}): {problem}"]
+        lines = [
+            problem
+            if node is None
+            else f"node '{node.name}' ({node.op} {target_text(node)}): {problem}"
+        ]
         location = user_location(node.meta.get("stack_trace")) if node is not None else None
         if location is not None:
             lines.append(f"  user code: {location[0]}:{location[1]}")

@@ -330,7 +330,7 @@ class GraphLowering:
             self.getitems[node] = op
 
     def value_without_record(self, node: fx.Node, cls: type[TorchOp]) -> Any:
-        """What a node without metadata may be taken for: nothing, where its callable returns nothing."""
+        """What to take a node without metadata for: None, where its callable returns nothing."""
         if issubclass(cls, SchemaOp):
             if cls.table.returns == 0:
                 return None

@@ -30,7 +30,7 @@ def storage_of(value: Any) -> int | None:
 def read_aliases(
     op: TorchOp, node: fx.Node, value: Any, lowering: GraphLowering
 ) -> AliasAttr | None:
-    """Which operand each result shares storage with, by identity of the recorded values' storages."""
+    """Which operand each result shares storage with, by identity of the recorded storages."""
     if not op._operands:
         return None
     operands: dict[int, int] = {}

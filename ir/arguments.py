@@ -28,7 +28,7 @@ class Ref:
     index: int
     _made: ClassVar[list[Ref]] = []
 
-    def __new__(cls, index: int) -> Ref:
+    def __new__(cls, index: int) -> Ref:  # noqa: PYI034 - the one `Ref(index)`
         while len(cls._made) <= index:
             ref = object.__new__(cls)
             ref.index = len(cls._made)

@@ -34,7 +34,9 @@ def _well_formed(op: TorchOp) -> bool:
     return len(args.data) == (len(op.table.params) if isinstance(op, SchemaOp) else 2)
 
 
-def describe(op: TorchOp, problem: str, *, expected: str = "", found: str = "", hint: str = "") -> str:
+def describe(
+    op: TorchOp, problem: str, *, expected: str = "", found: str = "", hint: str = ""
+) -> str:
     """An error text: the problem, the op, the user's line, what was expected and found."""
     node = op.node
     label = node.node or next(iter(node.names), "")

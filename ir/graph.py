@@ -101,7 +101,9 @@ class GraphOp(IRDLOperation):
     @property
     def argument_names(self) -> tuple[str, ...]:
         node = self.node
-        return node.names if node is not None else tuple(f"arg{i}" for i in range(len(self.arguments)))
+        return (
+            node.names if node is not None else tuple(f"arg{i}" for i in range(len(self.arguments)))
+        )
 
     @property
     def output(self) -> OutputOp:
@@ -205,6 +207,7 @@ def raw_args(positional: tuple[Any, ...] = (), keywords: tuple[Any, ...] = ()) -
 
 __all__ = [
     "STAGES",
+    "BaseAttr",
     "GetAttrOp",
     "GraphOp",
     "OpaqueCallOp",
@@ -216,5 +219,4 @@ __all__ = [
     "entry_graph",
     "graph_named",
     "raw_args",
-    "BaseAttr",
 ]

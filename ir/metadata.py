@@ -94,7 +94,14 @@ class NodeMeta(Data[tuple[str, ...]]):
             return names
         made = object.__new__(cls)
         made.__dict__.update(
-            data=names, node="", origin=None, getitems=None, operands=None, args=None, textual=None, loc=None
+            data=names,
+            node="",
+            origin=None,
+            getitems=None,
+            operands=None,
+            args=None,
+            textual=None,
+            loc=None,
         )
         made.__dict__.update(fields)
         return made
@@ -128,7 +135,9 @@ class NodeMeta(Data[tuple[str, ...]]):
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """Metadata for an op that replaces this one: its place, not its identity."""
         made = NodeMeta(names, node=node)
-        made.__dict__.update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
+        made.__dict__.update(
+            textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin
+        )
         return made
 
     def print_parameter(self, printer: Printer) -> None:

@@ -191,7 +191,9 @@ def _clauses(scanner: Scanner) -> tuple[str, SymbolTable, Ambient]:
         if word == "stage":
             stage = body.strip()
             if stage not in STAGES:
-                raise scanner.error(f"'{stage}' is no stage; expected one of {', '.join(STAGES)}", start)
+                raise scanner.error(
+                    f"'{stage}' is no stage; expected one of {', '.join(STAGES)}", start
+                )
         elif word == "symbols":
             symbols = _symbol_table(scanner, f"symbols({body})", start)
         elif word == "ambient":
@@ -290,20 +292,29 @@ def generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
         raise scanner.error(f"expected <{{args = #fx.args<...>}}> of {cls.name}", start)
     if found["args"].refs != len(operands):
         count = found["args"].refs
-        raise scanner.error(f"the arguments refer to {count} operands, {len(operands)} given", start)
+        raise scanner.error(
+            f"the arguments refer to {count} operands, {len(operands)} given", start
+        )
     scanner.expect(":", "before the op's type")
     taken = _type_list(scanner)
     scanner.expect("->")
     types = _type_list(scanner)
     if taken != [operand.type for operand in operands]:
-        raise scanner.error(f"the types of {cls.name}'s operands are not those of its values", start)
+        raise scanner.error(
+            f"the types of {cls.name}'s operands are not those of its values", start
+        )
     if len(types) != len(names):
         raise scanner.error(f"{len(names)} results are named but {len(types)} types given", start)
     node = found.get("node")
     if node is None or len(node.names) != len(names):
         node = NodeMeta(_fx_names(names), textual={})
     op = cls.make(
-        found["args"], operands, types, node, structure=found.get("structure"), aliases=found.get("aliases")
+        found["args"],
+        operands,
+        types,
+        node,
+        structure=found.get("structure"),
+        aliases=found.get("aliases"),
     )
     if found.get("node") is not node:
         node.__dict__["node"] = _default_node_name(op, names)
@@ -320,7 +331,9 @@ def _generic_entries(scanner: Scanner, opening: str, closing: str) -> dict[str, 
         scanner.expect("=")
         reader = _GENERIC.get(key)
         if reader is None:
-            raise scanner.error(f"'{key}' is no attribute of an op; known: {', '.join(_GENERIC)}", start)
+            raise scanner.error(
+                f"'{key}' is no attribute of an op; known: {', '.join(_GENERIC)}", start
+            )
         scanner.expect("#", f"of #fx.{key}<...>")
         position = scanner.position
         word = scanner.word("an attribute")
@@ -445,7 +458,9 @@ def _attributes(scanner: Scanner) -> dict[str, str]:
         start = scanner.position
         key = scanner.word("a metadata name")
         if key not in TEXTUAL_KEYS:
-            raise scanner.error(f"'{key}' is no metadata of an op; known: {', '.join(TEXTUAL_KEYS)}", start)
+            raise scanner.error(
+                f"'{key}' is no metadata of an op; known: {', '.join(TEXTUAL_KEYS)}", start
+            )
         scanner.expect("=")
         items[key] = scanner.string()
         if not scanner.accept(","):
@@ -487,7 +502,8 @@ def _arguments(
     table = cls.table
     if len(positional) > table.positional:
         raise scanner.error(
-            f"{cls.name} takes {table.positional} positional arguments, {len(positional)} given", start
+            f"{cls.name} takes {table.positional} positional arguments, {len(positional)} given",
+            start,
         )
     given: dict[str, Any] = {}
     for param, item in zip(table.params, positional, strict=False):

@@ -89,7 +89,10 @@ def constant_text(item: Any, ref_text: RefText) -> str:
             inner += ","
         return f"{opening}{inner}{closing}"
     if kind is DictArg:
-        pairs = [f"{constant_text(key, ref_text)}: {constant_text(value, ref_text)}" for key, value in item]
+        pairs = [
+            f"{constant_text(key, ref_text)}: {constant_text(value, ref_text)}"
+            for key, value in item
+        ]
         return "{" + ", ".join(pairs) + "}"
     raise TypeError(f"{item!r} ({kind.__name__}) cannot stand among an op's arguments")
 
@@ -195,7 +198,7 @@ def default_node_name(op: TorchOp, names: dict[SSAValue, str]) -> str:
 
 
 def node_text(node: NodeMeta) -> str:
-    """A node's textual metadata for the generic format: `"a", "b" : "split" {tag = "x"} loc(...)`."""
+    """A node's metadata in the generic format: `"a", "b" : "split" {tag = "x"} loc(...)`."""
     text = ", ".join(quoted(name) for name in node.names)
     if node.node:
         text += f" : {quoted(node.node)}"
@@ -237,7 +240,11 @@ def value_names(graph: GraphOp) -> dict[SSAValue, str]:
             continue
         node = op.node if isinstance(op, TorchOp) else None
         known = node.names if node is not None else ()
-        base = (node.node if node is not None else "") or op.name.rpartition(".")[0].rpartition(".")[2] or "v"
+        base = (
+            (node.node if node is not None else "")
+            or op.name.rpartition(".")[0].rpartition(".")[2]
+            or "v"
+        )
         if len(op.results) == 1 and not (isinstance(op, TorchOp) and op.tuple_valued):
             give(op.results[0], known[0] if known else "", base)
             continue
@@ -273,7 +280,9 @@ def graph_header(graph: GraphOp, names: dict[SSAValue, str]) -> str:
     ambient = graph.ambient.data.text
     if ambient:
         text += f" ambient({ambient})"
-    arguments = ", ".join(f"{names[argument]} : {argument.type.text}" for argument in graph.arguments)
+    arguments = ", ".join(
+        f"{names[argument]} : {argument.type.text}" for argument in graph.arguments
+    )
     return f"{text} ({arguments})"
 
 

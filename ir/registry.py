@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
-
 from xdsl.utils.exceptions import UnregisteredConstructException
 
 from xductor.ir import python_targets
@@ -122,7 +121,9 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
 
         target = _higher_order_ops.get(name)
     if target is None:
-        raise UnknownOp(f"no higher-order op '{name}' is registered; import the module that defines it")
+        raise UnknownOp(
+            f"no higher-order op '{name}' is registered; import the module that defines it"
+        )
     made = op_class(target)
     assert made is not None
     return made
@@ -144,7 +145,9 @@ def _overload_by_name(name: str) -> type[TorchOp]:
     overloads = dispatcher_overloads(packet)
     if overload_name not in overloads:
         known = ", ".join(overloads)
-        raise UnknownOp(f"'{namespace}.{packet_name}' has no overload '{overload_name}'; it has: {known}")
+        raise UnknownOp(
+            f"'{namespace}.{packet_name}' has no overload '{overload_name}'; it has: {known}"
+        )
     made = op_class(getattr(packet, overload_name))
     assert made is not None
     return made

@@ -23,8 +23,8 @@ from xductor.ir.arguments import (
 from xductor.ir.dtypes import DTYPE_OF_TEXT
 from xductor.ir.expressions import ExpressionError, SymExpr, parse_expr
 from xductor.ir.types import (
-    NONE,
     FLAGS,
+    NONE,
     ObjectType,
     SymBoolType,
     SymFloatType,
@@ -115,7 +115,9 @@ class Scanner:
 
     def expect(self, literal: str, what: str = "") -> None:
         if not self.accept(literal):
-            raise self.error(f"expected '{literal}'{f' {what}' if what else ''}, found {self.found()}")
+            raise self.error(
+                f"expected '{literal}'{f' {what}' if what else ''}, found {self.found()}"
+            )
 
     def found(self) -> str:
         """What stands at the cursor, for an error."""
@@ -367,7 +369,9 @@ def type_of_text(name: str, body: str | None, position: int) -> Any:
         return _tensor(body, position)
     if name == "fx.object":
         return ObjectType(json.loads(body))
-    scalar = {"fx.symint": SymIntType, "fx.symfloat": SymFloatType, "fx.symbool": SymBoolType}.get(name)
+    scalar = {"fx.symint": SymIntType, "fx.symfloat": SymFloatType, "fx.symbool": SymBoolType}.get(
+        name
+    )
     if scalar is None:
         raise TextError(f"!{name} is no type of this dialect", position)
     return scalar(_expression(body, position))
@@ -392,7 +396,9 @@ def _tensor(body: str, position: int) -> TensorType:
     return TensorType(_fields(dtype, shape, stride, device.strip(), facts, position))
 
 
-def _fields(dtype: Any, shape: Any, stride: Any, device: str, facts: list[str], position: int) -> TensorFields:
+def _fields(
+    dtype: Any, shape: Any, stride: Any, device: str, facts: list[str], position: int
+) -> TensorFields:
     offset: int | SymExpr = 0
     flags: list[str] = []
     layout, subclass = "strided", ""

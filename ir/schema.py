@@ -1,4 +1,4 @@
-"""A dispatcher operator's schema, compiled into the table that lowering, verifying and raising use."""
+"""An operator's schema, compiled into the table that lowering, verifying and raising use."""
 
 from __future__ import annotations
 
@@ -12,9 +12,41 @@ import torch
 from xductor.ir.arguments import ListArg
 
 _TAKEN = frozenset(
-    """name operands results attributes properties regions location parent args target table node
-    successors traits verify print parse create build clone detach erase walk next_op prev_op emit_error
-    get_trait has_trait result_types operand_types argument arguments effects""".split()
+    [
+        "name",
+        "operands",
+        "results",
+        "attributes",
+        "properties",
+        "regions",
+        "location",
+        "parent",
+        "args",
+        "target",
+        "table",
+        "node",
+        "successors",
+        "traits",
+        "verify",
+        "print",
+        "parse",
+        "create",
+        "build",
+        "clone",
+        "detach",
+        "erase",
+        "walk",
+        "next_op",
+        "prev_op",
+        "emit_error",
+        "get_trait",
+        "has_trait",
+        "result_types",
+        "operand_types",
+        "argument",
+        "arguments",
+        "effects",
+    ]
 )
 """Names that an op class already uses; an argument of such a name is reached as `name_`."""
 
@@ -39,7 +71,11 @@ KINDS = {
 
 def accessor_name(argument: str) -> str:
     """The Python attribute for an argument: `self` is `self_`, as is any name that is taken."""
-    return f"{argument}_" if keyword.iskeyword(argument) or argument in _TAKEN or argument == "self" else argument
+    return (
+        f"{argument}_"
+        if keyword.iskeyword(argument) or argument in _TAKEN or argument == "self"
+        else argument
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +139,11 @@ def _peel(kind: Any) -> tuple[str, int, int | None, bool, bool]:
 def _enum_kind(argument: Any, kind: str) -> str:
     """dtype, layout and memory format are plain ints in a schema's type; the real type says."""
     real = str(argument.real_type)
-    for name, ours in (("ScalarType", "dtype"), ("Layout", "layout"), ("MemoryFormat", "memory_format")):
+    for name, ours in (
+        ("ScalarType", "dtype"),
+        ("Layout", "layout"),
+        ("MemoryFormat", "memory_format"),
+    ):
         if name in real:
             return ours
     return kind
@@ -143,7 +183,9 @@ def schema_table(overload: torch._ops.OpOverload) -> SchemaTable:
     if any(lists):
         returns = None
     is_tuple = len(kinds) > 1 or bool(lists and lists[0])
-    defaults = tuple(normalise(param, param.default) if param.has_default else None for param in params)
+    defaults = tuple(
+        normalise(param, param.default) if param.has_default else None for param in params
+    )
     return SchemaTable(
         overload=overload,
         params=params,

@@ -78,7 +78,11 @@ def check_op(op: TorchOp) -> None:
     if args.refs != len(operands):
         _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
     if op.raw_arguments:
-        if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
+        if (
+            len(args.data) != 2
+            or type(args.data[0]) is not tuple
+            or type(args.data[1]) is not tuple
+        ):
             _fail(op, "the arguments are not positional and keyword ones")
     else:
         allowed = args.__dict__.get("allowed", {}).get(type(op))
@@ -94,8 +98,17 @@ def check_op(op: TorchOp) -> None:
                     found=str(operand._type),
                 )
         returns = op.table.returns  # type: ignore[attr-defined]
-        if returns is not None and len(op.results) != returns and not (returns == 0 and len(op.results) == 1):
-            _fail(op, "the number of results is not the schema's", expected=str(returns), found=str(len(op.results)))
+        if (
+            returns is not None
+            and len(op.results) != returns
+            and not (returns == 0 and len(op.results) == 1)
+        ):
+            _fail(
+                op,
+                "the number of results is not the schema's",
+                expected=str(returns),
+                found=str(len(op.results)),
+            )
     for result in op.results:
         if type(result._type) not in _ANY:
             _fail(op, "a result has a type of another dialect", found=str(result._type))
@@ -105,7 +118,12 @@ def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
     """Check the constants once for this argument list; the kinds its operands may have."""
     table = op.table  # type: ignore[attr-defined]
     if len(args.data) != len(table.params):
-        _fail(op, "the number of arguments is not the schema's", expected=str(len(table.params)), found=str(len(args.data)))
+        _fail(
+            op,
+            "the number of arguments is not the schema's",
+            expected=str(len(table.params)),
+            found=str(len(args.data)),
+        )
     kinds: dict[int, frozenset[type]] = {}
     try:
         for param, item in zip(table.params, args.data, strict=True):
@@ -122,7 +140,11 @@ def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
 def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[type]]) -> None:
     kind = type(item)
     if item is None:
-        if param.optional or (lists < param.lists and param.optional_elements) or param.kind == "object":
+        if (
+            param.optional
+            or (lists < param.lists and param.optional_elements)
+            or param.kind == "object"
+        ):
             return
         raise _BadArgument(f"argument '{param.name}' is none", param.kind, "none")
     if kind is Ref:
@@ -139,9 +161,13 @@ def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[
         return
     takes = _CONSTANTS.get(param.kind)
     if takes is not None and kind not in takes:
-        raise _BadArgument(f"argument '{param.name}' is of another kind", param.kind, f"{item!r} ({kind.__name__})")
+        raise _BadArgument(
+            f"argument '{param.name}' is of another kind", param.kind, f"{item!r} ({kind.__name__})"
+        )
     if lists and param.kind != "object":
-        raise _BadArgument(f"argument '{param.name}' is no list", f"a list of {param.kind}", repr(item))
+        raise _BadArgument(
+            f"argument '{param.name}' is no list", f"a list of {param.kind}", repr(item)
+        )
 
 
 def check_graph(graph: GraphOp) -> None:
@@ -159,7 +185,9 @@ def check_graph(graph: GraphOp) -> None:
     unbacked = _Unbacked(graph)
     names = set(graph.argument_names)
     if len(names) != len(block.args):
-        raise VerifyException(f"fx.graph @{graph.sym_name.data}: argument names are not unique or not complete")
+        raise VerifyException(
+            f"fx.graph @{graph.sym_name.data}: argument names are not unique or not complete"
+        )
     for argument in block.args:
         _check_symbols(graph, argument._type, bound)
     last = block.last_op
@@ -167,7 +195,9 @@ def check_graph(graph: GraphOp) -> None:
         raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
     for op in block.ops:
         if not isinstance(op, TorchOp):
-            raise VerifyException(f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph")
+            raise VerifyException(
+                f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph"
+            )
         for operand in op._operands:
             if operand not in defined:
                 _fail_undefined(op, operand, graph)
@@ -177,10 +207,16 @@ def check_graph(graph: GraphOp) -> None:
         for result in op.results:
             symbols = symbols_of(result._type)
             if symbols and not symbols <= bound:
-                _fail(op, f"a type mentions symbols that the graph does not have: {sorted(symbols - bound)}")
+                _fail(
+                    op,
+                    f"a type mentions symbols the graph does not have: {sorted(symbols - bound)}",
+                )
         symbols = op.args.symbols
         if symbols and not symbols <= bound:
-            _fail(op, f"an argument mentions symbols that the graph does not have: {sorted(symbols - bound)}")
+            _fail(
+                op,
+                f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
+            )
         if len(op.node.names) != len(op.results):
             _fail(
                 op,
@@ -204,8 +240,8 @@ def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
     missing = symbols_of(type_) - bound
     if missing:
         raise VerifyException(
-            f"fx.graph @{graph.sym_name.data}: an argument of type {type_} mentions symbols that the graph "
-            f"does not have: {sorted(missing)}"
+            f"fx.graph @{graph.sym_name.data}: an argument of type {type_} mentions symbols "
+            f"the graph does not have: {sorted(missing)}"
         )
 
 
@@ -215,9 +251,15 @@ def _check_references(op: TorchOp, graph: GraphOp) -> None:
     if not refs:
         return
     module = graph.parent_op()
-    known = set() if module is None else {
-        other.sym_name.data for other in module.regions[0].block.ops if other.name == "fx.graph"  # type: ignore[attr-defined]
-    }
+    known = (
+        set()
+        if module is None
+        else {
+            other.sym_name.data
+            for other in module.regions[0].block.ops
+            if other.name == "fx.graph"  # type: ignore[attr-defined]
+        }
+    )
     for ref in refs:
         if module is not None and ref.name not in known:
             _fail(op, f"@{ref.name} is no graph of the module", expected=", ".join(sorted(known)))

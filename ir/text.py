@@ -71,13 +71,18 @@ def _same_op(left: object, right: object, ours: Names, theirs: Names) -> bool:
         return False
     if left.properties != right.properties or left.result_types != right.result_types:
         return False
-    if [ours.get(value) for value in left.operands] != [theirs.get(value) for value in right.operands]:
+    if [ours.get(value) for value in left.operands] != [
+        theirs.get(value) for value in right.operands
+    ]:
         return False
     if [ours[value] for value in left.results] != [theirs[value] for value in right.results]:
         return False
     if _node_name(left, ours) != _node_name(right, theirs):
         return False
-    return (left.node.text_items(), left.node.location()) == (right.node.text_items(), right.node.location())
+    return (left.node.text_items(), left.node.location()) == (
+        right.node.text_items(),
+        right.node.location(),
+    )
 
 
 def _node_name(op: TorchOp, names: Names) -> str:

@@ -1,4 +1,4 @@
-"""xDSL traits of our ops, derived from their effects so that xDSL's own passes are right on them."""
+"""xDSL traits of our ops, derived from their effects: xDSL's own passes are right on them."""
 
 from __future__ import annotations
 
@@ -74,12 +74,16 @@ def _body(op: TorchOp, name: str, seen: set[str]) -> Effects:
 
 
 def _carried(target: HigherOrderOperator, name: str) -> Effects:
-    """The effects of an operator that a higher-order op calls; made functional, it writes nothing."""
+    """The effects of an operator that is called inside; made functional, it writes nothing."""
     try:
         effects = target_effects(python_targets.resolve(name))
     except LookupError:
         return UNKNOWN
-    return replace(effects, writes=frozenset()) if target.name().startswith("auto_functionalized") else effects
+    return (
+        replace(effects, writes=frozenset())
+        if target.name().startswith("auto_functionalized")
+        else effects
+    )
 
 
 def _allocates(value: SSAValue) -> EffectInstance:

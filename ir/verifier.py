@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
-
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.graph import GraphOp
@@ -27,7 +26,9 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
     for an unknown level.
     """
     if level not in LEVELS:
-        raise ValueError(f"unknown verification level {level!r}; expected one of {', '.join(LEVELS)}")
+        raise ValueError(
+            f"unknown verification level {level!r}; expected one of {', '.join(LEVELS)}"
+        )
     graphs = [op for op in module.ops if isinstance(op, GraphOp)]
     _check_names(graphs)
     for graph in graphs:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lines of IR text stay whole
 """Every overload PyTorch has a kernel for becomes an op class, and a call of it survives text."""
 
 import collections

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lines of IR text stay whole
 """Text is complete and stable: parse(print(m)) is m, and errors say where and what was expected."""
 
 import math

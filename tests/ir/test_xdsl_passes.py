@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lines of IR text stay whole
 """xDSL's own cse, dce and canonicalize are right on our graphs: effects keep what they must."""
 
 import re
