@@ -26,7 +26,7 @@ def facts_of(graph: GraphOp) -> Facts:
 
     Made once for each graph, so that passes share the answers.
     """
-    memory = graph.__dict__
+    memory = vars(graph)
     table = graph.symbols
     made: tuple[Any, Facts] | None = memory.get("_facts")
     if made is not None and made[0] is table:

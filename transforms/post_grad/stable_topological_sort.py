@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from xductor.ir.graph import GraphOp
@@ -56,37 +56,48 @@ def _sort(graph: GraphOp) -> int:
     return 1
 
 
-def _definers(op: Operation) -> list[Operation]:
-    """The ops whose results an op uses, in the order of its operands."""
-    return [operand.owner for operand in op._operands if isinstance(operand.owner, Operation)]
-
-
 def _is_sorted(ops: list[Operation]) -> bool:
     seen: set[Operation] = set()
     for op in ops:
-        if not seen.issuperset(_definers(op)):
-            return False
+        for operand in op._operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner not in seen:
+                return False
         seen.add(op)
     return True
 
 
 def _stable_order(ops: list[Operation]) -> list[Operation]:
-    """Each op at its place, or right after the last definition that it waits for.
+    """Each op at its place, or right after the last value that it waits for became available.
 
-    Ops that wait for each other are left out.
+    The values of a tuple become available one after the other, each with what waits for it: FX has
+    a node for each. Ops that wait for each other are left out.
     """
-    placed: dict[Operation, None] = {}
-    waiting: dict[Operation, list[Operation]] = {}
-    agenda = list(reversed(ops))
+    order: list[Operation] = []
+    available: set[SSAValue] = set()
+    waiting: dict[SSAValue, list[Operation]] = {}
+    agenda: list[Operation | SSAValue] = list(reversed(ops))
     while agenda:
-        op = agenda.pop()
-        missing = next((d for d in reversed(_definers(op)) if d not in placed), None)
-        if missing is not None:
-            waiting.setdefault(missing, []).append(op)
+        item = agenda.pop()
+        if isinstance(item, SSAValue):
+            available.add(item)
+            agenda.extend(reversed(waiting.pop(item, ())))
             continue
-        placed[op] = None
-        agenda.extend(reversed(waiting.pop(op, ())))
-    return list(placed)
+        missing = _missing(item, available)
+        if missing is not None:
+            waiting.setdefault(missing, []).append(item)
+            continue
+        order.append(item)
+        agenda.extend(reversed(item.results))
+    return order
+
+
+def _missing(op: Operation, available: set[SSAValue]) -> SSAValue | None:
+    """The last operand that is not available yet."""
+    for operand in reversed(op._operands):
+        if operand not in available and isinstance(operand.owner, Operation):
+            return operand
+    return None
 
 
 def _arrange(block: Block, order: list[Operation]) -> None:
