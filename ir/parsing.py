@@ -63,10 +63,10 @@ def parse_type_body(name: str, parser: AttrParser) -> Any:
 
 
 def parse_args_body(parser: AttrParser) -> tuple[Any, ...]:
-    return _scan(parser, _args_body)
+    return _scan(parser, args_body)
 
 
-def _args_body(scanner: Scanner) -> tuple[Any, ...]:
+def args_body(scanner: Scanner) -> tuple[Any, ...]:
     values, scanner.value_of = scanner.value_of, _no_values
     scanner.expect("<")
     items = tuple(scanner.items(">"))
@@ -75,10 +75,10 @@ def _args_body(scanner: Scanner) -> tuple[Any, ...]:
 
 
 def parse_node_body(parser: AttrParser) -> NodeMeta:
-    return _scan(parser, _node)
+    return _scan(parser, node_body)
 
 
-def _node(scanner: Scanner) -> NodeMeta:
+def node_body(scanner: Scanner) -> NodeMeta:
     """`<"a", "b" : "split" {tag = "is_forward"} loc("model.py":7)>`."""
     scanner.expect("<")
     names: list[str] = []
@@ -93,10 +93,10 @@ def _node(scanner: Scanner) -> NodeMeta:
 
 
 def parse_structure_body(parser: AttrParser) -> Any:
-    return _scan(parser, _structure_body)
+    return _scan(parser, structure_body)
 
 
-def _structure_body(scanner: Scanner) -> Any:
+def structure_body(scanner: Scanner) -> Any:
     scanner.expect("<")
     structure = _structure(scanner)
     scanner.expect(">")
@@ -104,10 +104,10 @@ def _structure_body(scanner: Scanner) -> Any:
 
 
 def parse_alias_body(parser: AttrParser) -> Any:
-    return _scan(parser, _alias_body)
+    return _scan(parser, alias_body)
 
 
-def _alias_body(scanner: Scanner) -> Any:
+def alias_body(scanner: Scanner) -> Any:
     scanner.expect("<")
     return _aliases(scanner, ">")
 
@@ -266,97 +266,15 @@ def _op(scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
     if not issubclass(cls, TorchOp):
         raise scanner.error(f"{name} cannot stand in a graph's body", position)
     if quoted and scanner.text.startswith("(", scanner.position):
+        from xductor.ir.generic_format import generic_op
+
         return generic_op(cls, scanner, names, start)
     return op_of_text(cls, scanner, names, start)
 
 
-def _fx_names(names: Sequence[str]) -> tuple[str, ...]:
+def fx_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of results as FX has them: none for `%split#1`."""
     return tuple(["" if type(name) is ElementName else name for name in names])
-
-
-_GENERIC: dict[str, Callable[[Scanner], Any]] = {
-    "args": lambda scanner: ArgsAttr(_args_body(scanner)),
-    "structure": lambda scanner: StructureAttr(_structure_body(scanner)),
-    "aliases": lambda scanner: AliasAttr(_alias_body(scanner)),
-    "node": lambda scanner: _node(scanner),
-}
-
-
-def generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
-    """An op of a graph in MLIR's generic format, from behind its quoted name."""
-    scanner.expect("(")
-    operands = scanner.items(")")
-    found = _generic_entries(scanner, "<{", "}>") | _generic_entries(scanner, "{", "}")
-    if "args" not in found:
-        raise scanner.error(f"expected <{{args = #fx.args<...>}}> of {cls.name}", start)
-    if found["args"].refs != len(operands):
-        count = found["args"].refs
-        raise scanner.error(
-            f"the arguments refer to {count} operands, {len(operands)} given", start
-        )
-    scanner.expect(":", "before the op's type")
-    taken = _type_list(scanner)
-    scanner.expect("->")
-    types = _type_list(scanner)
-    if taken != [operand.type for operand in operands]:
-        raise scanner.error(
-            f"the types of {cls.name}'s operands are not those of its values", start
-        )
-    if len(types) != len(names):
-        raise scanner.error(f"{len(names)} results are named but {len(types)} types given", start)
-    node = found.get("node")
-    if node is None or len(node.names) != len(names):
-        node = NodeMeta(_fx_names(names), textual={})
-    op = cls.make(
-        found["args"],
-        operands,
-        types,
-        node,
-        structure=found.get("structure"),
-        aliases=found.get("aliases"),
-    )
-    if found.get("node") is not node:
-        node.__dict__["node"] = _default_node_name(op, names)
-    return op
-
-
-def _generic_entries(scanner: Scanner, opening: str, closing: str) -> dict[str, Any]:
-    entries: dict[str, Any] = {}
-    if not scanner.accept(opening):
-        return entries
-    while not scanner.accept(closing):
-        start = scanner.position
-        key = scanner.string() if scanner.peek() == '"' else scanner.word("an attribute's name")
-        scanner.expect("=")
-        reader = _GENERIC.get(key)
-        if reader is None:
-            raise scanner.error(
-                f"'{key}' is no attribute of an op; known: {', '.join(_GENERIC)}", start
-            )
-        scanner.expect("#", f"of #fx.{key}<...>")
-        position = scanner.position
-        word = scanner.word("an attribute")
-        if word != f"fx.{key}":
-            raise scanner.error(f"expected #fx.{key}<...>, found '#{word}'", position)
-        entries[key] = reader(scanner)
-        if not scanner.accept(","):
-            scanner.expect(closing)
-            break
-    return entries
-
-
-def _type_list(scanner: Scanner) -> list[Any]:
-    """`type`, or `(type, type)`."""
-    if not scanner.accept("("):
-        return [scanner.type()]
-    types: list[Any] = []
-    while not scanner.accept(")"):
-        types.append(scanner.type())
-        if not scanner.accept(","):
-            scanner.expect(")")
-            break
-    return types
 
 
 def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
@@ -378,18 +296,18 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
     operands: list[SSAValue] = []
     data = _arguments(cls, positional, keywords, operands, scanner, start)
     own_name = textual.pop("node", None)
-    node = NodeMeta(_fx_names(names), node=own_name or "", textual=textual, loc=location)
+    node = NodeMeta(fx_names(names), node=own_name or "", textual=textual, loc=location)
     op = cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)
     if own_name is None:
-        node.__dict__["node"] = _default_node_name(op, names)
+        node.__dict__["node"] = told_node_name(op, names)
     return op
 
 
-def _default_node_name(op: TorchOp, names: Sequence[str]) -> str:
+def told_node_name(op: TorchOp, names: Sequence[str]) -> str:
     """The call's own name where text leaves it out."""
     if type(op) is OutputOp:
         return OUTPUT_NAME
-    return _fx_names(names)[0] if len(names) == 1 and not op.tuple_valued else ""
+    return fx_names(names)[0] if len(names) == 1 and not op.tuple_valued else ""
 
 
 _CLAUSE = re.compile(r"(?:aliases|loc)\s*\(|as\s*[(*]")
