@@ -7,10 +7,12 @@ is remembered holds types and names only, no ShapeEnv and no tensor.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
@@ -74,6 +76,8 @@ _memo_lock = threading.Lock()
 class InferenceEnv:
     """Where the ops of one graph are run: a fake environment, made at the first question.
 
+    A context manager: at its end nothing of the environment is left in torch's own caches.
+
     - `table`: the graph's symbols.
     - `known`: the live ShapeEnv behind them, only read; None for parsed graphs.
     - `with_grad`: whether types record requires_grad, as before autograd.
@@ -94,9 +98,10 @@ class InferenceEnv:
         self.modes = modes
         self._identity: tuple[Any, ...] | None = None
         self._fake: FakeEnvironment | None = None
+        self._asked = False
 
     @classmethod
-    def of(cls, graph: GraphOp) -> InferenceEnv:
+    def of(cls, graph: GraphOp) -> Self:
         """The environment of a graph."""
         live = graph.live
         known = None if live is None else live.types.shape_env
@@ -107,6 +112,7 @@ class InferenceEnv:
     @property
     def fake(self) -> FakeEnvironment:
         if self._fake is None:
+            self._asked = True
             self._fake = FakeEnvironment.from_table(self.table, self.known)
         return self._fake
 
@@ -127,6 +133,15 @@ class InferenceEnv:
     def renew(self) -> None:
         """Forget what a kernel assumed of symbols."""
         self._fake = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let go of the fake environment, which torch's caches would keep."""
+        if self._asked:
+            self._fake = None
+            drop_shape_env_caches()
 
 
 def infer_types(op: TorchOp, env: InferenceEnv) -> list[Any]:
@@ -292,10 +307,41 @@ def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -
     return cls.target(*positional, **keywords)
 
 
+def drop_shape_env_caches() -> None:
+    """Empty the caches of ShapeEnv's methods: they keep every ShapeEnv that was asked.
+
+    They hold answers only, so the other ShapeEnvs of the process compute some of them again.
+    """
+    for method in vars(symbolic_shapes.ShapeEnv).values():
+        clear = getattr(method, "cache_clear", None)
+        if clear is not None:
+            clear()
+
+
+_running: ContextVar[bool] = ContextVar("xductor_inference_running", default=False)
+
+
+def _not_ours(record: logging.LogRecord) -> bool:
+    return not _running.get()
+
+
+@contextmanager
+def _without_reports() -> Iterator[None]:
+    """torch logs a failing meta kernel as an error; here the failure is the answer."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    if _not_ours not in logger.filters:
+        logger.addFilter(_not_ours)
+    token = _running.set(True)
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
 @contextmanager
 def _quiet(fake: FakeEnvironment, with_grad: bool) -> Iterator[None]:
     """Only the fake mode acts; after autograd, neither autocast nor gradients do."""
-    with _disable_current_modes():
+    with _disable_current_modes(), _without_reports():
         if with_grad:
             with fake.mode:
                 yield

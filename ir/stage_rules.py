@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
@@ -21,14 +20,13 @@ from xductor.ir.alias_summary import (
     check_no_new_aliases,
     returned_values,
 )
-from xductor.ir.arguments import references
+from xductor.ir.arguments import leaves
 from xductor.ir.diagnostics import fail
-from xductor.ir.effects import call_effects
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_graph
 from xductor.ir.inference import storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.qualified_names import qualified_name
-from xductor.ir.types import TensorType
+from xductor.ir.written import written_operands
 
 _SYMBOLIC_HOMES = frozenset({"_operator", "operator", "math", "builtins", "torch.ops.aten"})
 _EPILOGUE = frozenset(
@@ -95,7 +93,7 @@ def _check_interface(graph: GraphOp) -> None:
     origin = output.node.args
     if origin is None:
         return
-    expected = sum(1 for _ in _leaves(origin.data[0][0]))
+    expected = sum(1 for _ in leaves((origin.data[0][0],)))
     found = sum(1 for _ in returned_values(graph))
     if expected != found:
         fail(
@@ -104,12 +102,6 @@ def _check_interface(graph: GraphOp) -> None:
             expected=str(expected),
             found=str(found),
         )
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    from xductor.ir.arguments import leaves
-
-    return leaves((tree,))
 
 
 # ------------------------------------------------------------------------------- after autograd
@@ -143,23 +135,6 @@ def _is_lowerable_function(op: TorchOp) -> bool:
     return last.startswith(("sym_", "_sym_", "_check", "_assert"))
 
 
-def written_operands(op: TorchOp) -> Iterator[SSAValue]:
-    """The operands that this call writes to, by its schema and its constant arguments."""
-    if not isinstance(op, SchemaOp):
-        return
-    effects = op.effects
-    if not effects.writes:
-        return
-    arguments = {param.name: op.args.data[at] for at, param in enumerate(op.table.params)}
-    writes = call_effects(op.target, arguments).writes
-    for name in arguments:
-        if name in writes or "*" in writes:
-            for ref in references((arguments[name],)):
-                value = op._operands[ref.index]
-                if isinstance(value.type, TensorType):
-                    yield value
-
-
 def _check_functional(graph: GraphOp) -> None:
     """No writes, but to inputs at the end, where nothing reads them any more."""
     written: dict[SSAValue, TorchOp] = {}
@@ -167,7 +142,7 @@ def _check_functional(graph: GraphOp) -> None:
         assert isinstance(op, TorchOp)
         if isinstance(op, OutputOp):
             break
-        targets = list(written_operands(op))
+        targets = [] if op.effects.unknown else list(written_operands(op))
         if not targets:
             if written:
                 _check_no_stale_read(op, written)
@@ -240,5 +215,4 @@ __all__ = [
     "check_no_new_aliases",
     "check_stage",
     "recorded_aliases",
-    "written_operands",
 ]

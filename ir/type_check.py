@@ -27,10 +27,10 @@ from xductor.ir.inference import (
 )
 from xductor.ir.operations import TorchOp
 from xductor.ir.results import LEAF, flat_structure
-from xductor.ir.storage import writes_operand
 from xductor.ir.subgraph_types import body_types
 from xductor.ir.type_comparison import TypeComparison
-from xductor.ir.types import NONE, TensorType
+from xductor.ir.types import NONE
+from xductor.ir.written import written_operands
 
 
 @dataclass
@@ -68,23 +68,24 @@ def check_types(graph: GraphOp, module: ModuleOp | None = None) -> Summary:
     """
     if graph.is_declaration:
         return Summary()
-    checker = _Checker(graph, module)
-    if graph.stage.data != "pre_grad":
-        with after_autograd(graph.ambient.data):
-            checker.run(None)
-    else:
-        with modes_of_graph(graph, module) as modes:
-            checker.run(modes)
+    with InferenceEnv.of(graph) as env:
+        checker = _Checker(graph, module, env)
+        if graph.stage.data != "pre_grad":
+            with after_autograd(graph.ambient.data):
+                checker.run(None)
+        else:
+            with modes_of_graph(graph, module) as modes:
+                checker.run(modes)
     return checker.summary
 
 
 class _Checker:
     """One walk over a graph."""
 
-    def __init__(self, graph: GraphOp, module: ModuleOp | None) -> None:
+    def __init__(self, graph: GraphOp, module: ModuleOp | None, env: InferenceEnv) -> None:
         self.graph = graph
         self.module = module
-        self.env = InferenceEnv.of(graph)
+        self.env = env
         self.summary = Summary()
         self._comparison: TypeComparison | None = None
         self._written: set[SSAValue] | None = None
@@ -218,9 +219,7 @@ class _Checker:
             self._written = set()
             for op in self.graph.block.ops:
                 assert isinstance(op, TorchOp)
-                for index, operand in enumerate(op._operands):
-                    if isinstance(operand.type, TensorType) and writes_operand(op, index):
-                        self._written.add(storage_root(operand))
+                self._written.update(map(storage_root, written_operands(op)))
         return storage_root(value) in self._written
 
     def _reshaped(self, value: SSAValue) -> bool:
