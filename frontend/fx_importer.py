@@ -305,16 +305,12 @@ class GraphLowering:
             meta = NodeMeta(names, node=node.name, origin=node, getitems={}, args=args)
         else:
             shape = LEAF
-            nothing = (
-                value is None
-                and not node.users
-                and not cls.raw_arguments
-                and cls.table.returns == 0
-            )  # type: ignore[attr-defined]
+            returns = cls.table.returns if issubclass(cls, SchemaOp) else None
+            nothing = value is None and not node.users and returns == 0
             types = [] if nothing else [self.types.type_of(value)]
             meta = NodeMeta((node.name,) * len(types), node=node.name, origin=node, args=args)
-        if not cls.raw_arguments:
-            _check_results(node, cls, value, len(types))  # type: ignore[arg-type]
+        if issubclass(cls, SchemaOp):
+            _check_results(node, cls, value, len(types))
         op = cls.make(args, operands, types, meta, structure=structure)
         meta.__dict__["operands"] = op._operands
         self.block.add_op(op)
