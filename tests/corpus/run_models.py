@@ -109,7 +109,11 @@ def _child(args: argparse.Namespace) -> None:
             args.codegen,
         )
         report = run_case(
-            models, case, round_trip=args.round_trip, parity=args.parity, fallback=args.fallback
+            models,
+            case,
+            round_trip=args.round_trip,
+            with_parity=args.parity,
+            fallback=args.fallback,
         )
         print(MARK + json.dumps(report.as_dict()), flush=True)
 
@@ -186,7 +190,7 @@ def _table_row(report: dict[str, Any]) -> str:
         [
             report["name"], report["mode"], report["shapes"], report["status"],
             _number(report.get("output_error")), _number(report.get("gradient_error")),
-            joined if counts else "", _of(report.get("round_trips")), _of(report.get("parity")),
+            joined if counts else "", _of(report.get("round_trips")), _parity(report),
             report.get("fallback") or "", f"{report.get('seconds', 0):.0f}",
         ]
     )  # fmt: skip
@@ -204,6 +208,12 @@ def _of(pair: Sequence[int] | None) -> str:
     return "" if pair is None else f"{pair[0]}/{pair[1]}"
 
 
+def _parity(report: dict[str, Any]) -> str:
+    """Equal graphs of all, and for how many of them a known difference was needed."""
+    known = len(report.get("known_differences") or ())
+    return _of(report.get("parity")) + (f" ({known} known)" if known else "")
+
+
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
@@ -214,6 +224,9 @@ def _notes(reports: list[dict[str, Any]]) -> str:
         "Our stages: calls of pre-grad, joint, post-grad (forward, backward in training).",
         "",
     ]
+    known = sorted({name for report in reports for name in report.get("known_differences", ())})
+    if known:
+        lines += [f"Known differences (docs/differences.md): {', '.join(known)}.", ""]
     for report in reports:
         where = f"{report['name']} {report['mode']} {report['shapes']}"
         lines += [f"- {where}: {note}" for note in report.get("notes", ())]

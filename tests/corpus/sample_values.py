@@ -64,14 +64,18 @@ def _tensor(fake: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     stride, offset = [number(step) for step in fake.stride()], number(fake.storage_offset())
     room = offset + 1 + sum((dim - 1) * step for dim, step in zip(size, stride, strict=True) if dim)
     with _disable_current_modes():
-        values = _numbers(room, fake.dtype, generator).to(fake.device)
+        values = _numbers(room, fake.dtype, generator, probability=not size).to(fake.device)
         return values.as_strided(size, stride, offset)
 
 
-def _numbers(count: int, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+def _numbers(
+    count: int, dtype: torch.dtype, generator: torch.Generator, *, probability: bool
+) -> torch.Tensor:
+    """Numbers of a dtype; a single one may be a probability, so it lies between 0 and 1."""
     if dtype.is_floating_point or dtype.is_complex:
+        draw = torch.rand if probability else torch.randn
         made = torch.float64 if dtype == torch.float64 else torch.float32
-        return torch.randn(count, generator=generator, dtype=made).to(dtype)
+        return draw(count, generator=generator, dtype=made).to(dtype)
     return torch.randint(0, 2, (count,), generator=generator).to(dtype)
 
 
