@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from functools import cache
 from heapq import merge
 
 from xdsl.ir import Operation, SSAValue
@@ -12,7 +13,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
-from xductor.transforms.op_effects import Bodies, written_operands
+from xductor.transforms.op_effects import Bodies, effects_of, written_operands
 
 _OWN_LIBRARIES = frozenset(("aten", "prims"))
 _READS_STORAGE = (
@@ -30,7 +31,7 @@ class Storage:
     """One storage: values that share it, or may share it, are one class.
 
     - `last_read`: position of the last op that reads it; infinite where the caller can read it
-      after the graph has run.
+      after the graph has run, or where a collective may be under way.
     - `writes`: positions of the ops that may write to it, ascending.
     - `outside`: it belongs to an input, a parameter or a constant.
     - `returned`: it belongs to an output.
@@ -69,14 +70,16 @@ class Memory:
 
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         of = self._of
-        absolute = _reads_storage(op)
         returned = type(op) is OutputOp
+        absolute = _reads_storage(op)
+        # A collective goes on reading after the call returned.
+        until = math.inf if absolute and effects_of(op).collective else position
         for operand in op._operands:
             storage = of.get(operand)
             if storage is None:  # used before its definition
                 storage = of[operand] = Storage(True)
-            if storage.last_read < position:
-                storage.last_read = position
+            if storage.last_read < until:
+                storage.last_read = until
             if absolute:
                 storage.absolute = True
             if returned:
@@ -155,5 +158,10 @@ def _reads_storage(op: TorchOp) -> bool:
     """Whether a call may see where in its storage a tensor begins."""
     if not isinstance(op, SchemaOp):
         return type(op) is not OutputOp
-    library, name, _ = op.name.split(".", 2)
-    return library not in _OWN_LIBRARIES or name.rstrip("_").startswith(_READS_STORAGE)
+    return _overload_reads_storage(op.name)
+
+
+@cache
+def _overload_reads_storage(overload: str) -> bool:
+    library, name, _ = overload.split(".", 2)
+    return library not in _OWN_LIBRARIES or name.startswith(_READS_STORAGE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -10,7 +10,14 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import python_targets
 from xductor.ir.arguments import FunctionArg, SymbolRef, leaves
-from xductor.ir.effects import PURE, UNKNOWN, Effects, call_effects, target_effects
+from xductor.ir.effects import (
+    PURE,
+    UNKNOWN,
+    Effects,
+    call_effects,
+    overload_effects,
+    target_effects,
+)
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import RawOp, SchemaOp, TorchOp, results_of
 
@@ -69,26 +76,24 @@ def subgraphs_of(op: TorchOp) -> tuple[str, ...]:
     return tuple(leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef)
 
 
-def written_operands(op: TorchOp, bodies: Bodies) -> Iterator[int]:
+def written_operands(op: TorchOp, bodies: Bodies) -> Sequence[int]:
     """The numbers of the operands that a call may write to."""
     if not op._operands:
-        return
+        return ()
+    if isinstance(op, SchemaOp) and not overload_effects(op.target).writes:
+        return ()
     effects = effects_of(op)
     if effects.unknown or "*" in effects.writes or bodies.write_inputs(op):
-        yield from range(len(op._operands))
-        return
+        return range(len(op._operands))
     if not effects.writes:
-        return
+        return ()
     arguments = arguments_of(op)
     if arguments is None:
-        yield from range(len(op._operands))
-        return
+        return range(len(op._operands))
     written: set[SSAValue] = set()
     for name in effects.writes:
         written.update(_values(arguments.get(name)))
-    for index, operand in enumerate(op._operands):
-        if operand in written:
-            yield index
+    return [index for index, operand in enumerate(op._operands) if operand in written]
 
 
 def _values(tree: Any) -> Iterator[SSAValue]:

@@ -231,6 +231,22 @@ def _reverse_into(src: torch.Tensor, dst: torch.Tensor) -> None:
         dst[-1 - index] = src[index]
 
 
+def test_collective_reads_until_it_is_waited_for(parse: Any) -> None:
+    text = """
+        fx.graph @g stage(post_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {{
+          %y = aten.clone.default %x : !fx.tensor<f32[4], cpu>
+          %r = {call} %y{rest} : !fx.tensor<f32[{size}], cpu>
+          %z = aten.fill_.Scalar %x, 1 : !fx.tensor<f32[4], cpu>
+          %w = aten.neg.default %r : !fx.tensor<f32[{size}], cpu>
+          fx.output (%w,)
+        }}"""
+    gather = "_c10d_functional.all_gather_into_tensor.default"
+    case = parse(text.format(call=gather, rest=', 2, "0"', size=8))
+    assert case.run(RemoveNoopOps()) == 0
+    case = parse(text.format(call="aten.exp.default", rest="", size=4))
+    assert case.run(RemoveNoopOps()) == 1
+
+
 # ------------------------------------------------------------------- layouts seen from outside
 
 

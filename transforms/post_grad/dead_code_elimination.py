@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-import torch.fx
-from torch.fx import Graph
+from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.arguments import leaves
-from xductor.ir.effects import has_subgraph_effects, is_removable_call
+from xductor.ir.effects import has_subgraph_effects, is_removable_call, target_effects
 from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
+from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import symbols_of
 from xductor.transforms.graphs import graphs_of
@@ -43,8 +43,11 @@ class DeadCodeElimination(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether some node has no user."""
-        return any(not node.users and node.op not in _NEVER_DEAD for node in graph.nodes)
+        """Whether some node has no user, and nothing to do by FX's word."""
+        return any(
+            not node.users and node.op not in _NEVER_DEAD and not _is_impure(node)
+            for node in graph.nodes
+        )
 
     def rewrite(self, module: ModuleOp) -> int:
         bodies = Bodies(module)
@@ -57,12 +60,12 @@ class DeadCodeElimination(TypedPass):
         for op in reversed(block.ops):
             assert isinstance(op, TorchOp)
             if any(result.first_use is not None for result in op.results):
-                unbacked.see(op)
+                removed += _forget_items(op)
             elif self._is_removable(op, bodies) and not unbacked.is_needed(op):
                 block.erase_op(op)
                 removed += 1
-            else:
-                unbacked.see(op)
+                continue
+            unbacked.see(op)
         return removed
 
     def _is_removable(self, op: TorchOp, bodies: Bodies) -> bool:
@@ -72,7 +75,7 @@ class DeadCodeElimination(TypedPass):
             return False
         if not is_removable_call(
             op.target,
-            impure=_is_impure(op),
+            impure=op.node.origin is not None and _is_impure(op.node.origin),
             fallback_random=self.fallback_random,
             arguments=arguments_of(op),
         ):
@@ -85,22 +88,41 @@ class DeadCodeElimination(TypedPass):
         return bodies.effects(op).removable(self.fallback_random)
 
 
+def _forget_items(op: TorchOp) -> int:
+    """Drop the `getitem`s of a tuple's results that nobody uses; how many there were.
+
+    In the IR they are no ops: a result that FX has a node for has a name.
+    """
+    meta = op.node
+    if meta.getitems is None or len(meta.getitems) == 0:
+        return 0
+    dead = {
+        slot: items
+        for slot, items in meta.getitems.items()
+        if slot >= 0 and op.results[slot].first_use is None
+    }
+    if not dead:
+        return 0
+    fields = {key: value for key, value in vars(meta).items() if key != "data"}
+    fields["getitems"] = {slot: items for slot, items in meta.getitems.items() if slot not in dead}
+    names = tuple("" if slot in dead else name for slot, name in enumerate(meta.names))
+    op.attributes["node"] = NodeMeta(names, **fields)
+    return sum(len(items) for items in dead.values())
+
+
 _NEVER_DEAD = frozenset(("placeholder", "output"))
 
 
-def _is_impure(op: TorchOp) -> bool:
-    """What FX says of the node the op was lowered from, its random draws aside."""
-    node = op.node.origin
-    if node is None:
-        return False
+def _is_impure(node: Node) -> bool:
+    """What FX says of a node, its random draws aside."""
     if _knows_random():
         return node.is_impure(impure_random=False)
-    return node.is_impure() and not op.effects.rng
+    return node.is_impure() and not target_effects(node.target).rng
 
 
 @cache
 def _knows_random() -> bool:
-    return "impure_random" in inspect.signature(torch.fx.Node.is_impure).parameters
+    return "impure_random" in inspect.signature(Node.is_impure).parameters
 
 
 class _Unbacked:

@@ -46,9 +46,9 @@ class StableTopologicalSort(TypedPass):
 
 def _sort(graph: GraphOp) -> int:
     block = graph.block
-    ops = list(block.ops)
-    if _is_sorted(ops):
+    if _is_sorted(block):
         return 0
+    ops = list(block.ops)
     order = _stable_order(ops)
     if len(order) != len(ops):
         _fail(graph, ops, order)
@@ -56,14 +56,13 @@ def _sort(graph: GraphOp) -> int:
     return 1
 
 
-def _is_sorted(ops: list[Operation]) -> bool:
-    seen: set[Operation] = set()
-    for op in ops:
+def _is_sorted(block: Block) -> bool:
+    seen: set[SSAValue] = set(block.args)
+    for op in block.ops:
         for operand in op._operands:
-            owner = operand.owner
-            if isinstance(owner, Operation) and owner not in seen:
+            if operand not in seen:
                 return False
-        seen.add(op)
+        seen.update(op.results)
     return True
 
 
