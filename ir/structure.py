@@ -71,7 +71,7 @@ def check_op(op: TorchOp) -> None:
 
     Raises VerifyException.
     """
-    args = op.properties.get("args")
+    args: Any = op.properties.get("args")
     if type(args) is not ArgsAttr:
         _fail(op, "the op has no arguments attribute")
     operands = op._operands
@@ -85,33 +85,34 @@ def check_op(op: TorchOp) -> None:
         ):
             _fail(op, "the arguments are not positional and keyword ones")
     else:
-        allowed = args.__dict__.get("allowed", {}).get(type(op))
+        known = args.__dict__.get("allowed")
+        allowed = known.get(type(op)) if known is not None else None
         if allowed is None:
             allowed = _check_arguments(op, args)
-        for operand, kinds in zip(operands, allowed, strict=True):
+        for operand, kinds in zip(operands, allowed):  # noqa: B905  as many as `args.refs`
             if type(operand._type) not in kinds:
-                index = operands.index(operand)
-                _fail(
-                    op,
-                    f"operand {index} has a type its argument does not take",
-                    expected=" or ".join(sorted(f"!{kind.name}" for kind in kinds)),
-                    found=str(operand._type),
-                )
+                _fail_operand(op, operand, kinds)
         returns = op.table.returns  # type: ignore[attr-defined]
-        if (
-            returns is not None
-            and len(op.results) != returns
-            and not (returns == 0 and len(op.results) == 1)
-        ):
+        found = len(op.results)
+        if found != returns and returns is not None and not (returns == 0 and found == 1):
             _fail(
                 op,
                 "the number of results is not the schema's",
                 expected=str(returns),
-                found=str(len(op.results)),
+                found=str(found),
             )
     for result in op.results:
         if type(result._type) not in _ANY:
             _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+def _fail_operand(op: TorchOp, operand: Any, kinds: frozenset[type]) -> None:
+    _fail(
+        op,
+        f"operand {list(op._operands).index(operand)} has a type its argument does not take",
+        expected=" or ".join(sorted(f"!{kind.name}" for kind in kinds)),
+        found=str(operand._type),
+    )
 
 
 def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
@@ -133,7 +134,7 @@ def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
     if sorted(kinds) != list(range(args.refs)):
         _fail(op, "the operands are not numbered in order of appearance")
     allowed = tuple(kinds[index] for index in range(args.refs))
-    args.__dict__.setdefault("allowed", {})[type(op)] = allowed
+    vars(args).setdefault("allowed", {})[type(op)] = allowed
     return allowed
 
 
@@ -180,7 +181,10 @@ def check_graph(graph: GraphOp) -> None:
     from xductor.ir.graph import OutputOp
 
     block = graph.block
-    defined: set[Any] = set(block.args)
+    # By identity: all values live as long as the graph, and hashing them costs a call each.
+    defined = {id(argument) for argument in block.args}
+    known_types: set[int] = set()
+    op_kinds: set[type] = set()
     bound = set(graph.symbols.data)
     unbacked = _Unbacked(graph)
     names = set(graph.argument_names)
@@ -193,47 +197,62 @@ def check_graph(graph: GraphOp) -> None:
     last = block.last_op
     if not isinstance(last, OutputOp):
         raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
-    for op in block.ops:
-        if not isinstance(op, TorchOp):
-            raise VerifyException(
-                f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph"
-            )
+    op: Any = block.first_op
+    while op is not None:
+        if type(op) not in op_kinds:
+            if not isinstance(op, TorchOp):
+                raise VerifyException(
+                    f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph"
+                )
+            op_kinds.add(type(op))
         for operand in op._operands:
-            if operand not in defined:
+            if id(operand) not in defined:
                 _fail_undefined(op, operand, graph)
         check_op(op)
         if (type(op) is OutputOp) != (op is last):
             _fail(op, "fx.output must be the last op, and the only one")
         for result in op.results:
-            symbols = symbols_of(result._type)
-            if symbols and not symbols <= bound:
-                _fail(
-                    op,
-                    f"a type mentions symbols the graph does not have: {sorted(symbols - bound)}",
-                )
-        symbols = op.args.symbols
+            defined.add(id(result))
+            kind = result._type
+            if id(kind) not in known_types:
+                _check_result_symbols(op, kind, bound)
+                known_types.add(id(kind))
+        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        if len(op.node.names) != len(op.results):
-            _fail(
-                op,
-                "the number of names is not that of the results",
-                expected=str(len(op.results)),
-                found=str(len(op.node.names)),
-            )
-        defined.update(op.results)
-        if unbacked.names:
-            unbacked.check(op)
-        for name in op.node.names:
+        node = op.attributes.get("node") or op.node
+        own = node.data  # type: ignore[attr-defined]
+        if len(own) != len(op.results):
+            _fail_names(op, own)
+        for name in own:
             if name:
                 if name in names:
                     _fail(op, f"the name %{name} is taken")
                 names.add(name)
+        if unbacked.names:
+            unbacked.check(op)
         if op.raw_arguments:
             _check_references(op, graph)
+        op = op._next_op
+
+
+def _check_result_symbols(op: TorchOp, kind: Any, bound: set[str]) -> None:
+    symbols = symbols_of(kind)
+    if symbols and not symbols <= bound:
+        missing = sorted(symbols - bound)
+        _fail(op, f"a type mentions symbols the graph does not have: {missing}")
+
+
+def _fail_names(op: TorchOp, own: tuple[str, ...]) -> None:
+    _fail(
+        op,
+        "the number of names is not that of the results",
+        expected=str(len(op.results)),
+        found=str(len(own)),
+    )
 
 
 def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
@@ -251,15 +270,8 @@ def _check_references(op: TorchOp, graph: GraphOp) -> None:
     if not refs:
         return
     module = graph.parent_op()
-    known = (
-        set()
-        if module is None
-        else {
-            other.sym_name.data
-            for other in module.regions[0].block.ops
-            if other.name == "fx.graph"  # type: ignore[attr-defined]
-        }
-    )
+    graphs: Any = () if module is None else module.regions[0].block.ops
+    known = {other.sym_name.data for other in graphs if other.name == "fx.graph"}
     for ref in refs:
         if module is not None and ref.name not in known:
             _fail(op, f"@{ref.name} is no graph of the module", expected=", ".join(sorted(known)))
