@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend import ledger, settings
-from xductor.backend.pipelines import bridge
+from xductor.backend.pipelines import bridge, node_values
 from xductor.backend.pipelines.stage_run import StageRun, lacks_values
 from xductor.transforms.typed_pass import Stage
 
@@ -55,6 +55,7 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
     with _stage("joint", gm) as run:
         run.input_device = input_device
         run.untyped = lacks_values(gm)
+        node_values.watch(run)
         _run(STEPS, run)
     return run.gm
 
@@ -69,6 +70,7 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
 
     with _stage("post_grad", gm, is_inference) as run:
         run.untyped = lacks_values(gm)
+        node_values.watch(run)
         _run(STEPS, run)
 
 

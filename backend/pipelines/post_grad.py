@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from xductor.backend.pipelines import collectives, stock
+from xductor.backend.pipelines import collectives, node_values, stock
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     observed,
@@ -23,7 +23,6 @@ from xductor.backend.pipelines.typed_steps import (
     user_noop_ops,
     user_rewrites,
 )
-from xductor.backend.versions import torch_release
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -37,9 +36,7 @@ def _reorders(run: StageRun) -> bool:
 
 def _fake_tensor_updater(run: StageRun) -> None:
     """Inductor's record of node values, by which it refreshes those that bridged steps stale."""
-    updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
-    takes_module = torch_release() >= (2, 13)
-    run.kept["fake_tensor_updater"] = updater(run.gm if takes_module else run.gm.graph)
+    run.kept["fake_tensor_updater"] = node_values.updater_for(run)
 
 
 def _incremental_update(run: StageRun) -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend import ledger, settings
-from xductor.backend.pipelines import failures, stock
+from xductor.backend.pipelines import failures, node_values
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import VerifyLevel
 from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
 
 if TYPE_CHECKING:
-    from torch.fx import GraphModule, Node
+    from torch.fx import GraphModule
 
 #: What each numerics policy lets a pass change.
 ALLOWED: dict[str, frozenset[Numerics]] = {
@@ -47,15 +47,17 @@ class TypedGroup:
     def lower(cls, run: StageRun) -> TypedGroup:
         """Lower ``run.gm``; nothing is checked yet.
 
-        Inductor's fusions leave uses before definitions, to be sorted at the end of the stage. The
-        typed IR has none, so such a graph is sorted first.
+        Inductor's fusions leave uses before definitions, to be sorted at the end of the stage, and
+        values that are no longer true. The typed IR has neither, so such a graph is sorted, and
+        refreshed where types are checked.
         """
+        node_values.refresh(run)
         try:
             module = _from_fx(run)
         except Exception:
-            if _in_order(run.gm):
+            if node_values.in_order(run):
                 raise
-            stock.lookup("torch._inductor.pattern_matcher:stable_topological_sort")(run.gm.graph)
+            node_values.sort(run)
             module = _from_fx(run)
         run.record.lowered += 1
         return cls(run, module, ledger.fingerprint(run.gm))
@@ -100,16 +102,6 @@ def _from_fx(run: StageRun) -> ModuleOp:
     return frontend.from_fx(
         run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
     )
-
-
-def _in_order(gm: GraphModule) -> bool:
-    """Whether every node of ``gm`` stands after those it uses."""
-    seen: set[Node] = set()
-    for node in gm.graph.nodes:
-        if not seen.issuperset(node.all_input_nodes):
-            return False
-        seen.add(node)
-    return True
 
 
 def _verify(module: ModuleOp, level: VerifyLevel) -> None:

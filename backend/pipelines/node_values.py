@@ -1,0 +1,62 @@
+"""Recorded values of nodes after bridged steps: Inductor's fusions leave those downstream stale.
+
+Inductor refreshes them once, near the end of the post-grad stage. A graph whose types are checked
+must be refreshed before it is lowered. What was stale when the stage began is not repaired: that
+is for the verifier to report.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.backend.pipelines import stock
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.versions import torch_release
+
+_WATCHED = "values_at_entry"
+
+
+def updater_for(run: StageRun) -> Any:
+    """Inductor's FakeTensorUpdater, which knows the graph of ``run`` as it is now."""
+    updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
+    takes_module = torch_release() >= (2, 13)
+    return updater(run.gm if takes_module else run.gm.graph)
+
+
+def watch(run: StageRun) -> None:
+    """Remember the nodes as they are, so that :func:`refresh` knows which have changed since.
+
+    Only where types are checked: it costs a walk over the graph.
+    """
+    if run.settings.verify != "structure" and not run.untyped:
+        run.kept[_WATCHED] = run.gm, updater_for(run)
+
+
+def refresh(run: StageRun) -> None:
+    """Compute the values of nodes that changed since :func:`watch`, and of those that use them.
+
+    The graph is sorted first if it has to be: values are computed in order.
+    """
+    from torch._inductor.virtualized import V
+
+    gm, updater = run.kept.get(_WATCHED, (None, None))
+    if updater is None or gm is not run.gm or not getattr(V, "fake_mode", None):
+        return
+    if not in_order(run):
+        sort(run)
+    updater.incremental_update()
+
+
+def in_order(run: StageRun) -> bool:
+    """Whether every node of the graph stands after those it uses."""
+    seen: set[Any] = set()
+    for node in run.gm.graph.nodes:
+        if not seen.issuperset(node.all_input_nodes):
+            return False
+        seen.add(node)
+    return True
+
+
+def sort(run: StageRun) -> None:
+    """Put the graph in order, as Inductor does at the end of the stage."""
+    stock.lookup("torch._inductor.pattern_matcher:stable_topological_sort")(run.gm.graph)
