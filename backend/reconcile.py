@@ -43,7 +43,7 @@ def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.Graph
 
 def is_unchanged(source: GraphOp) -> bool:
     """True where every op is the one that was lowered, in its place, with its arguments."""
-    op = source.block.first_op
+    op: Any = source.block.first_op
     for lowered, meta in source.live.ops:
         if op is not lowered:
             return False

@@ -45,7 +45,8 @@ class ArgumentReader:
     ) -> ArgsAttr:
         """An overload's arguments in schema order, defaults filled in, constants normalised."""
         table = cls.table
-        args, kwargs, env = node.args, node.kwargs, self.env
+        env: dict[Any, Any] = self.env
+        args, kwargs = node.args, node.kwargs
         given, taken = len(args), 0
         if given > table.positional:
             raise LoweringError(
@@ -192,7 +193,8 @@ def _base_constant(item: Any) -> Any:
     """An enum or another subclass of a number or string, as the plain constant it equals."""
     for base in (bool, int, float, complex, str):
         if isinstance(item, base):
-            return base(item)
+            plain: Any = base
+            return plain(item)
     return item
 
 

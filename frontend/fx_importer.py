@@ -244,14 +244,14 @@ class GraphLowering:
         args = self.arguments.raw(node, node.args, {}, operands)
         meta = NodeMeta((), node=node.name, origin=node, args=args)
         op = OutputOp.make(args, operands, (), meta)
-        meta.__dict__["operands"] = op._operands
+        vars(meta)["operands"] = op._operands
         self.block.add_op(op)
         self.ops.append((op, meta))
 
     def tuple_getitem(self, node: fx.Node) -> bool:
         """A `getitem` on a tuple-valued op is one of its results; False for any other."""
         source, index = node.args
-        found = self.env.get(source) if isinstance(source, fx.Node) else None  # type: ignore[arg-type]
+        found = self.env.get(source) if isinstance(source, fx.Node) else None
         if (
             type(found) is not Pack
             or not isinstance(index, (int, slice))
@@ -277,7 +277,7 @@ class GraphLowering:
             items.setdefault(slot, []).append(node)
             if not meta.data[slot]:
                 named = (*meta.data[:slot], node.name, *meta.data[slot + 1 :])
-                meta.__dict__["data"] = named
+                vars(meta)["data"] = named
         else:
             op.node.__dict__["getitems"].setdefault(-1, []).append(node)
         return True
@@ -312,7 +312,7 @@ class GraphLowering:
         if issubclass(cls, SchemaOp):
             _check_results(node, cls, value, len(types))
         op = cls.make(args, operands, types, meta, structure=structure)
-        meta.__dict__["operands"] = op._operands
+        vars(meta)["operands"] = op._operands
         self.block.add_op(op)
         self.ops.append((op, meta))
         if needs_storage_check(op.target):
@@ -357,7 +357,7 @@ def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -
         fits = fits or (value is None and table.returns == 0)
     if not fits:
         wanted = "a list" if table.returns is None else f"{table.returns} values"
-        kind = f"a tuple of {len(value)}" if is_tuple else f"one {type(value).__name__}"
+        kind = f"a tuple of {len(value or ())}" if is_tuple else f"one {type(value).__name__}"
         raise LoweringError(
             node,
             f"its metadata records {kind}, {cls.name} returns {wanted}",

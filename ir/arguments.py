@@ -189,7 +189,7 @@ class ArgsAttr(Data[tuple[Any, ...]]):
         if found is not None:
             return found  # type: ignore[return-value]
         made = object.__new__(cls)
-        fields = made.__dict__
+        fields = vars(made)
         fields["data"] = data
         fields["key"] = key
         fields["_hash"] = hash(key)

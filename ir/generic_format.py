@@ -61,7 +61,7 @@ def generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
         aliases=found.get("aliases"),
     )
     if found.get("node") is not node:
-        node.__dict__["node"] = told_node_name(op, names)
+        vars(node)["node"] = told_node_name(op, names)
     return op
 
 

@@ -88,7 +88,7 @@ class GraphOp(IRDLOperation):
 
     @live.setter
     def live(self, lowering: Any) -> None:
-        self.__dict__["_live"] = lowering
+        vars(self)["_live"] = lowering
 
     @property
     def block(self) -> Block:

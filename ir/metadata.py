@@ -93,7 +93,7 @@ class NodeMeta(Data[tuple[str, ...]]):
         if type(names) is cls:  # xDSL wraps what `parse_parameter` returned
             return names
         made = object.__new__(cls)
-        made.__dict__.update(
+        vars(made).update(
             data=names,
             node="",
             origin=None,
@@ -103,7 +103,7 @@ class NodeMeta(Data[tuple[str, ...]]):
             textual=None,
             loc=None,
         )
-        made.__dict__.update(fields)
+        vars(made).update(fields)
         return made
 
     def __init__(self, names: tuple[str, ...] | Self = (), **fields: Any) -> None:
@@ -135,9 +135,7 @@ class NodeMeta(Data[tuple[str, ...]]):
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """Metadata for an op that replaces this one: its place, not its identity."""
         made = NodeMeta(names, node=node)
-        made.__dict__.update(
-            textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin
-        )
+        vars(made).update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
         return made
 
     def print_parameter(self, printer: Printer) -> None:

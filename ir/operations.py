@@ -23,6 +23,7 @@ from xdsl.irdl import (
 from xductor.ir.arguments import ArgsAttr, Pack, Ref, map_tree
 from xductor.ir.effects import UNKNOWN, Effects, target_effects
 from xductor.ir.metadata import NodeMeta
+from xductor.ir.op_construction import new_op
 from xductor.ir.results import AliasAttr, StructureAttr
 from xductor.ir.schema import SchemaTable
 from xductor.ir.traits import TorchMemoryEffects
@@ -67,12 +68,9 @@ class TorchOp(IRDLOperation):
             properties["structure"] = structure
         if aliases is not None:
             properties["aliases"] = aliases
-        return cls.create(
-            operands=operands,
-            result_types=result_types,
-            properties=properties,
-            attributes={"node": node if node is not None else NodeMeta(("",) * len(result_types))},
-        )
+        if node is None:
+            node = NodeMeta(("",) * len(result_types))
+        return new_op(cls, operands, result_types, properties, {"node": node})
 
     @classmethod
     def get_irdl_definition(cls) -> OpDef:
@@ -151,7 +149,8 @@ class TorchOp(IRDLOperation):
     def parse(cls, parser: Any) -> Self:
         from xductor.ir.parsing import parse_lone_op
 
-        return parse_lone_op(cls, parser)
+        parsed: Any = parse_lone_op(cls, parser)
+        return parsed
 
     def print(self, printer: Any) -> None:
         from xductor.ir.printing import print_lone_op

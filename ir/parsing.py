@@ -40,6 +40,7 @@ def _scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> 
         result = read(scanner)
     except TextError as error:
         parser.raise_error(error.message, at_position=error.position)
+        raise
     _resume(parser, scanner.position)
     return result
 
@@ -299,7 +300,7 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
     node = NodeMeta(fx_names(names), node=own_name or "", textual=textual, loc=location)
     op = cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)
     if own_name is None:
-        node.__dict__["node"] = told_node_name(op, names)
+        vars(node)["node"] = told_node_name(op, names)
     return op
 
 

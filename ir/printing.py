@@ -280,9 +280,8 @@ def graph_header(graph: GraphOp, names: dict[SSAValue, str]) -> str:
     ambient = graph.ambient.data.text
     if ambient:
         text += f" ambient({ambient})"
-    arguments = ", ".join(
-        f"{names[argument]} : {argument.type.text}" for argument in graph.arguments
-    )
+    block: Any = graph.block
+    arguments = ", ".join(f"{names[argument]} : {argument._type.text}" for argument in block.args)
     return f"{text} ({arguments})"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import threading
+from importlib import import_module
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -117,7 +118,7 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
 
     target = _higher_order_ops.get(name)
     if target is None:
-        import torch._higher_order_ops  # noqa: F401  registers PyTorch's own
+        import_module("torch._higher_order_ops")  # registers PyTorch's own
 
         target = _higher_order_ops.get(name)
     if target is None:
@@ -193,7 +194,7 @@ def _make(name: str, base: type[TorchOp], /, **members: Any) -> type[TorchOp]:
     doc = f"{members['target']._schema}" if base is SchemaOp else f"A call of `{name}`."
     if isinstance(members["target"], FunctionType):
         members["target"] = staticmethod(members["target"])  # an attribute, not a method
-    made = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
+    made: Any = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
     made.__module__ = __name__
     return made
 

@@ -119,7 +119,7 @@ class TensorType(_InternedType):
     data: TensorFields
 
     @classmethod
-    def get(
+    def get(  # pyright: ignore[reportIncompatibleMethodOverride]
         cls,
         dtype: torch.dtype,
         shape: tuple[Dim, ...],
