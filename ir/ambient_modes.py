@@ -79,7 +79,8 @@ class Modes:
 
         Raises UnknownMode for one that cannot be followed.
         """
-        name = op.target if isinstance(op.target, str) else qualified_name(op.target) or op.name
+        target: Any = op.target
+        name = target if isinstance(target, str) else qualified_name(target) or op.name
         if name in _WITHOUT_BEARING:
             return
         self._key = None
@@ -89,11 +90,11 @@ class Modes:
             elif "decrement_nesting" in name:
                 self.functorch -= 1
         elif name in _ENTER:
-            self._enter(op, op.target(*args, **kwargs))
+            self._enter(op, target(*args, **kwargs))
         elif name in _EXIT:
             self._exit(op)
         elif name in _SET:
-            op.target(*args, **kwargs)
+            target(*args, **kwargs)
         else:
             raise UnknownMode(name)
 

@@ -119,7 +119,8 @@ def fake_value(
 
     A tensor has exactly the type's dtype, sizes, strides, offset (in elements), device, conj and
     neg bits and requires_grad; its device need not exist here. One that requires grad and is no
-    parameter is no leaf, so it may be written to.
+    parameter is no leaf, so it may be written to; on a device that does not exist here it is a
+    leaf, and autograd must not see it (`device_exists`).
 
     Raises NoFakeValue for objects, layouts that are not strided, and tensor subclasses.
     """
@@ -130,6 +131,21 @@ def fake_value(
     if isinstance(type_, NoneType):
         return None
     raise NoFakeValue(f"a value of type {type_}")
+
+
+def device_exists(device: torch.device) -> bool:
+    """Whether this process has the device.
+
+    Building an autograd graph over (even fake) tensors asks their device for its stream; where
+    there is no such device, the process aborts.
+    """
+    if device.type in ("cpu", "meta"):
+        return True
+    backend = getattr(torch, device.type, None)
+    if backend is None or not backend.is_available():
+        return False
+    count = getattr(backend, "device_count", None)
+    return device.index is None or count is None or device.index < count()
 
 
 def _fake_tensor(
@@ -161,9 +177,10 @@ def _fake_tensor(
         if "neg" in flags:
             torch._C._set_neg(made, True)
         if "requires_grad" in flags:
-            made = made.requires_grad_() if "parameter" in flags else _computed(made, env)
+            is_leaf = "parameter" in flags or not device_exists(fields.device)
+            made = made.requires_grad_() if is_leaf else _computed(made, env)
         if "parameter" in flags:
-            made._is_param = True  # type: ignore[attr-defined]
+            made._is_param = True
     return made
 
 
@@ -185,7 +202,7 @@ def _computed(value: torch.Tensor, env: FakeEnvironment) -> torch.Tensor:
         elem = torch.empty((), device="meta")
     source = FakeTensor(env.mode, elem, value.device).requires_grad_()
     with torch.enable_grad():
-        return _Computed.apply(source, value)  # type: ignore[return-value]
+        return _Computed.apply(source, value)
 
 
-__all__ = ["FakeEnvironment", "NoFakeValue", "fake_value"]
+__all__ = ["FakeEnvironment", "NoFakeValue", "device_exists", "fake_value"]

@@ -7,29 +7,34 @@ is remembered holds types and names only, no ShapeEnv and no tensor.
 
 from __future__ import annotations
 
-import logging
+import re
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
-from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.ir.ambient_modes import DEVICES
 from xductor.ir.arguments import ArgsAttr, Handle, SymbolRef, leaves
-from xductor.ir.expressions import ExpressionError, SymExpr, from_sympy
-from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, fake_value
+from xductor.ir.assumptions import (
+    assumptions,
+    drop_shape_env_caches,
+    equations,
+    state_of,
+)
+from xductor.ir.expressions import ExpressionError, SymExpr
+from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, device_exists, fake_value
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
+from xductor.ir.quiet_kernels import only_fake
 from xductor.ir.results import Structure
 from xductor.ir.storage import result_aliases
-from xductor.ir.types import Dim, ObjectType, symbols_of
+from xductor.ir.types import Dim, ObjectType, TensorType, symbols_of
 from xductor.ir.value_types import TypeReader, leaves_of, structure_of
 
 if TYPE_CHECKING:
@@ -60,6 +65,7 @@ class Inferred(NamedTuple):
     - `fresh`: symbols the call made: stand-ins for the unbacked symbols it binds.
     - `assumed`: what had to be assumed of symbols beyond the known facts, as text.
     - `equated`: symbols of the table that the kernel took to be equal to an expression.
+    - `without_grad`: requires_grad is unknown, because autograd cannot run here.
     """
 
     types: tuple[Any, ...]
@@ -67,6 +73,7 @@ class Inferred(NamedTuple):
     fresh: frozenset[str]
     assumed: tuple[str, ...]
     equated: tuple[tuple[str, Dim], ...] = ()
+    without_grad: bool = False
 
 
 _memo: dict[tuple[Any, ...], Inferred | str] = {}
@@ -220,10 +227,11 @@ class _Shape(NamedTuple):
 
 def _shape_of(args: ArgsAttr) -> _Shape:
     """Whether arguments hold live objects or symbols; remembered on the interned arguments."""
-    known = args.__dict__.get("inference_shape")
+    fields: Any = args.__dict__
+    known = fields.get("inference_shape")
     if known is None:
         kinds = {type(leaf) for leaf in leaves(args.data)}
-        known = args.__dict__["inference_shape"] = _Shape(Handle in kinds, SymExpr in kinds)
+        known = fields["inference_shape"] = _Shape(Handle in kinds, SymExpr in kinds)
     return known
 
 
@@ -239,6 +247,11 @@ _REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
     (NoFakeValue, "object, layout or tensor subclass that cannot be faked"),
     (NoPythonValue, "argument without a Python value"),
     (ExpressionError, "symbol outside the table"),
+)
+
+
+_NO_SUCH_DEVICE = re.compile(
+    r"not linked with support for \w+ devices|No CUDA GPUs|no NVIDIA driver|not compiled with"
 )
 
 
@@ -277,9 +290,12 @@ def _run(
     if any(isinstance(type_, ObjectType) for type_ in operand_types):
         raise NotInferred("object, layout or tensor subclass that cannot be faked")
     fake = env.fake
-    before = _state(fake.shape_env)
+    before = state_of(fake.shape_env)
+    without_grad = env.with_grad and not _can_differentiate(cls, args, operand_types)
+    if without_grad:
+        operand_types = [_detached(type_) for type_ in operand_types]
     try:
-        with _quiet(fake, env.with_grad):
+        with only_fake(fake, env.with_grad):
             values = _operand_values(operand_types, operands, fake)
             calls = CallArguments(fake.number, _no_subgraph)
             positional, keywords = calls.of(cls, args.data, values)
@@ -288,16 +304,38 @@ def _run(
             types = tuple([reader.type_of(leaf) for leaf in leaves_of(result)])
     except Exception as error:
         env.renew()
+        if _NO_SUCH_DEVICE.search(str(error)):
+            raise NotInferred("kernel asks for a device that does not exist here") from error
         for kind, reason in _REFUSALS:
             if isinstance(error, kind):
                 raise NotInferred(reason) from error
         raise NotApplicable(_first_line(error)) from error
     fresh = frozenset(reader.symbols - env.table.keys() - env.table.replacements.keys())
-    assumed = _assumptions(fake.shape_env, before)
-    equated = _equated(fake.shape_env, before[1], env.table)
+    assumed = assumptions(fake.shape_env, before)
+    equated = equations(fake.shape_env, before, env.table)
     if assumed or equated:
         env.renew()
-    return Inferred(types, structure_of(result), fresh, assumed, equated)
+    return Inferred(types, structure_of(result), fresh, assumed, equated, without_grad)
+
+
+def _can_differentiate(cls: type[TorchOp], args: ArgsAttr, operand_types: Sequence[Any]) -> bool:
+    """Whether all devices that a call mentions exist here, as building an autograd graph needs."""
+    devices = [type_.device for type_ in operand_types if isinstance(type_, TensorType)]
+    for leaf in leaves(args.data):
+        if isinstance(leaf, torch.device):
+            devices.append(leaf)
+        elif isinstance(leaf, str) and leaf.partition(":")[0] in DEVICES:
+            devices.append(torch.device(leaf))
+    if cls.fx_op == "call_method" and cls.target in DEVICES:
+        devices.append(torch.device(cls.target))
+    return all(map(device_exists, devices))
+
+
+def _detached(type_: Any) -> Any:
+    if not isinstance(type_, TensorType) or "requires_grad" not in type_.data.flags:
+        return type_
+    flags = tuple([flag for flag in type_.data.flags if flag != "requires_grad"])
+    return TensorType(type_.data._replace(flags=flags))
 
 
 def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -> Any:
@@ -305,54 +343,6 @@ def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -
         receiver, *rest = positional
         return getattr(receiver, cls.target)(*rest, **keywords)
     return cls.target(*positional, **keywords)
-
-
-def drop_shape_env_caches() -> None:
-    """Empty the caches of ShapeEnv's methods: they keep every ShapeEnv that was asked.
-
-    They hold answers only, so the other ShapeEnvs of the process compute some of them again.
-    """
-    for method in vars(symbolic_shapes.ShapeEnv).values():
-        clear = getattr(method, "cache_clear", None)
-        if clear is not None:
-            clear()
-
-
-_running: ContextVar[bool] = ContextVar("xductor_inference_running", default=False)
-
-
-def _not_ours(record: logging.LogRecord) -> bool:
-    return not _running.get()
-
-
-@contextmanager
-def _without_reports() -> Iterator[None]:
-    """torch logs a failing meta kernel as an error; here the failure is the answer."""
-    logger = logging.getLogger("torch._subclasses.fake_tensor")
-    if _not_ours not in logger.filters:
-        logger.addFilter(_not_ours)
-    token = _running.set(True)
-    try:
-        yield
-    finally:
-        _running.reset(token)
-
-
-@contextmanager
-def _quiet(fake: FakeEnvironment, with_grad: bool) -> Iterator[None]:
-    """Only the fake mode acts; after autograd, neither autocast nor gradients do."""
-    with _disable_current_modes(), _without_reports():
-        if with_grad:
-            with fake.mode:
-                yield
-            return
-        with (
-            torch._C.DisableTorchFunction(),
-            torch._C._DisableAutocast(),
-            torch.no_grad(),
-            fake.mode,
-        ):
-            yield
 
 
 def _operand_values(
@@ -387,44 +377,6 @@ def storage_root(value: SSAValue) -> SSAValue:
 
 def _no_subgraph(name: str) -> Any:
     raise NoPythonValue(f"subgraph @{name}")
-
-
-_State = tuple[int, dict[Any, Any], dict[Any, int]]
-"""Number of guards, replacements, number of asserts by symbol."""
-
-
-def _state(shape_env: ShapeEnv) -> _State:
-    return (
-        len(shape_env.guards),
-        dict(shape_env.replacements),
-        {symbol: len(rows) for symbol, rows in shape_env.deferred_runtime_asserts.items()},
-    )
-
-
-def _assumptions(
-    shape_env: ShapeEnv, before: _State
-) -> tuple[str, ...]:
-    """Guards and asserts that running an op added."""
-    guards, _, asserts = before
-    assumed = [str(guard.expr) for guard in shape_env.guards[guards:]]
-    for symbol, rows in shape_env.deferred_runtime_asserts.items():
-        assumed += [str(row.expr) for row in rows[asserts.get(symbol, 0) :]]
-    return tuple(assumed)
-
-
-def _equated(
-    shape_env: ShapeEnv, before: dict[Any, Any], table: SymbolTable
-) -> tuple[tuple[str, Dim], ...]:
-    """Symbols of the table that running an op replaced."""
-    return tuple(
-        [
-            (symbol.name, from_sympy(target))
-            for symbol, target in shape_env.replacements.items()
-            if symbol.name in table
-            and target != before.get(symbol, symbol)
-            and all(free.name in table for free in target.free_symbols)
-        ]
-    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -25,9 +25,7 @@ class InterpreterError(ValueError):
     """A module cannot be run; the message names graph, op and what is missing."""
 
 
-def run(
-    module: ModuleOp, *inputs: Any, attributes: Mapping[str, Any] | None = None
-) -> Any:
+def run(module: ModuleOp, *inputs: Any, attributes: Mapping[str, Any] | None = None) -> Any:
     """Run a module's entry graph on real inputs, one for each of its arguments.
 
     - `attributes`: values of parameters, buffers and submodules by dotted path, for every graph
@@ -115,8 +113,9 @@ class _Frame:
                     return self.arguments.tree(op.tree, operands)
                 value = self.call(op, operands)
             except Exception as error:
-                error.add_note(f"while running {op.name} (node {op.node.node}) of "
-                               f"@{self.graph.sym_name.data}")
+                error.add_note(
+                    f"while running {op.name} (node {op.node.node}) of @{self.graph.sym_name.data}"
+                )
                 raise
             for result, leaf in zip(op.results, _result_leaves(op, value), strict=True):
                 self.values[result] = leaf
@@ -239,7 +238,8 @@ def _while_loop(condition: Any, body: Any, carried: Any, additional: Any = ()) -
         values = tuple(body(*values, *additional))
     # Zero rounds return copies too: results never share storage with what was passed.
     return tuple(
-        value.clone() if isinstance(value, torch.Tensor) and any(value is v for v in carried)
+        value.clone()
+        if isinstance(value, torch.Tensor) and any(value is v for v in carried)
         else value
         for value in values
     )

@@ -32,9 +32,7 @@ class CallArguments:
     Both may refuse by raising NoPythonValue.
     """
 
-    def __init__(
-        self, number: Callable[[SymExpr], Any], subgraph: Callable[[str], Any]
-    ) -> None:
+    def __init__(self, number: Callable[[SymExpr], Any], subgraph: Callable[[str], Any]) -> None:
         self.number = number
         self.subgraph = subgraph
 

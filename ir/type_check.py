@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -144,7 +144,7 @@ class _Checker:
         if found.assumed:
             self.summary.assumed.append((op.node.node or op.name, found.assumed))
 
-    def _reject_call(self, op: TorchOp, error: NotApplicable) -> None:
+    def _reject_call(self, op: TorchOp, error: NotApplicable) -> NoReturn:
         types = ", ".join(str(operand.type) for operand in op.operands)
         fail(
             op,
@@ -173,7 +173,7 @@ class _Checker:
             if ours is NONE and not op.results[index].uses.get_length():
                 continue  # Dynamo records nothing for `x.requires_grad_()` as a statement
             facet = comparison.difference(ours, theirs, bound)
-            if facet is not None and not self._changed_later(op, index, facet):
+            if facet is not None and not self._accounted_for(op, index, facet, found):
                 where = "" if len(recorded) == 1 else f" of result {index}"
                 fail(
                     op,
@@ -195,8 +195,8 @@ class _Checker:
                     hint="sizes that only happen to agree for the example inputs were combined",
                 )
 
-    def _changed_later(self, op: TorchOp, index: int, facet: str) -> bool:
-        """Whether a write accounts for the difference.
+    def _accounted_for(self, op: TorchOp, index: int, facet: str, found: Inferred) -> bool:
+        """Whether a difference is none: a write made it, or inference had to leave gradients out.
 
         Before functionalization a value's recorded type is the one after all writes to it: a write
         can make it require grad, and `x.t_()` turns its dims.
@@ -204,7 +204,11 @@ class _Checker:
         if not self.env.with_grad:
             return False
         if facet == "requires_grad":
-            return self._in_written_storage(op.results[index]) or self._stale_operand(op)
+            return (
+                found.without_grad
+                or self._in_written_storage(op.results[index])
+                or self._stale_operand(op)
+            )
         if facet in ("shape", "strides", "rank", "storage offset"):
             return self._reshaped(op.results[index]) or any(map(self._reshaped, op.operands))
         return False

@@ -55,6 +55,7 @@ class TypeReader:
         self.shape_env: Any = None
         self.fake_mode: Any = None
         self._expressions: dict[Any, Dim] = {}
+        self._tensors: dict[tuple[Any, ...], TensorType] = {}
 
     def type_of(self, value: Any) -> Any:
         """The type of one value.
@@ -62,7 +63,7 @@ class TypeReader:
         Tensors keep dtype, sizes, strides, device, offset, layout and conj/neg bits; numbers keep
         their value or symbolic expression; other objects the name of their class.
         """
-        if isinstance(value, torch.Tensor):
+        if type(value) is FakeTensor or isinstance(value, torch.Tensor):
             return self._tensor(value)
         if value is None:
             return NONE
@@ -111,36 +112,25 @@ class TypeReader:
         shape: tuple[Any, ...] = tuple(value.shape)
         stride: tuple[Any, ...] = value.stride()
         offset: Any = value.storage_offset()
-        for size in shape:
-            if type(size) is not int:
-                break
-        else:
-            if type(offset) is int and all(type(step) is int for step in stride):
-                return TensorType(
-                    TensorFields(
-                        value.dtype,
-                        shape,
-                        stride,
-                        value.fake_device if fake else value.device,
-                        offset,
-                        self._flags(value),
-                        "strided",
-                        "" if fake else _subclass(value),
-                    )
-                )
-        dim = self.dim
-        return TensorType(
-            TensorFields(
-                value.dtype,
-                tuple([dim(size) for size in shape]),
-                tuple([dim(step) for step in stride]),
-                value.fake_device if fake else value.device,
-                dim(offset),
-                self._flags(value),
-                "strided",
-                "" if fake else _subclass(value),
-            )
+        if not fake or value._has_symbolic_sizes_strides:  # type: ignore[attr-defined]
+            dim = self.dim
+            shape = tuple([dim(size) for size in shape])
+            stride = tuple([dim(step) for step in stride])
+            offset = dim(offset)
+        fields = (
+            value.dtype,
+            shape,
+            stride,
+            value.fake_device if fake else value.device,
+            offset,
+            self._flags(value),
+            "strided",
+            "" if fake else _subclass(value),
         )
+        known = self._tensors.get(fields)
+        if known is None:
+            known = self._tensors[fields] = TensorType(TensorFields(*fields))
+        return known
 
     def _sparse(self, value: torch.Tensor) -> TensorType:
         layout = str(value.layout).removeprefix("torch.")

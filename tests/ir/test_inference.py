@@ -177,7 +177,7 @@ class TestInference:
         before = live()
         for size in range(4, 14):
             ask(size)
-        assert live() == before
+        assert live() <= before
 
     def test_the_users_shape_env_learns_nothing(self) -> None:
         module = traced(
@@ -227,7 +227,7 @@ class TestInference:
 
     def test_operands_that_do_not_fit(self) -> None:
         types = [TensorType.get(F32, (4, 3)), TensorType.get(F32, (4, 3))]
-        with pytest.raises(NotApplicable, match="reduction dim|multiplied|size"):
+        with pytest.raises(NotApplicable, match=r"reduction dim|multiplied|size"):
             infer_call(
                 aten.mm.default, ArgsAttr((Ref(0), Ref(1))), types, InferenceEnv(SymbolTable())
             )

@@ -241,6 +241,16 @@ class TestRightGraphs:
 
         both(dynamo(function, torch.ones(4, 4)))
 
+    @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a device that does not exist")
+    def test_devices_that_do_not_exist_here(self) -> None:
+        weight = torch.nn.Parameter(torch.ones(4, 4))
+        module = dynamo(lambda x: (x @ weight).sin().to(torch.bfloat16), torch.ones(4, 4))
+        moved = print_ir(module).replace(", cpu", ", cuda:0")
+        assert "requires_grad" in moved
+        assert checked(parse_ir(moved)).checked == 3
+        with pytest.raises(VerifyException, match="device differs"):
+            checked(parse_ir(moved.replace("f32[4, 4], cuda:0, requires_grad>", "f32[4, 4], cpu>")))
+
     def test_complex_bits(self) -> None:
         def function(x: torch.Tensor) -> Any:
             conj = torch.complex(x, x).conj()
