@@ -52,9 +52,12 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        value: object = version("xductor")
+        try:
+            value: object = version("xductor")
+        except PackageNotFoundError:  # run from a checkout that nobody installed
+            value = "0+unknown"
     elif name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
     else:
