@@ -189,7 +189,9 @@ class _Reconciliation:
                     self.move(used, self.nodes.arguments[-1] if self.nodes.arguments else used.prev)
                     continue
                 if node < producer:
-                    raise RaisingError(f"{op.name}: '{used.name}' is computed after its use in '{node.name}'")
+                    raise RaisingError(
+                        f"{op.name}: '{used.name}' is computed after its use in '{node.name}'"
+                    )
                 self.move(used, producer)
 
     def update(self, op: TorchOp, node: fx.Node) -> None:
@@ -199,6 +201,8 @@ class _Reconciliation:
             if op._operands is meta.operands or tuple(op._operands) == tuple(meta.operands):
                 return
             renamed = self.renamed(op, node)
+            if renamed == {}:
+                return
             if renamed is not None:
                 self.remember_arguments(node)
                 for old, new in renamed.items():
@@ -218,11 +222,9 @@ class _Reconciliation:
         renamed: dict[fx.Node, fx.Node] = {}
         for old, new in zip(op.node.operands, op._operands, strict=True):
             target = self.nodes.node(new)
-            for source in self.lowered_nodes(old):
-                if source not in inputs:
-                    continue
-                if renamed.setdefault(source, target) is not target:
-                    return None
+            sources = [source for source in self.lowered_nodes(old) if source in inputs]
+            if not sources or any(renamed.setdefault(s, target) is not target for s in sources):
+                return None
         return {old: new for old, new in renamed.items() if old is not new}
 
     def lowered_nodes(self, value: SSAValue) -> list[fx.Node]:
@@ -293,7 +295,9 @@ class _Reconciliation:
         return [
             node
             for node in reversed(self.graph.nodes)
-            if node.op not in ("placeholder", "output") and node not in self.kept and node not in made
+            if node.op not in ("placeholder", "output")
+            and node not in self.kept
+            and node not in made
         ]
 
     def check_erasable(self) -> None:
@@ -301,7 +305,9 @@ class _Reconciliation:
         for node in doomed:
             left = [user.name for user in node.users if user not in doomed]
             if left:
-                raise RaisingError(f"node '{node.name}' has no op any more but is used by {', '.join(left)}")
+                raise RaisingError(
+                    f"node '{node.name}' has no op any more but is used by {', '.join(left)}"
+                )
 
     def erase(self) -> None:
         for node in self.doomed():
@@ -312,7 +318,11 @@ class _Reconciliation:
 
 
 def _same_target(op: TorchOp, node: fx.Node) -> bool:
-    return op.path == node.target if isinstance(op, GetAttrOp) else op.target is node.target or op.target == node.target
+    return (
+        op.path == node.target
+        if isinstance(op, GetAttrOp)
+        else op.target is node.target or op.target == node.target
+    )
 
 
 def _getitems(op: TorchOp, node: fx.Node) -> dict[int, list[fx.Node]]:
@@ -328,7 +338,13 @@ def _getitems(op: TorchOp, node: fx.Node) -> dict[int, list[fx.Node]]:
     return found
 
 
-OF_THE_CALL = ("eager_input_vals", "arg_kwarg_vals", "only_clone_these_tensors", "call_id", "dislike_padding")
+OF_THE_CALL = (
+    "eager_input_vals",
+    "arg_kwarg_vals",
+    "only_clone_these_tensors",
+    "call_id",
+    "dislike_padding",
+)
 """Metadata that records the arguments a call was made with."""
 
 

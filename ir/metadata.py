@@ -7,6 +7,7 @@ memory only) the node itself. It never takes part in equality, so CSE and intern
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Self
 
@@ -177,10 +178,24 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
         items["recompute"] = getattr(meta["recompute"], "name", str(meta["recompute"]))
     bindings = meta.get("unbacked_bindings")
     if bindings:
+        renamed = _renamings(meta.get("val", meta.get("example_value")))
         items["unbacked_bindings"] = ", ".join(
-            f"{symbol} = {_keypath(path)}" for symbol, path in bindings.items()
+            f"{renamed.get(symbol, symbol)} = {_keypath(path)}" for symbol, path in bindings.items()
         )
     return items
+
+
+def _renamings(value: Any) -> Mapping[Any, Any]:
+    """New names of unbacked symbols. Tracing a graph again binds fresh ones; only values show that
+    they were then called as before.
+    """
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    for part in parts:
+        for number in (part, *getattr(part, "shape", ())):
+            shape_env = getattr(getattr(number, "node", None), "shape_env", None)
+            if shape_env is not None:
+                return shape_env.unbacked_renamings
+    return {}
 
 
 def _keypath(path: Any) -> str:
