@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.fx as fx
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.frontend.errors import LoweringError
 from xductor.ir.arguments import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xductor.frontend.fx_importer import GraphLowering
 
 _PLAIN = frozenset(CONSTANT_TYPES)
+_VALUES = frozenset((OpResult, BlockArgument))
 _REFS = [Ref(index) for index in range(64)]
 
 
@@ -76,7 +77,7 @@ class ArgumentReader:
             kind = type(item)
             if kind is fx.Node:
                 found = env.get(item)
-                if isinstance(found, SSAValue):
+                if type(found) in _VALUES:
                     data.append(_REFS[len(operands)] if len(operands) < 64 else Ref(len(operands)))
                     operands.append(found)
                     continue
@@ -108,6 +109,8 @@ class ArgumentReader:
         if isinstance(item, torch.Size):
             return SizeArg([self.tree(node, part, operands) for part in item])
         if isinstance(item, list):
+            if _PLAIN.issuperset(map(type, item)):
+                return ListArg(item)
             return ListArg([self.tree(node, part, operands) for part in item])
         if isinstance(item, tuple):
             if hasattr(item, "_fields"):
@@ -141,7 +144,7 @@ class ArgumentReader:
         return self.refer(found, operands)
 
     def refer(self, found: Any, operands: list[SSAValue]) -> Any:
-        if isinstance(found, SSAValue):
+        if type(found) in _VALUES:
             operands.append(found)
             return Ref(len(operands) - 1)
         if type(found) is Pack:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 import torch.fx as fx
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.frontend.ambient import capture_ambient, capture_defaults
 from xductor.frontend.arguments import ArgumentReader, HandleNames
@@ -32,6 +32,7 @@ from xductor.ir.aliases import needs_storage_check
 from xductor.ir.arguments import ArgsAttr, FunctionArg, Pack, Ref, SymbolRef, map_tree, references
 from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
+from xductor.ir.op_construction import append_op
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import method_class, module_class, op_class
 from xductor.ir.results import LEAF, StructureAttr, count_leaves
@@ -133,6 +134,7 @@ class GraphLowering:
         self.placeholders: list[fx.Node] = []
         self.getitems: dict[fx.Node, TorchOp] = {}
         self.ops: list[tuple[TorchOp, NodeMeta]] = []
+        self.storage_checks: dict[type[TorchOp], bool] = {}
         self.node_count = len(gm.graph.nodes)
         self.aliases: AliasSummary = frozenset()
 
@@ -245,7 +247,7 @@ class GraphLowering:
         meta = NodeMeta((), node=node.name, origin=node, args=args)
         op = OutputOp.make(args, operands, (), meta)
         vars(meta)["operands"] = op._operands
-        self.block.add_op(op)
+        append_op(self.block, op)
         self.ops.append((op, meta))
 
     def tuple_getitem(self, node: fx.Node) -> bool:
@@ -271,7 +273,7 @@ class GraphLowering:
         if op is None:
             return True
         self.getitems[node] = op
-        if isinstance(part, SSAValue):
+        if type(part) is OpResult:
             meta, slot = op.node, part.index  # type: ignore[attr-defined]
             items = meta.__dict__["getitems"]
             items.setdefault(slot, []).append(node)
@@ -305,17 +307,24 @@ class GraphLowering:
             meta = NodeMeta(names, node=node.name, origin=node, getitems={}, args=args)
         else:
             shape = LEAF
-            returns = cls.table.returns if issubclass(cls, SchemaOp) else None
-            nothing = value is None and not node.users and returns == 0
+            nothing = (
+                value is None
+                and not node.users
+                and issubclass(cls, SchemaOp)
+                and cls.table.returns == 0
+            )
             types = [] if nothing else [self.types.type_of(value)]
             meta = NodeMeta((node.name,) * len(types), node=node.name, origin=node, args=args)
-        if issubclass(cls, SchemaOp):
-            _check_results(node, cls, value, len(types))
+        if not cls.raw_arguments:
+            _check_results(node, cls, value, len(types))  # type: ignore[arg-type]
         op = cls.make(args, operands, types, meta, structure=structure)
         vars(meta)["operands"] = op._operands
-        self.block.add_op(op)
+        append_op(self.block, op)
         self.ops.append((op, meta))
-        if needs_storage_check(op.target):
+        check = self.storage_checks.get(cls)
+        if check is None:
+            check = self.storage_checks[cls] = needs_storage_check(op.target)
+        if check:
             aliases = read_aliases(op, node, value, self)
             if aliases is not None:
                 op.properties["aliases"] = aliases

@@ -141,10 +141,14 @@ def float_bits(value: float) -> int:
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
+_OWN_KEYS = frozenset((int, Ref, type(None), str))
+"""Constants of these types are equal to no constant of another type."""
+
+
 def _key(item: Any) -> Any:
     """A hashable that is equal for equal constants only (type-exact, bit-exact)."""
     kind = type(item)
-    if kind is int or kind is Ref or item is None or kind is str:
+    if kind in _OWN_KEYS:
         return item
     if kind is bool:
         return _TRUE if item else _FALSE
@@ -155,6 +159,8 @@ def _key(item: Any) -> Any:
     if kind is tuple:
         return tuple([_key(element) for element in item])
     if kind in _CONTAINERS:
+        if _OWN_KEYS.issuperset(map(type, item)):
+            return (kind, *item)
         return (kind, *[_key(element) for element in item])
     return (kind, item)
 
