@@ -191,7 +191,20 @@ class Facts:
             return True
         if low > 0 or high < 0 or _never_zero(difference):
             return False
+        if self._is_the_extreme(a, b) or self._is_the_extreme(b, a):
+            return True
         return self._equal_by_axiom(difference)
+
+    def _is_the_extreme(self, extreme: Expr, e: Expr) -> bool:
+        """Whether a `min` or `max` is always its argument `e`."""
+        if not isinstance(extreme, SymExpr) or extreme.head not in ("min", "max"):
+            return False
+        others = [arg for arg in extreme.args if arg is not e]
+        if len(others) == len(extreme.args):
+            return False
+        if extreme.head == "min":
+            return all(self._at_most(e, other) for other in others)
+        return all(self._at_most(other, e) for other in others)
 
     def _compare_numbers(
         self, a: Expr, b: Expr, relation: Callable[[float, float], bool]

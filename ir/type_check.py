@@ -79,6 +79,13 @@ def check_types(graph: GraphOp, module: ModuleOp | None = None) -> Summary:
     return checker.summary
 
 
+def _without_asserts(env: InferenceEnv) -> frozenset[str]:
+    """Unbacked symbols of parsed text: what the user asserted of them was not written down."""
+    if env.known is not None:
+        return frozenset()
+    return frozenset(name for name, info in env.table.items() if not info.backed)
+
+
 class _Checker:
     """One walk over a graph."""
 
@@ -99,7 +106,9 @@ class _Checker:
                 if env.known is not None
                 else Facts.from_table(env.table)
             )
-            self._comparison = TypeComparison(facts, with_grad=env.with_grad)
+            self._comparison = TypeComparison(
+                facts, with_grad=env.with_grad, unrecorded=_without_asserts(env)
+            )
         return self._comparison
 
     def run(self, modes: Modes | None) -> None:

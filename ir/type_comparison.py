@@ -17,12 +17,16 @@ class TypeComparison:
     """Compares types of one graph.
 
     Fresh symbols (those an inference made for data-dependent sizes) stand for whatever the
-    recorded types have in their place.
+    recorded types have in their place. `unrecorded` symbols may be subject to facts that nobody
+    recorded: what is not known of them is no difference.
     """
 
-    def __init__(self, facts: Facts, *, with_grad: bool) -> None:
+    def __init__(
+        self, facts: Facts, *, with_grad: bool, unrecorded: frozenset[str] = frozenset()
+    ) -> None:
         self.facts = facts
         self.with_grad = with_grad
+        self.unrecorded = unrecorded
 
     def unified(
         self, recorded: Sequence[Any], inferred: Sequence[Any], fresh: frozenset[str]
@@ -94,7 +98,14 @@ class TypeComparison:
             inferred = substitute(inferred, bound)
         if recorded is inferred:
             return True
-        return self.facts.known_equal(recorded, inferred) is True
+        answer = self.facts.known_equal(recorded, inferred)
+        if answer is None:
+            return any(name in self.unrecorded for name in _symbols(recorded, inferred))
+        return answer is True
+
+
+def _symbols(*dims: Dim) -> frozenset[str]:
+    return frozenset().union(*(dim.symbols for dim in dims if isinstance(dim, SymExpr)))
 
 
 def _dims(type_: Any) -> tuple[Dim, ...]:

@@ -340,3 +340,17 @@ def kept_modes() -> Iterator[None]:
     before = modes()
     yield
     assert modes() == before
+
+
+def test_what_was_asserted_of_a_size_from_data_counts() -> None:
+    """The live ShapeEnv knows that the slice is within bounds; text does not know, nor object."""
+
+    def f(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+        rows = count.item()
+        torch._check(rows >= 0)
+        torch._check(rows <= x.shape[0])
+        return x[:rows] * 2
+
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        module = dynamo(f, torch.randn(5, 3), torch.tensor(2), dynamic=True)
+    assert both(module).checked
