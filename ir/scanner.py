@@ -57,6 +57,8 @@ class ElementName(str):
 
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
+_NO_SPACE = frozenset(map(chr, range(ord("!"), ord("~") + 1))) - {"/"}
+"""Characters that begin neither space nor a comment."""
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 _SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]|\\.)*"))')
@@ -83,7 +85,12 @@ class Scanner:
         return TextError(message, self.position if position is None else position)
 
     def skip(self) -> None:
-        self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]
+        text, position = self.text, self.position
+        if text[position : position + 1] == " ":  # mostly one space, or none
+            position += 1
+        if text[position : position + 1] not in _NO_SPACE:
+            position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+        self.position = position
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         self.skip()
@@ -135,7 +142,7 @@ class Scanner:
         found = self.match(_STRING)
         if found is None:
             raise self.error(f"expected {what}, found {self.found()}")
-        return json.loads(found.group(), strict=False)
+        return _unquoted(found.group())
 
     def integer(self, what: str) -> int:
         found = self.match(re.compile(r"-?\d+"))
@@ -325,6 +332,14 @@ def _expression(text: str, position: int) -> int | SymExpr:
         return parse_expr(text.strip())
     except ExpressionError as error:
         raise TextError(str(error), position) from None
+
+
+_STRINGS = json.JSONDecoder(strict=False)
+
+
+def _unquoted(text: str) -> str:
+    """The string that a quoted text stands for; line breaks in it are kept."""
+    return _STRINGS.decode(text) if "\\" in text else text[1:-1]
 
 
 def split_commas(text: str) -> list[str]:
