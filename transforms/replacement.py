@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GetAttrOp, GraphOp
@@ -14,7 +14,7 @@ from xductor.ir.storage import result_aliases
 from xductor.ir.types import Dim, TensorType
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
-from xductor.transforms.op_effects import Bodies
+from xductor.transforms.op_effects import Bodies, effects_of
 
 _VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
 
@@ -72,8 +72,8 @@ class Replacement:
 
     @cached_property
     def returned(self) -> set[SSAValue]:
-        """The values that the graph returns."""
-        return set(self.graph.output.operands)
+        """The tensors that the graph returns."""
+        return {_tensor_of(value) for value in self.graph.output.operands}
 
     def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
         """Whether `source`, an operand of the same content, may stand for the only result."""
@@ -91,12 +91,10 @@ class Replacement:
         """
         if self.facts.known_equal(_offset(result), _offset(source)) is not True:
             return False
-        return result not in self.returned or not (self.is_input(source) or source in self.returned)
-
-    def is_input(self, value: SSAValue) -> bool:
-        """Whether a value comes from outside: an input, a parameter or a constant."""
-        owner = value.owner
-        return isinstance(owner, Block) or type(owner) is GetAttrOp
+        if result not in self.returned:
+            return True
+        tensor = _tensor_of(source)
+        return not _is_input(tensor) and tensor not in self.returned
 
     def _may_share(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
         """Whether a copy may be dropped, so that its readers read what was copied."""
@@ -115,9 +113,27 @@ class Replacement:
         if "memory" in self.__dict__:
             self.memory.unite(result, source)
         if result in self.returned:
-            self.returned.add(source)
+            self.returned.add(_tensor_of(source))
         result.replace_all_uses_with(source)
         self.graph.block.erase_op(op)
+
+
+def _is_input(value: SSAValue) -> bool:
+    """Whether a value comes from outside: an input, a parameter or a constant."""
+    owner = value.owner
+    return isinstance(owner, Block) or type(owner) is GetAttrOp
+
+
+def _tensor_of(value: SSAValue) -> SSAValue:
+    """The value whose very tensor this is: an op in place returns its argument itself."""
+    while isinstance(value, OpResult):
+        op = value.op
+        assert isinstance(op, TorchOp)
+        fact = result_aliases(op)[value.index]
+        if fact is None or not fact[1] or not effects_of(op).writes:
+            return value
+        value = op._operands[fact[0]]
+    return value
 
 
 def _offset(value: SSAValue) -> Dim:
