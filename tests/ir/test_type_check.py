@@ -9,6 +9,8 @@ import pytest
 import torch
 import torch.fx as fx
 import torch.nn.functional as F
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
 from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
@@ -127,9 +129,7 @@ class TestStaleMetadata:
             checked(from_fx(gm))
 
     def test_sizes_that_agree_by_chance(self) -> None:
-        gm = traced(
-            lambda x, y: (x.sin(), y.cos()), torch.ones(5), torch.ones(6), symbolic=True
-        )
+        gm = traced(lambda x, y: (x.sin(), y.cos()), torch.ones(5), torch.ones(6), symbolic=True)
         table = print_ir(from_fx(gm)).replace("hint 6", "hint 5")
         text = table.replace("aten.cos.default %y_1", "aten.add.Tensor %y_1, %x_1, alpha = 1")
         assert text != table
@@ -351,6 +351,14 @@ def test_what_was_asserted_of_a_size_from_data_counts() -> None:
         torch._check(rows <= x.shape[0])
         return x[:rows] * 2
 
-    with torch._dynamo.config.patch(capture_scalar_outputs=True):
-        module = dynamo(f, torch.randn(5, 3), torch.tensor(2), dynamic=True)
-    assert both(module).checked
+    found: list[ModuleOp] = []
+
+    def lower(gm: fx.GraphModule, inputs: Any) -> Any:
+        found.append(from_fx(gm, "joint"))
+        return make_boxed_func(gm.forward)
+
+    backend = aot_autograd(fw_compiler=lower)
+    compiled = torch.compile(f, backend=backend, dynamic=True, fullgraph=True)
+    with torch._dynamo.config.patch(capture_scalar_outputs=True), torch.no_grad():
+        compiled(torch.randn(5, 3), torch.tensor(2))
+    assert both(found[0]).checked
