@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,6 +108,11 @@ MODE = Effects(mode=True)
 HOST = Effects(host=True)
 
 
+def named(value: object) -> str:
+    """A test id that is the same in every process: no addresses."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
+
+
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
@@ -156,7 +162,7 @@ HOST = Effects(host=True)
         ("backward", HOST),
         ("append", UNKNOWN),
     ],
-    ids=str,
+    ids=named,
 )
 def test_effects_by_hand(target: object, expected: Effects) -> None:
     assert target_effects(target) == expected
