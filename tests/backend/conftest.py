@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,11 @@ import pytest
 from xductor.backend import seam
 from xductor.backend import settings as settings_module
 from xductor.backend.settings import Settings
+
+# Tests import `tests.live_objects`.
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))
 
 
 @dataclass(frozen=True)

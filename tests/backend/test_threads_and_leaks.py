@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import weakref
 from collections import Counter
@@ -12,13 +11,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch._guards import TracingContext
-from torch._subclasses import FakeTensor
-from torch.fx import GraphModule
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+from tests.live_objects import census
 from xductor.backend import compile_state, in_process, seam, versions
-from xductor.backend.compile_state import CompileState
 from xductor.backend.compiler import Backend
 
 pytestmark = pytest.mark.usefixtures("empty_cache")
@@ -114,17 +109,6 @@ class TestThreads:
 
         run_all([compile_here] * 4)
         assert module.fx_compile_mode is outside
-
-
-def census() -> Counter[str]:
-    """How many objects of the kinds that hold a compile's memory are alive."""
-    torch._dynamo.reset()
-    for _ in range(3):
-        gc.collect()
-    kinds = (ShapeEnv, FakeTensor, GraphModule, TracingContext, CompileState)
-    return Counter(
-        kind.__name__ for thing in gc.get_objects() for kind in kinds if isinstance(thing, kind)
-    )
 
 
 class TestLeaks:
