@@ -6,7 +6,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 from xductor.backend import (
@@ -19,6 +18,7 @@ from xductor.backend import (
 )
 from xductor.backend.settings import Settings
 from xductor.backend.versions import STAGE_FUNCTIONS, Stage, UnsupportedTorchError
+from xductor.ir.first_use import load
 
 _lock = threading.RLock()
 _stock: dict[Stage, Callable[..., Any]] = {}
@@ -94,7 +94,7 @@ def stock_function(stage: Stage) -> Callable[..., Any]:
 
 def stage_function(stage: Stage) -> Callable[..., Any]:
     """Our function for ``stage``; looked up at each call, imported at the first."""
-    return getattr(import_module("xductor.backend.stages"), STAGE_FUNCTIONS[stage])
+    return getattr(load("xductor.backend.stages"), STAGE_FUNCTIONS[stage])
 
 
 def _attach_with_key() -> None:

@@ -3,7 +3,6 @@
 The names below are imported at first use, so ``import xductor`` loads neither torch nor xDSL.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,7 +58,9 @@ def __getattr__(name: str) -> object:
         except PackageNotFoundError:  # run from a checkout that nobody installed
             value = "0+unknown"
     elif name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
+        from xductor.ir.first_use import load
+
+        value = getattr(load(_HOME[name]), name)
     else:
         raise AttributeError(f"module 'xductor' has no attribute '{name}'")
     globals()[name] = value
