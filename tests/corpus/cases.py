@@ -10,7 +10,20 @@ import pytest
 from tests.corpus import models
 from tests.corpus.model_runs import Case, ModelRuns
 
-ALL_MODES = tuple((train, dynamic) for train in (False, True) for dynamic in (False, True))
+EVAL_STATIC, EVAL_DYNAMIC, TRAIN_STATIC, TRAIN_DYNAMIC = ALL_MODES = tuple(
+    (train, dynamic) for train in (False, True) for dynamic in (False, True)
+)
+"""Modes as `(train, dynamic)`."""
+
+LARGE = frozenset(name for name in models.names() if models.META[name]["needs"])
+"""Models that take long to compile."""
+
+SMALL = tuple(name for name in models.names() if name not in LARGE)
+QUICK = (
+    "feed_forward", "dropout", "attention", "loop_and_branch", "sizes", "writes", "custom_operator",
+    "redundant", "size_from_data",
+)  # fmt: skip
+"""Models that are worth every mode."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +44,31 @@ class CorpusCase(Case):
 
 
 def cases(
-    names: Iterable[str] | None = None,
-    modes: Iterable[tuple[bool, bool]] = ALL_MODES,
-    *,
-    codegen: bool = False,
+    names: Iterable[str], modes: Iterable[tuple[bool, bool]], *, codegen: bool = False
 ) -> list[pytest.ParameterSet]:
-    """Parameters called `case`: each model in each of the modes `(train, dynamic)` it has."""
+    """Parameters called `case`: each model in each of the modes it has."""
+    modes = tuple(modes)
     found = [
         CorpusCase(name, train, dynamic, codegen=codegen)
-        for name in (names or models.names())
+        for name in names
         for train, dynamic in modes
         if models.META[name]["train"] or not train
     ]
     return [pytest.param(case, id=case.id) for case in found]
+
+
+def one_case(name: str, mode: tuple[bool, bool]) -> CorpusCase:
+    """A single case."""
+    return CorpusCase(name, *mode)
+
+
+def usual_cases() -> list[pytest.ParameterSet]:
+    """Every model in training with static and in inference with dynamic shapes; the quick ones
+    the other way round too, the large ones in training alone but for one.
+    """
+    rest = [name for name in SMALL if name not in QUICK]
+    return [
+        *cases(["gpt2", *rest], [EVAL_DYNAMIC, TRAIN_STATIC]),
+        *cases(sorted(LARGE - {"gpt2"}), [TRAIN_STATIC]),
+        *cases(QUICK, ALL_MODES),
+    ]

@@ -403,3 +403,23 @@ class SizeFromData(nn.Module):
 )
 def size_from_data(layers: int, batch: int) -> Built:
     return SizeFromData(), (torch.randn(batch + 2, WIDTH), torch.tensor(batch)), {}
+
+
+class Attention(nn.Module):
+    """Attention written out, in a spelling that Inductor fuses in training too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        shape = (*x.shape[:2], HEADS, WIDTH // HEADS)
+        q, k, v = (f(x).view(shape).transpose(1, 2) for f in (self.query, self.key, self.value))
+        weights = torch.softmax(q @ k.transpose(2, 3) / (WIDTH // HEADS) ** 0.5, -1)
+        mixed = (weights @ v).transpose(1, 2)
+        return self.out(mixed.reshape(x.shape))
+
+
+@model()
+def attention(layers: int, batch: int) -> Built:
+    return Attention(), (torch.randn(batch, LENGTH, WIDTH),), {}

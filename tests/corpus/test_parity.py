@@ -14,13 +14,22 @@ import torch
 import torch.fx as fx
 
 from tests.corpus.capture import StageCall, capture
-from tests.corpus.cases import CorpusCase, cases
+from tests.corpus.cases import (
+    EVAL_DYNAMIC,
+    QUICK,
+    SMALL,
+    TRAIN_STATIC,
+    CorpusCase,
+    cases,
+)
 from tests.corpus.graph_comparison import compare_graphs
 from tests.corpus.known_differences import DIFFERENCES, Difference
 from tests.corpus.model_runs import compare_stages
 
 
-@pytest.mark.parametrize("case", cases(modes=[(False, True), (True, False)]))
+@pytest.mark.parametrize(
+    "case", [*cases(["gpt2", *SMALL], [TRAIN_STATIC]), *cases(QUICK, [EVAL_DYNAMIC])]
+)
 def test_the_stages_leave_what_stock_leaves(case: CorpusCase) -> None:
     found: list[str] = []
     runs = case.runs()

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.corpus.capture import StageCall, capture
-from tests.corpus.cases import CorpusCase, cases
+from tests.corpus.cases import TRAIN_DYNAMIC, CorpusCase, one_case, usual_cases
 from tests.corpus.round_trip import Outcome, RoundTripError, check_round_trip
 from tests.corpus.sample_values import run_graph, sample_inputs
 
@@ -22,7 +22,7 @@ def _outcomes(case: CorpusCase) -> list[Outcome]:
     return outcomes
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", usual_cases())
 def test_every_graph_survives(case: CorpusCase) -> None:
     outcomes = _outcomes(case)
     stages = [outcome.stage for outcome in outcomes]
@@ -33,9 +33,8 @@ def test_every_graph_survives(case: CorpusCase) -> None:
 
 
 def test_dynamic_graphs_have_symbols_in_their_text() -> None:
-    (case,) = (param.values[0] for param in cases(["feed_forward"], [(True, True)]))
-    assert isinstance(case, CorpusCase)
-    assert all("symbols(s" in outcome.text for outcome in _outcomes(case))
+    outcomes = _outcomes(one_case("feed_forward", TRAIN_DYNAMIC))
+    assert all("symbols(s" in outcome.text for outcome in outcomes)
 
 
 def test_a_difference_in_values_is_seen() -> None:
