@@ -44,7 +44,9 @@ def to_fx(
 class _Fresh:
     """Builds GraphModules for the graphs of one module; a shared subgraph is built once."""
 
-    def __init__(self, module: ModuleOp, attributes: dict[str, Any], bindings: dict[str, Any]) -> None:
+    def __init__(
+        self, module: ModuleOp, attributes: dict[str, Any], bindings: dict[str, Any]
+    ) -> None:
         self.module = module
         self.attributes = attributes
         self.bindings = bindings
@@ -77,7 +79,9 @@ class _Fresh:
             if isinstance(op, GetAttrOp):
                 self.give_attribute(root, op, source)
             opcode, target, args, kwargs = nodes.call(op)
-            nodes.define(op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None))
+            nodes.define(
+                op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
+            )
         record_rebuilt_values(source, nodes)
         made = fx.GraphModule(root, graph)
         made.graph.lint()
@@ -119,7 +123,8 @@ class _Fresh:
                 value = getattr(value, part)
         else:
             raise RaisingError(
-                f"fx.get_attr \"{path}\": text does not hold the tensor; pass attributes={{'{path}': tensor}}"
+                f"fx.get_attr \"{path}\": text does not hold the tensor; "
+                f"pass attributes={{'{path}': tensor}}"
             )
         *parents, name = path.split(".")
         owner = root

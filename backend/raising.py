@@ -38,7 +38,9 @@ class RaisingError(ValueError):
 class ValueNodes:
     """The FX node of every value of one graph; `getitem` nodes are made when first needed."""
 
-    def __init__(self, graph: fx.Graph, source: GraphOp, subgraph: Callable[[str], fx.Node]) -> None:
+    def __init__(
+        self, graph: fx.Graph, source: GraphOp, subgraph: Callable[[str], fx.Node]
+    ) -> None:
         self.graph = graph
         self.source = source
         self.subgraph = subgraph
@@ -62,13 +64,20 @@ class ValueNodes:
         """A new `getitem` (or a chain of them, for a nested tuple) right behind the call."""
         node = self.of_op[op]
         structure = op.structure
-        path = list(leaf_paths(structure.data))[value.index] if structure is not None else (value.index,)
+        path = (
+            list(leaf_paths(structure.data))[value.index]
+            if structure is not None
+            else (value.index,)
+        )
         name = op.node.names[value.index] if value.index < len(op.node.names) else ""
         for depth, index in enumerate(path):
             last = depth == len(path) - 1
             with self.graph.inserting_after(node):
                 node = self.graph.create_node(
-                    "call_function", operator.getitem, (node, index), name=name if last and name else None
+                    "call_function",
+                    operator.getitem,
+                    (node, index),
+                    name=name if last and name else None,
                 )
             self.made.append(node)
             self.undo.append(functools.partial(self.graph.erase_node, node))
@@ -96,7 +105,11 @@ class ValueNodes:
             return self.pack(op, item)
         if kind is SizeArg:
             parts = [self.tree(op, part) for part in item]
-            return tuple(parts) if any(isinstance(part, fx.Node) for part in parts) else torch.Size(parts)
+            return (
+                tuple(parts)
+                if any(isinstance(part, fx.Node) for part in parts)
+                else torch.Size(parts)
+            )
         if kind is SliceArg:
             return slice(*[self.tree(op, part) for part in item])
         if kind is DictArg:
@@ -126,8 +139,12 @@ class ValueNodes:
         live = self.source.live
         shape_env = live.types.shape_env if live is not None else None
         if shape_env is None:
-            raise RaisingError(f"{op.name}: the constant sym<{expr}> needs a ShapeEnv, and parsed text has none")
-        value = shape_env.create_symintnode(to_sympy(expr, make_symbols(self.source.symbols.data)), hint=None)
+            raise RaisingError(
+                f"{op.name}: the constant sym<{expr}> needs a ShapeEnv, and parsed text has none"
+            )
+        value = shape_env.create_symintnode(
+            to_sympy(expr, make_symbols(self.source.symbols.data)), hint=None
+        )
         self._symints[expr] = value
         return value
 
@@ -195,7 +212,8 @@ def live_object(op: TorchOp, handle: Handle, bindings: Mapping[str, Any] | None 
     if bindings is not None and handle.ident in bindings:
         return bindings[handle.ident]
     raise RaisingError(
-        f"{op.name}: {handle!r} is a live object that text only names; pass bindings={{'{handle.ident}': object}}"
+        f"{op.name}: {handle!r} is a live object that text only names; "
+        f"pass bindings={{'{handle.ident}': object}}"
     )
 
 

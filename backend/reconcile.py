@@ -31,7 +31,8 @@ def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.Graph
     live = source.live
     if live is not None and live.gm is gm and len(gm.graph.nodes) != live.node_count:
         raise RaisingError(
-            f"the graph has {len(gm.graph.nodes)} nodes, it had {live.node_count} when it was lowered; "
+            f"the graph has {len(gm.graph.nodes)} nodes, "
+            f"it had {live.node_count} when it was lowered; "
             "lower it again before raising into it"
         )
     if live is not None and live.gm is gm and is_unchanged(source):
@@ -181,7 +182,7 @@ class _Reconciliation:
         self.moved = True
 
     def precede(self, op: TorchOp, node: fx.Node) -> None:
-        """`getitem` nodes of other calls stand where they were; bring those up that are now too late."""
+        """Bring up the `getitem` nodes of other calls that now stand behind this use of theirs."""
         for used in node.all_input_nodes:
             if node < used:
                 producer = used.args[0] if used.args and isinstance(used.args[0], fx.Node) else None

@@ -1,4 +1,4 @@
-"""`meta` of nodes that raising made: the value by running the op, the place from what it replaced."""
+"""`meta` of nodes that raising made: values by running the op, places from what it replaced."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def record_new_values(
         producer = node.args[0]
         assert isinstance(producer, fx.Node)
         if key in producer.meta:
-            node.meta.update({name: producer.meta[name] for name in OF_THE_PLACE if name in producer.meta})
+            node.meta.update(
+                {name: producer.meta[name] for name in OF_THE_PLACE if name in producer.meta}
+            )
             node.meta[key] = producer.meta[key][node.args[1]]
 
 
@@ -131,7 +133,8 @@ def check_types(op: TorchOp, value: Any, reader: Any) -> None:
         found = reader.type_of(part)
         if found != result.type:
             raise RaisingError(
-                f"{op.name} (node {op.node.node}): the call gives {found}, the rewrite said {result.type}"
+                f"{op.name} (node {op.node.node}): the call gives {found}, "
+                f"the rewrite said {result.type}"
             )
 
 
@@ -147,7 +150,7 @@ def _set_tensor_meta(node: fx.Node, value: Any) -> None:
 
 
 def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
-    """Values for a fresh graph: the recorded ones where the module was lowered, else from the types."""
+    """Values for a fresh graph: those that were recorded, else from the types."""
     key = value_key(source)
     live = source.live
     if live is None:

@@ -15,7 +15,7 @@ Structure = Any
 
 
 class StructureAttr(Data[Structure]):
-    """The nesting of a tuple-valued call's results, `(*, (*, *))`; results are its leaves in order."""
+    """The nesting of a tuple-valued call's results, `(*, (*, *))`; they are its leaves in order."""
 
     name = "fx.structure"
 

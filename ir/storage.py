@@ -1,4 +1,4 @@
-"""Which values share storage: from schemas, and from the facts recorded when a graph was lowered."""
+"""Which values share storage: from schemas, and from what lowering recorded."""
 
 from __future__ import annotations
 
