@@ -1,0 +1,150 @@
+"""Measures what the typed IR costs, in copies of the FX graph (`fx.Graph.graph_copy`).
+
+Each figure is a ratio of thread CPU times in one process: both sides are the least of several runs
+that alternate, with the garbage collector off, so that what else the machine does drops out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch.fx as fx
+from torch._inductor import config as inductor_config
+
+from xductor import from_fx, joint_graph_passes, parse_ir, print_ir, to_fx, verify
+from xductor.backend import ledger, settings
+from xductor.backend.pipelines.runner import run_typed
+from xductor.transforms import registry
+from xductor.transforms.typed_pass import TypedPass
+
+LIMITS: Mapping[str, float] = {
+    "from_fx": 2.5,
+    "verify": 0.3,
+    "to_fx": 0.3,
+    "idle joint stage": 0.1,
+    "idle typed passes": 0.1,
+    "print": 20.0,
+    "parse": 20.0,
+}
+"""What each may cost, in copies of the graph."""
+
+GROWTH_LIMIT = 1.3
+"""How much more a node of a large graph may cost than one of a small graph."""
+
+LIFTING = ("graph_copy", "from_fx", "verify", "to_fx")
+TEXT = ("graph_copy", "print", "parse")
+IDLE = ("graph_copy", "idle joint stage", "idle typed passes")
+
+Work = Callable[[], object]
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Least CPU seconds of each piece of work on one graph."""
+
+    nodes: int
+    seconds: Mapping[str, float]
+
+    def ratio(self, name: str) -> float:
+        """The work's cost in copies of the graph."""
+        return self.seconds[name] / self.seconds["graph_copy"]
+
+    def per_node(self, name: str) -> float:
+        """Microseconds a node."""
+        return self.seconds[name] / self.nodes * 1e6
+
+
+def least_seconds(works: Mapping[str, Work], repeats: int) -> dict[str, float]:
+    """The least thread CPU time of each piece of work, over `repeats` alternating runs."""
+    least = dict.fromkeys(works, float("inf"))
+    for _ in range(repeats):
+        gc.collect()
+        gc.disable()
+        try:
+            for name, work in works.items():
+                start = time.thread_time()
+                work()
+                least[name] = min(least[name], time.thread_time() - start)
+        finally:
+            gc.enable()
+    return least
+
+
+def measure(gm: fx.GraphModule, names: tuple[str, ...], repeats: int) -> Figures:
+    """The figures called `names`, of one joint graph."""
+    module = from_fx(gm, "joint", subgraphs="declare")
+    text = print_ir(module)
+    idle = passes_without_roots(gm)
+
+    def copied() -> None:
+        fx.Graph().graph_copy(gm.graph, {})
+
+    works: dict[str, Work] = {
+        "graph_copy": copied,
+        "from_fx": lambda: from_fx(gm, "joint", subgraphs="declare"),
+        "verify": lambda: verify(module, "structure"),
+        "to_fx": lambda: to_fx(module, into=gm),
+        "print": lambda: print_ir(module),
+        "parse": lambda: parse_ir(text),
+        "idle joint stage": lambda: joint_graph_passes(gm),
+        "idle typed passes": lambda: run_typed(gm, idle, "post_grad"),
+    }
+    with idle_settings(gm):
+        seconds = least_seconds({name: works[name] for name in names}, repeats)
+    return Figures(len(gm.graph.nodes), seconds)
+
+
+def passes_without_roots(gm: fx.GraphModule) -> list[TypedPass]:
+    """Every typed pass that cannot fire on the graph."""
+    classes = dict.fromkeys(registry.typed_class(row.name) for row in registry.rows() if row.ours)
+    return [cls() for cls in classes if not cls.may_apply(gm.graph)]
+
+
+@contextmanager
+def idle_settings(gm: fx.GraphModule) -> Iterator[None]:
+    """Under these the joint stage of `gm` has no pass that could fire.
+
+    Inductor's flags turn its own functions off; of the typed passes those are disabled that have a
+    root in the graph, the others are asked for.
+    """
+    idle = passes_without_roots(gm)
+    names = {one.name for one in idle}
+    firing = {row.name for row in registry.rows() if row.ours} - names
+    now = settings.current().replace(
+        on_error="raise", disabled_passes=frozenset(firing), rewrites=tuple(idle)
+    )
+    flags = {
+        "pattern_matcher": False,
+        "joint_graph_constant_folding": False,
+        "fallback_random": True,
+    }
+    with inductor_config.patch(flags), settings.use(now):
+        yield
+
+
+def lowered_by_idle_stage(gm: fx.GraphModule) -> int:
+    """How often the joint stage lowers a graph on which no pass could fire."""
+    with idle_settings(gm), ledger.record() as records:
+        joint_graph_passes(gm)
+    (record,) = records
+    return record.lowered
+
+
+def repeated(gm: fx.GraphModule, times: int) -> fx.GraphModule:
+    """A graph of `times` independent copies of a graph, with its nodes' values."""
+    graph = fx.Graph()
+    mapped: list[dict[fx.Node, fx.Node]] = [{} for _ in range(times)]
+    for copy in mapped:
+        for node in gm.graph.find_nodes(op="placeholder"):
+            made = copy[node] = graph.node_copy(node)
+            made.target = made.name  # the parameters of `forward` have to differ
+    outputs: list[Any] = []
+    for copy in mapped:
+        outputs.extend(graph.graph_copy(gm.graph, copy) or ())
+    graph.output(tuple(outputs))
+    return fx.GraphModule(gm, graph)

@@ -1,0 +1,93 @@
+"""Lowering, verifying, raising, printing and parsing against copies of the FX graph."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+import pytest
+
+from tests.benchmarks.figures import (
+    GROWTH_LIMIT,
+    IDLE,
+    LIFTING,
+    LIMITS,
+    TEXT,
+    Figures,
+    lowered_by_idle_stage,
+    measure,
+    passes_without_roots,
+    repeated,
+)
+from tests.benchmarks.joint_graphs import joint_graph
+
+SMALL, MIDDLE, LARGE = 2, 12, 49
+"""Blocks of joint graphs with about 400, 2,500 and 10,000 nodes."""
+
+traced_large = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        os.environ.get("XDUCTOR_SLOW") != "1", reason="traces for minutes; XDUCTOR_SLOW=1 runs it"
+    ),
+]
+SIZES = [SMALL, MIDDLE, pytest.param(LARGE, marks=traced_large)]
+REPEATS = {SMALL: 15, MIDDLE: 5, LARGE: 3}
+
+
+@functools.cache
+def lifting(blocks: int) -> Figures:
+    return measure(joint_graph(blocks), LIFTING, REPEATS[blocks])
+
+
+@functools.cache
+def copies_of_middle() -> Figures:
+    return measure(repeated(joint_graph(MIDDLE), 4), LIFTING, 3)
+
+
+@functools.cache
+def idle(blocks: int) -> Figures:
+    return measure(joint_graph(blocks), IDLE, REPEATS[blocks])
+
+
+@functools.cache
+def text() -> Figures:
+    return measure(joint_graph(MIDDLE), TEXT, 3)
+
+
+@pytest.mark.parametrize("blocks", SIZES)
+@pytest.mark.parametrize("what", LIFTING[1:])
+def test_lowering_verifying_and_raising(what: str, blocks: int):
+    assert 0 < lifting(blocks).ratio(what) <= LIMITS[what]
+
+
+@pytest.mark.parametrize("what", TEXT[1:])
+def test_printing_and_parsing(what: str):
+    assert 0 < text().ratio(what) <= LIMITS[what]
+
+
+@pytest.mark.parametrize("blocks", SIZES)
+@pytest.mark.parametrize("what", IDLE[1:])
+def test_a_stage_where_nothing_can_fire(what: str, blocks: int):
+    assert 0 < idle(blocks).ratio(what) <= LIMITS[what]
+
+
+def test_a_stage_where_nothing_can_fire_does_not_lower():
+    gm = joint_graph(SMALL)
+    assert len(passes_without_roots(gm)) >= 3
+    before = gm.code
+    assert lowered_by_idle_stage(gm) == 0
+    assert gm.code == before
+
+
+@pytest.mark.parametrize("what", LIFTING[1:])
+def test_cost_is_linear(what: str):
+    """Copies of the middle graph are of the large one's size, and take no tracing."""
+    large = copies_of_middle()
+    assert large.nodes > 9_000
+    assert large.per_node(what) <= GROWTH_LIMIT * lifting(SMALL).per_node(what)
+
+
+@pytest.mark.parametrize("what", LIFTING[1:])
+@pytest.mark.parametrize("blocks", SIZES[1:])
+def test_cost_of_traced_graphs_is_linear(what: str, blocks: int):
+    assert lifting(blocks).per_node(what) <= GROWTH_LIMIT * lifting(SMALL).per_node(what)
