@@ -139,10 +139,11 @@ def _overload_by_name(name: str) -> type[TorchOp]:
         )
     packet = getattr(getattr(torch.ops, namespace), packet_name, None)
     if not isinstance(packet, OpOverloadPacket):
-        raise UnknownOp(
-            f"op '{namespace}::{packet_name}' is not registered with PyTorch; "
-            f"import the package that registers the '{namespace}' library"
-        )
+        if namespace in ("aten", "prims"):  # PyTorch's own: no package would bring the op
+            remedy = f"no op of the '{namespace}' library has that name"
+        else:
+            remedy = f"import the package that registers the '{namespace}' library"
+        raise UnknownOp(f"op '{namespace}::{packet_name}' is not registered with PyTorch; {remedy}")
     overloads = dispatcher_overloads(packet)
     if overload_name not in overloads:
         known = ", ".join(overloads)

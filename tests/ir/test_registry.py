@@ -206,7 +206,7 @@ fx.graph @forward stage(joint) (%x : !fx.tensor<f32[2], cpu>) {
     ("name", "message"),
     [
         ("nobody.fused.default", r"op 'nobody::fused' is not registered .* import the package"),
-        ("aten.reluu.default", r"op 'aten::reluu' is not registered"),
+        ("aten.reluu.default", r"'aten::reluu' is not registered .* no op of the 'aten' library"),
         ("aten.relu.out_of", r"'aten.relu' has no overload 'out_of'; it has: default"),
         ("aten.relu", r"'aten.relu' is no op name; expected namespace.op.overload"),
         ("higher_order.loop", r"no higher-order op 'loop' is registered; import the module"),
