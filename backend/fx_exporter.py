@@ -34,6 +34,10 @@ def to_fx(
 
     Raises VerifyException for a module that is not well-formed, RaisingError for what is missing.
     """
+    if not isinstance(module, ModuleOp):
+        raise TypeError(
+            f"to_fx takes a module of the IR (from_fx gives one), not {type(module).__name__}"
+        )
     graph = entry_graph(module)
     if into is not None:
         return reconcile(module, graph, into)
@@ -123,7 +127,7 @@ class _Fresh:
                 value = getattr(value, part)
         else:
             raise RaisingError(
-                f"fx.get_attr \"{path}\": text does not hold the tensor; "
+                f'fx.get_attr "{path}": text does not hold the tensor; '
                 f"pass attributes={{'{path}': tensor}}"
             )
         *parents, name = path.split(".")

@@ -80,8 +80,26 @@ def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterato
     direction = ledger.direction(stage, is_inference)
     with ledger.stage_record(stage, gm, direction, now.verify) as record:
         run = StageRun(stage, gm, now, record, is_inference=is_inference)
-        yield run
+        with _fake_mode(gm):
+            yield run
         record.nodes_after = len(run.gm.graph.nodes)
+
+
+@contextmanager
+def _fake_mode(gm: GraphModule) -> Iterator[None]:
+    """Give Inductor's steps the fake mode of the graph's values, where no compile has set one."""
+    from torch._dynamo.utils import detect_fake_mode
+    from torch._inductor.virtualized import NullHandler, V
+
+    if not isinstance(V.fake_mode, NullHandler):
+        yield
+        return
+    mode = detect_fake_mode([node.meta["val"] for node in gm.graph.nodes if "val" in node.meta])
+    if mode is None:
+        yield
+        return
+    with V.set_fake_mode(mode):
+        yield
 
 
 def _run(steps: Sequence[Step], run: StageRun) -> None:

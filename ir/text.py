@@ -20,6 +20,8 @@ Names = dict[SSAValue, str]
 
 def print_ir(module: ModuleOp) -> str:
     """The module as text, one op a line; `parse_ir` reads it back."""
+    if not isinstance(module, ModuleOp):
+        raise TypeError(f"print_ir takes a module (from_fx gives one), not {type(module).__name__}")
     stream = StringIO()
     Printer(stream=stream).print_op(module)
     return stream.getvalue() + "\n"

@@ -25,6 +25,10 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
     Raises xDSL's VerifyException, naming op, user's source line, expected and found; ValueError
     for an unknown level.
     """
+    if not isinstance(module, ModuleOp):
+        raise TypeError(
+            f"verify takes a module of the IR (from_fx gives one), not {type(module).__name__}"
+        )
     if level not in LEVELS:
         raise ValueError(
             f"unknown verification level {level!r}; expected one of {', '.join(LEVELS)}"

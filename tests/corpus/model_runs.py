@@ -128,7 +128,8 @@ class ModelRuns:
 
     def _other_batch(self) -> list[tuple[Any, Any]]:
         """Inputs of another batch size, from a second build of the model."""
-        sizes = [t.shape[0] for t in torch.utils._pytree.tree_leaves(self.batches[0]) if t.dim()]
+        leaves = torch.utils._pytree.tree_leaves(self.batches[0])
+        sizes = [leaf.shape[0] for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.dim()]
         if not sizes:
             return []
         try:
