@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, get_args
 
 OnError = Literal["fallback", "raise"]
@@ -39,7 +40,7 @@ class Settings:
     - ``numerics``: which rewrites are enabled by what they may change about values.
     - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
     - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
-    - ``disabled_passes``: names of passes that are left out.
+    - ``disabled_passes``: names of passes that are left out (required steps run all the same).
     """
 
     on_error: OnError = "fallback"
@@ -186,10 +187,28 @@ def _checked_choice(name: str, value: Any, given_as: str) -> Any:
 
 
 def _checked_names(items: tuple[Any, ...], given_as: str) -> frozenset[str]:
+    known = _pass_names() if items else frozenset[str]()
     for item in items:
         if not isinstance(item, str):
             raise SettingsError(f"{given_as}: expected names of passes, found {item!r} among them")
+        if item not in known:
+            close = get_close_matches(item, known, n=1)
+            guess = f" Did you mean {close[0]!r}?" if close else ""
+            raise SettingsError(
+                f"{given_as}: no pass is called {item!r}.{guess} `xductor passes` lists them"
+            )
     return frozenset(items)
+
+
+@cache
+def _pass_names() -> frozenset[str]:
+    """What can be disabled: the passes of the registry and the steps of the pipelines."""
+    from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
+    from xductor.transforms.registry import rows
+
+    steps = (*pre_grad.STEPS, *joint_graph.STEPS, *post_grad.STEPS)
+    named = (getattr(step, "name", None) for step in steps)
+    return frozenset({*(row.name for row in rows()), *filter(None, named)})
 
 
 def _check_rewrite(item: Any, given_as: str) -> None:

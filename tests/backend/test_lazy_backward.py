@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from xductor.backend import seam
+from xductor.backend import compile_state, seam
 from xductor.backend.settings import Settings
 
 
@@ -75,10 +75,20 @@ class TestStaticShapes:
         seen: list[bool] = []
         recorded_stages.before = lambda call: seen.append(torch._inductor.config.max_autotune)
         x, w = operands()
-        out = torch.compile(chain, backend="xductor", mode="max-autotune-no-cudagraphs")(x, w)
-        out.backward(torch.ones(4, 4))
+        with torch._inductor.config.patch(max_autotune_gemm_backends="ATEN"):
+            out = torch.compile(chain, backend="xductor", mode="max-autotune-no-cudagraphs")(x, w)
+            out.backward(torch.ones(4, 4))
         assert seen == [True] * 4
         assert not torch._inductor.config.max_autotune
+
+    def test_without_what_dynamo_carries(self, recorded_stages):
+        """The backend hands its decision to Inductor's compile itself, too."""
+        x, w = operands()
+        out = torch.compile(chain, backend="xductor", options={"xductor.verify": "types"})(x, w)
+        recorded_stages.take()
+        compile_state._pinned.clear()
+        in_thread("backward", lambda: out.backward(torch.ones(4, 4)))
+        assert [call.settings.verify for call in recorded_stages.calls] == ["types"]
 
     def test_installed_block_left_before_the_backward(self, recorded_stages):
         x, w = operands()
@@ -162,3 +172,40 @@ def test_backward_restored_from_the_cache(recorded_stages):
     assert recorded_stages.names() == []
     assert counters["aot_autograd"]["autograd_cache_hit"] == 1
     assert counters["inductor"]["fxgraph_cache_hit"] == 2
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_compiled_autograd(recorded_stages):
+    """The backward is traced by Dynamo and compiled by the backend of the enclosing compile."""
+    x, w = operands()
+    compiled = torch.compile(chain, backend="xductor")
+
+    def step() -> None:
+        compiled(x, w).backward(torch.ones(4, 4))
+
+    with torch._dynamo.config.patch(compiled_autograd=True):
+        torch.compile(step, backend="xductor", options={"xductor.verify": "types"})()
+    assert recorded_stages.names()[:3] == FORWARD
+    assert recorded_stages.names()[-2:] == ["joint", "post_grad"]
+    assert recorded_stages.calls[-1].settings.verify == "types"
+    check_gradients(x, w)
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_nested_compile_region(recorded_stages):
+    """Each region is a graph of its own, in the forward and in the backward."""
+
+    @torch.compiler.nested_compile_region
+    def region(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.mm(x, w)
+
+    def twice(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return region(region(x, w), w)
+
+    x, w = operands()
+    out = torch.compile(twice, backend="xductor", fullgraph=True)(x, w)
+    assert recorded_stages.names().count("pre_grad") == 2
+    assert recorded_stages.take().count("post_grad") == 2
+    out.backward(torch.ones(4, 4))
+    assert recorded_stages.take() == ["post_grad", "post_grad"]
+    check_gradients(x, w)

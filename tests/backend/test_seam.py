@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch._inductor import config
 from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.backend import compile_state, in_process, seam, settings, versions
 from xductor.backend.settings import Settings, SettingsError
@@ -203,6 +204,19 @@ class TestGraphs:
         assert len(parent.example_inputs) == 2
         assert child.graph_module in parent.graph_module.children()
 
+    def test_branches(self, recorded_stages):
+        def branched(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+            return torch.cond(x.shape[0] > w.sum(), torch.mm, lambda x, w: torch.mm(w, x), (x, w))
+
+        gm = make_fx(lambda x, w: (branched(x, w),), tracing_mode="fake")(
+            torch.randn(4, 4), torch.randn(4, 4)
+        )
+        compile_fx = versions.compile_fx_module()
+        with seam.installed():
+            compile_fx._recursive_joint_graph_passes(gm)
+        called = [call.graph_module for call in recorded_stages.calls]
+        assert called == [gm.true_graph_0, gm.false_graph_0, gm]
+
 
 class TestReach:
     def test_freezing(self, recorded_stages):
@@ -242,6 +256,17 @@ class TestReach:
         in_new_thread(out.sum().backward)
         assert recorded_stages.take() == ["post_grad"]
 
+    def test_bisector_takes_another_backend(self, recorded_stages, monkeypatch):
+        """Under the bisector a backend given by name is replaced by the one it looks into."""
+        from torch._inductor.compiler_bisector import CompilerBisector
+
+        monkeypatch.setattr(CompilerBisector, "get_backend", lambda: "inductor")
+        compile_plainly("xductor")
+        assert recorded_stages.take() == []
+        with seam.installed():
+            compile_plainly("xductor")
+        assert recorded_stages.take() == STAGES
+
     @pytest.mark.slow
     def test_ahead_of_time_when_installed(self, recorded_stages, tmp_path):
         class Model(torch.nn.Module):
@@ -260,7 +285,7 @@ class TestReach:
 
     def test_standalone_compile_when_installed(self, recorded_stages):
         x, w = torch.randn(4, 4), torch.randn(4, 4)
-        gm = torch.fx.experimental.proxy_tensor.make_fx(lambda x, w: (chain(x, w),))(x, w)
+        gm = make_fx(lambda x, w: (chain(x, w),))(x, w)
         with seam.installed():
             artifact = torch._inductor.standalone_compile(gm, [x, w])
         assert recorded_stages.take() == STAGES
@@ -284,9 +309,7 @@ class TestReproScripts:
     def test_they_install(self, recorded_stages):
         from torch._dynamo.repro import after_aot
 
-        gm = torch.fx.experimental.proxy_tensor.make_fx(lambda x, w: (chain(x, w),))(
-            torch.randn(4, 4), torch.randn(4, 4)
-        )
+        gm = make_fx(lambda x, w: (chain(x, w),))(torch.randn(4, 4), torch.randn(4, 4))
         x, w = torch.randn(4, 4), torch.randn(4, 4)
 
         def script() -> str:
@@ -295,18 +318,20 @@ class TestReproScripts:
         seam.attach()
         stock = script()
         assert "xductor" not in stock
-        with seam.installed({"xductor.verify": "types", "xductor.disabled_passes": ["b", "a"]}):
+        disabled = ["pointless_view", "pointless_convert"]
+        with seam.installed({"xductor.verify": "types", "xductor.disabled_passes": disabled}):
             ours = script()
         lines = [line for line in ours.splitlines() if line not in stock.splitlines()]
         assert lines == [
             "import xductor",
-            "xductor.install({'xductor.verify': 'types', 'xductor.disabled_passes': ['a', 'b']})",
+            "xductor.install({'xductor.verify': 'types', 'xductor.disabled_passes': "
+            "['pointless_convert', 'pointless_view']})",
         ]
         compile(ours, "repro.py", "exec")
         (call,) = [node for node in ast.walk(ast.parse(ours)) if is_installation(node)]
         options = ast.literal_eval(call.args[0])
         assert Settings.from_options(options) == Settings(
-            verify="types", disabled_passes=frozenset({"a", "b"})
+            verify="types", disabled_passes=frozenset(disabled)
         )
 
 
