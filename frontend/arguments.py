@@ -76,7 +76,7 @@ class ArgumentReader:
                 )
             kind = type(item)
             if kind is fx.Node:
-                found = env.get(item)
+                found: Any = env.get(item)
                 if type(found) in _VALUES:
                     data.append(_REFS[len(operands)] if len(operands) < 64 else Ref(len(operands)))
                     operands.append(found)

@@ -274,7 +274,7 @@ class GraphLowering:
             return True
         self.getitems[node] = op
         if type(part) is OpResult:
-            meta, slot = op.node, part.index  # type: ignore[attr-defined]
+            meta, slot = op.node, part.index
             items = meta.__dict__["getitems"]
             items.setdefault(slot, []).append(node)
             if not meta.data[slot]:

@@ -79,8 +79,9 @@ class Modes:
 
         Raises UnknownMode for one that cannot be followed.
         """
-        target: Any = op.target
+        target = op.target
         name = target if isinstance(target, str) else qualified_name(target) or op.name
+        call: Any = op.target
         if name in _WITHOUT_BEARING:
             return
         self._key = None
@@ -90,11 +91,11 @@ class Modes:
             elif "decrement_nesting" in name:
                 self.functorch -= 1
         elif name in _ENTER:
-            self._enter(op, target(*args, **kwargs))
+            self._enter(op, call(*args, **kwargs))
         elif name in _EXIT:
             self._exit(op)
         elif name in _SET:
-            target(*args, **kwargs)
+            call(*args, **kwargs)
         else:
             raise UnknownMode(name)
 

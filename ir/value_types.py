@@ -112,7 +112,7 @@ class TypeReader:
         shape: tuple[Any, ...] = tuple(value.shape)
         stride: tuple[Any, ...] = value.stride()
         offset: Any = value.storage_offset()
-        if not fake or value._has_symbolic_sizes_strides:  # type: ignore[attr-defined]
+        if not fake or value._has_symbolic_sizes_strides:
             dim = self.dim
             shape = tuple([dim(size) for size in shape])
             stride = tuple([dim(step) for step in stride])
