@@ -22,7 +22,7 @@ def _outcomes(case: CorpusCase) -> list[Outcome]:
     return outcomes
 
 
-@pytest.mark.parametrize("case", usual_cases())
+@pytest.mark.parametrize("case", usual_cases(every_mode=True))
 def test_every_graph_survives(case: CorpusCase) -> None:
     outcomes = _outcomes(case)
     stages = [outcome.stage for outcome in outcomes]
