@@ -79,9 +79,7 @@ class TestFakeValues:
         size = fake_value(SymIntType(parse_expr("s0 + 1")), env)
         assert isinstance(size, torch.SymInt)
         assert str(size) == "s0 + 1"
-        assert isinstance(
-            fake_value(SymBoolType(parse_expr("lt(s0, 4)")), env), torch.SymBool
-        )
+        assert isinstance(fake_value(SymBoolType(parse_expr("lt(s0, 4)")), env), torch.SymBool)
 
     def test_tensors_of_one_storage_share_it(self, env: FakeEnvironment) -> None:
         storage: dict[torch.dtype, torch.Tensor] = {}
@@ -157,9 +155,7 @@ class TestInference:
         monkeypatch.setattr(inference, "MEMO_SIZE", 3)
         env = InferenceEnv(SymbolTable())
         for size in range(1, 9):
-            infer_call(
-                aten.sin.default, ArgsAttr((Ref(0),)), [TensorType.get(F32, (size,))], env
-            )
+            infer_call(aten.sin.default, ArgsAttr((Ref(0),)), [TensorType.get(F32, (size,))], env)
         assert len(inference._memo) == 3
 
     def test_nothing_outlives_the_question(self) -> None:
