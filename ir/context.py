@@ -36,7 +36,10 @@ class XductorContext(Context):
         if "builtin" not in self._registered_dialects:
             self.load_dialect(Builtin)
         for attribute in (*ATTRIBUTES, *VALUE_TYPES):
-            if attribute.name not in self._loaded_attrs and attribute.name not in self._loaded_types:
+            if (
+                attribute.name not in self._loaded_attrs
+                and attribute.name not in self._loaded_types
+            ):
                 self.load_attr_or_type(attribute)
 
     def clone(self) -> XductorContext:
