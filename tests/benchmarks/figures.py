@@ -75,17 +75,13 @@ def least_seconds(works: Mapping[str, Work], repeats: int) -> dict[str, float]:
     return least
 
 
-def measure(gm: fx.GraphModule, names: tuple[str, ...], repeats: int) -> Figures:
-    """The figures called `names`, of one joint graph."""
+def works_on(gm: fx.GraphModule) -> dict[str, Work]:
+    """What is measured on a joint graph, by name."""
     module = from_fx(gm, "joint", subgraphs="declare")
     text = print_ir(module)
     idle = passes_without_roots(gm)
-
-    def copied() -> None:
-        fx.Graph().graph_copy(gm.graph, {})
-
-    works: dict[str, Work] = {
-        "graph_copy": copied,
+    return {
+        "graph_copy": lambda: fx.Graph().graph_copy(gm.graph, {}),
         "from_fx": lambda: from_fx(gm, "joint", subgraphs="declare"),
         "verify": lambda: verify(module, "structure"),
         "to_fx": lambda: to_fx(module, into=gm),
@@ -94,9 +90,36 @@ def measure(gm: fx.GraphModule, names: tuple[str, ...], repeats: int) -> Figures
         "idle joint stage": lambda: joint_graph_passes(gm),
         "idle typed passes": lambda: run_typed(gm, idle, "post_grad"),
     }
+
+
+def measure(gm: fx.GraphModule, names: tuple[str, ...], repeats: int) -> Figures:
+    """The figures called `names`, of one joint graph."""
+    works = works_on(gm)
     with idle_settings(gm):
         seconds = least_seconds({name: works[name] for name in names}, repeats)
     return Figures(len(gm.graph.nodes), seconds)
+
+
+def growth(small: fx.GraphModule, large: fx.GraphModule, repeats: int) -> dict[str, float]:
+    """How much more a node of the large graph costs than one of the small, for each of `LIFTING`.
+
+    Both sides take turns, do as much and have as much in memory, so that other load and the
+    processor's caches treat both alike: the small side are as many copies of the small graph, each
+    with a module of its own, as have the large one's number of nodes.
+    """
+    times = round(len(large.graph.nodes) / len(small.graph.nodes))
+    nodes = times * len(small.graph.nodes) / len(large.graph.nodes)
+    many, one = [works_on(repeated(small, 1)) for _ in range(times)], works_on(large)
+    ratios: dict[str, float] = {}
+    for name in LIFTING:
+        works = [little[name] for little in many]
+        pair: dict[str, Work] = {
+            "small": lambda works=works: [work() for work in works],
+            "large": one[name],
+        }
+        seconds = least_seconds(pair, repeats)
+        ratios[name] = seconds["large"] / seconds["small"] * nodes
+    return ratios
 
 
 def passes_without_roots(gm: fx.GraphModule) -> list[TypedPass]:
@@ -110,13 +133,16 @@ def idle_settings(gm: fx.GraphModule) -> Iterator[None]:
     """Under these the joint stage of `gm` has no pass that could fire.
 
     Inductor's flags turn its own functions off; of the typed passes those are disabled that have a
-    root in the graph, the others are asked for.
+    root in the graph. The others that are tied to roots are asked for; those that look at every
+    node instead (order, dead code) the joint stage runs only after a change.
     """
     idle = passes_without_roots(gm)
     names = {one.name for one in idle}
     firing = {row.name for row in registry.rows() if row.ours} - names
     now = settings.current().replace(
-        on_error="raise", disabled_passes=frozenset(firing), rewrites=tuple(idle)
+        on_error="raise",
+        disabled_passes=frozenset(firing),
+        rewrites=tuple(one for one in idle if one.roots),
     )
     flags = {
         "pattern_matcher": False,

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
-from tests.benchmarks.figures import GROWTH_LIMIT, LIFTING, LIMITS, Figures, measure  # noqa: E402
+from tests.benchmarks.figures import GROWTH_LIMIT, LIFTING, LIMITS, Figures, growth, measure  # noqa: E402
 from tests.benchmarks.import_times import LIMITS as IMPORT_LIMITS  # noqa: E402
 from tests.benchmarks.import_times import import_seconds  # noqa: E402
 from tests.benchmarks.joint_graphs import joint_graph  # noqa: E402
@@ -23,28 +23,27 @@ BLOCKS = {2: 15, 12: 5, 49: 3}
 """Sizes of the joint graphs, and how often each is measured."""
 
 
-def rows(figures: list[Figures]) -> list[list[str]]:
+def rows(figures: list[Figures], growths: list[dict[str, float]]) -> list[list[str]]:
     sizes = [f"{one.nodes} nodes" for one in figures]
-    head = ["in graph copies", *sizes, "limit"]
     ratios = [
         [name, *(f"{one.ratio(name):.3f}" for one in figures), f"{limit:g}"]
         for name, limit in LIMITS.items()
     ]
-    small = figures[0]
-    growth = [
+    grown = [
         [
-            f"{name}, a node",
-            *(f"{one.per_node(name) / small.per_node(name):.2f}" for one in figures),
+            name,
+            "1.00",
+            *(f"{one[name]:.2f}" for one in growths),
             f"{GROWTH_LIMIT:g}" if name in LIFTING[1:] else "",
         ]
         for name in LIFTING
     ]
-    copying = (f"{one.per_node('graph_copy'):.1f}" for one in figures)
+    copying = [f"{one.per_node('graph_copy'):.1f}" for one in figures]
     return [
-        head,
+        ["in copies of the graph", *sizes, "limit"],
         *ratios,
-        ["against the smallest", *sizes, "limit"],
-        *growth,
+        ["a node, against the smallest", *sizes, "limit"],
+        *grown,
         ["us to copy a node", *copying, ""],
     ]
 
@@ -61,9 +60,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What the typed IR costs.")
     parser.add_argument("--large", action="store_true", help="10,000 nodes too")
     large = parser.parse_args().large
-    names = ("graph_copy", *LIMITS)
     sizes = list(BLOCKS.items())[: None if large else 2]
-    print_table(rows([measure(joint_graph(blocks), names, repeats) for blocks, repeats in sizes]))
+    names = ("graph_copy", *LIMITS)
+    figures = [measure(joint_graph(blocks), names, repeats) for blocks, repeats in sizes]
+    growths = [growth(joint_graph(2), joint_graph(blocks), 5) for blocks, _ in sizes[1:]]
+    print_table(rows(figures, growths))
     print()
     seconds = import_seconds()
     print_table(

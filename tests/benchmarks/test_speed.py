@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.benchmarks.figures import (
     LIMITS,
     TEXT,
     Figures,
+    growth,
     lowered_by_idle_stage,
     measure,
     passes_without_roots,
@@ -40,8 +42,16 @@ def lifting(blocks: int) -> Figures:
 
 
 @functools.cache
-def copies_of_middle() -> Figures:
-    return measure(repeated(joint_graph(MIDDLE), 4), LIFTING, 3)
+def growth_from_small(blocks: int) -> Mapping[str, float]:
+    return growth(joint_graph(SMALL), joint_graph(blocks), 5)
+
+
+@functools.cache
+def growth_to_copies() -> Mapping[str, float]:
+    """Copies of the middle graph are of the large one's size, and take no tracing."""
+    large = repeated(joint_graph(MIDDLE), 4)
+    assert len(large.graph.nodes) > 9_000
+    return growth(joint_graph(SMALL), large, 5)
 
 
 @functools.cache
@@ -81,13 +91,10 @@ def test_a_stage_where_nothing_can_fire_does_not_lower():
 
 @pytest.mark.parametrize("what", LIFTING[1:])
 def test_cost_is_linear(what: str):
-    """Copies of the middle graph are of the large one's size, and take no tracing."""
-    large = copies_of_middle()
-    assert large.nodes > 9_000
-    assert large.per_node(what) <= GROWTH_LIMIT * lifting(SMALL).per_node(what)
+    assert 0 < growth_to_copies()[what] <= GROWTH_LIMIT
 
 
 @pytest.mark.parametrize("what", LIFTING[1:])
 @pytest.mark.parametrize("blocks", SIZES[1:])
 def test_cost_of_traced_graphs_is_linear(what: str, blocks: int):
-    assert lifting(blocks).per_node(what) <= GROWTH_LIMIT * lifting(SMALL).per_node(what)
+    assert 0 < growth_from_small(blocks)[what] <= GROWTH_LIMIT
