@@ -15,28 +15,9 @@ from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.rebuilt_values import rebuild_values
 from xductor.backend.textual_places import restore_textual
 from xductor.ir.graph import GraphOp
-from xductor.ir.metadata import NodeMeta
+from xductor.ir.metadata import NodeMeta, place_metadata
 from xductor.ir.operations import TorchOp
 from xductor.ir.value_types import TypeReader, leaves_of
-
-OF_THE_PLACE = (
-    "nn_module_stack",
-    "source_fn_stack",
-    "original_aten",
-    "fwd_nn_module_stack",
-    "fwd_source_fn_stack",
-    "recompute",
-    "ac_graph_id",
-    "custom",
-    "partitioner_tag",
-    "stack_trace",
-    "seq_nr",
-    "autograd_backward",
-    "is_gradient_acc",
-    "quantization_tag",
-    "_numeric_debug_handle",
-)
-"""Metadata that a replacement inherits: it says where in the user's program the op stands."""
 
 
 def value_key(source: GraphOp) -> str:
@@ -60,15 +41,12 @@ def record_new_values(
         value = run_on_recorded(node, key, mode)
         check_types(op, value, reader)
         node.meta[key] = value
-        node.meta.setdefault("tensor_meta", None)
         _set_tensor_meta(node, value)
     for node in nodes.made:
         producer = node.args[0]
         assert isinstance(producer, fx.Node)
         if key in producer.meta:
-            node.meta.update(
-                {name: producer.meta[name] for name in OF_THE_PLACE if name in producer.meta}
-            )
+            node.meta.update(place_metadata(producer.meta))
             node.meta[key] = producer.meta[key][node.args[1]]
 
 
@@ -90,12 +68,7 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
     if heir_of is None:
         restore_textual(meta, node)
         return
-    for name in OF_THE_PLACE:
-        if name in heir_of.meta:
-            node.meta[name] = heir_of.meta[name]
-    from_node = heir_of.meta.get("from_node")
-    if from_node is not None:
-        node.meta["from_node"] = list(from_node)
+    node.meta.update(place_metadata(heir_of.meta))
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
@@ -140,8 +113,6 @@ def check_types(op: TorchOp, value: Any, reader: Any) -> None:
 
 def _set_tensor_meta(node: fx.Node, value: Any) -> None:
     """`tensor_meta` beside `val`, as FakeTensorProp records it for static tensors."""
-    if node.meta.get("tensor_meta") is None:
-        node.meta.pop("tensor_meta", None)
     if isinstance(value, torch.Tensor) and all(type(size) is int for size in value.shape):
         from torch.fx.passes.shape_prop import _extract_tensor_metadata
 

@@ -70,6 +70,21 @@ def metadata_class(key: str) -> MetadataClass | None:
     return _CLASS_OF_KEY.get(key)
 
 
+def place_metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a replacement inherits of a node's `meta`: the entries of the place.
+
+    Containers that FX appends to are copied; `call_id` in `custom` is of the call and left out.
+    """
+    place = {
+        key: value for key, value in meta.items() if _CLASS_OF_KEY.get(key) is MetadataClass.PLACE
+    }
+    if "from_node" in place:
+        place["from_node"] = list(place["from_node"])
+    if isinstance(place.get("custom"), dict):
+        place["custom"] = {key: value for key, value in place["custom"].items() if key != "call_id"}
+    return place
+
+
 class NodeMeta(Data[tuple[str, ...]]):
     """Names of an op's results, and where it came from.
 

@@ -11,7 +11,13 @@ from torch.fx.proxy import _COPY_META_FIELDS
 
 from xductor.frontend import from_fx
 from xductor.ir.graph import entry_graph
-from xductor.ir.metadata import MetadataClass, metadata_class, textual_metadata, user_location
+from xductor.ir.metadata import (
+    MetadataClass,
+    metadata_class,
+    place_metadata,
+    textual_metadata,
+    user_location,
+)
 from xductor.ir.operations import TorchOp
 
 
@@ -161,3 +167,22 @@ def test_metadata_that_text_carries(build: Any, lower: Any) -> None:
     }  # fmt: skip
     assert 'tag = "is_backward"' in text
     assert textual_metadata({}) == {}
+
+
+def test_a_replacement_inherits_the_place_alone() -> None:
+    sources = ["source"]
+    meta = {
+        "val": 1,
+        "eager_input_vals": (),
+        "partitioner_tag": "is_backward",
+        "from_node": sources,
+        "custom": {"call_id": 7, "stream": 1},
+    }
+    place = place_metadata(meta)
+    assert place == {
+        "partitioner_tag": "is_backward",
+        "from_node": ["source"],
+        "custom": {"stream": 1},
+    }
+    assert place["from_node"] is not sources
+    assert meta["custom"] == {"call_id": 7, "stream": 1}
