@@ -16,7 +16,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.value_metadata import record_new_values
-from xductor.ir.arguments import Pack, leaves
+from xductor.ir.arguments import Pack
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.structure import check_graph
@@ -356,4 +356,4 @@ def _containers(tree: Any) -> Any:
             yield from _containers(part)
 
 
-__all__ = ["is_unchanged", "leaves", "reconcile"]
+__all__ = ["is_unchanged", "reconcile"]

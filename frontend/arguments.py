@@ -20,7 +20,6 @@ from xductor.ir.arguments import (
     Ref,
     SizeArg,
     SliceArg,
-    SymbolRef,
 )
 from xductor.ir.operations import SchemaOp
 from xductor.ir.python_targets import qualified_name
@@ -201,4 +200,4 @@ def _base_constant(item: Any) -> Any:
     return item
 
 
-__all__ = ["ArgumentReader", "SymbolRef"]
+__all__ = ["ArgumentReader"]

@@ -29,15 +29,14 @@ from xductor.frontend.recover import recovered_values
 from xductor.frontend.storages import read_aliases
 from xductor.ir.alias_summary import AliasSummary, alias_summary
 from xductor.ir.aliases import needs_storage_check
-from xductor.ir.arguments import ArgsAttr, FunctionArg, Pack, Ref, SymbolRef, map_tree, references
+from xductor.ir.arguments import ArgsAttr, Pack, SymbolRef
 from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.op_construction import append_op
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import method_class, module_class, op_class
-from xductor.ir.results import LEAF, StructureAttr, count_leaves
+from xductor.ir.results import LEAF, StructureAttr
 from xductor.ir.symbols import SymbolTable
-from xductor.ir.types import NONE
 from xductor.ir.value_types import MODE
 
 Subgraphs = Literal["bodies", "declare"]
@@ -392,12 +391,6 @@ def attribute_at(gm: torch.nn.Module, path: str, node: fx.Node | None = None) ->
 
 
 __all__ = [
-    "NONE",
-    "FunctionArg",
     "GraphLowering",
-    "Ref",
-    "count_leaves",
     "from_fx",
-    "map_tree",
-    "references",
 ]

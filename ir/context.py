@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
-from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation
 
 from xductor.ir.arguments import ArgsAttr
 from xductor.ir.metadata import NodeMeta
@@ -78,4 +78,4 @@ class XductorContext(Context):
 FX_DIALECT = Dialect("fx", [], [*ATTRIBUTES, *VALUE_TYPES])
 """The dialect as xDSL's tools list it; ops come one at a time from the context."""
 
-__all__ = ["ATTRIBUTES", "FX_DIALECT", "TypeAttribute", "XductorContext"]
+__all__ = ["ATTRIBUTES", "FX_DIALECT", "XductorContext"]

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region
 from xdsl.irdl import (
-    BaseAttr,
     IRDLOperation,
-    attr_def,
     irdl_op_definition,
     opt_attr_def,
     opt_prop_def,
@@ -23,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.arguments import ArgsAttr, Handle
 from xductor.ir.metadata import NodeMeta
-from xductor.ir.operations import RawOp, TorchOp
+from xductor.ir.operations import RawOp
 from xductor.ir.symbol_attr import Ambient, AmbientAttr, SymbolTableAttr
 from xductor.ir.symbols import SymbolTable
 
@@ -207,15 +205,10 @@ def raw_args(positional: tuple[Any, ...] = (), keywords: tuple[Any, ...] = ()) -
 
 __all__ = [
     "STAGES",
-    "BaseAttr",
     "GetAttrOp",
     "GraphOp",
     "OpaqueCallOp",
-    "Operation",
     "OutputOp",
-    "SSAValue",
-    "TorchOp",
-    "attr_def",
     "entry_graph",
     "graph_named",
     "raw_args",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from xdsl.ir import Attribute, Operation, OpTraits, SSAValue, SSAValues
+from xdsl.ir import Attribute, OpTraits, SSAValue, SSAValues
 from xdsl.irdl import (
     AnyAttr,
-    AttributeDef,
     BaseAttr,
     IRDLOperation,
     OpDef,
@@ -235,8 +234,6 @@ def results_of(value: Any) -> tuple[SSAValue, ...]:
 
 __all__ = [
     "ArgumentAccessor",
-    "AttributeDef",
-    "Operation",
     "RawOp",
     "SchemaOp",
     "TorchOp",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -468,4 +467,4 @@ def output_types(output: OutputOp) -> list[Any]:
     return [operand.type for operand in output.operands]
 
 
-__all__ = ["json", "output_types", "parse_graph", "parse_lone_op"]
+__all__ = ["output_types", "parse_graph", "parse_lone_op"]

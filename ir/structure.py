@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.utils.exceptions import VerifyException
 
-from xductor.ir.arguments import ArgsAttr, ListArg, Ref, SymbolRef, leaves
+from xductor.ir.arguments import ArgsAttr, Ref, SymbolRef, leaves
 from xductor.ir.expressions import SymExpr
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.schema import Param
@@ -318,4 +318,4 @@ def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:
     _fail(op, f"operand {index} is defined {where}", expected="a value defined above the op")
 
 
-__all__ = ["ListArg", "check_graph", "check_op"]
+__all__ = ["check_graph", "check_op"]
