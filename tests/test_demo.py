@@ -97,7 +97,7 @@ def test_both_models_are_causal() -> None:
 
 @pytest.mark.slow
 def test_plain_demo(capsys: pytest.CaptureFixture[str]) -> None:
-    assert demo.run(device="cpu", plain=True) == 0
+    assert demo.demo(device="cpu", plain=True) == 0
     shown = capsys.readouterr().out
     for word in ("pre_grad", "joint", "post_grad", "backward", "inference", "types"):
         assert word in shown
@@ -106,4 +106,4 @@ def test_plain_demo(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.gpu
 def test_demo_on_a_gpu() -> None:
-    assert demo.run(device="cuda", plain=True) == 0
+    assert demo.demo(device="cuda", plain=True) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import math
 import time
@@ -18,6 +19,7 @@ from torch._inductor.utils import fresh_cache
 
 from xductor.backend import ledger
 from xductor.backend.cli.demo_models import SEQUENCE, VOCABULARY, build
+from xductor.backend.cli.main import Subparsers
 
 BATCH = 2
 OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
@@ -153,7 +155,22 @@ def fired(record: ledger.StageRecord) -> str:
     return ", ".join(typed + bridged)
 
 
-def run(*, device: str, plain: bool) -> int:
+def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "demo", description="Compile a small GPT-2-like model and compare it with eager."
+    )
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1, ...")
+    parser.add_argument(
+        "--plain", action="store_true", help="a plain torch transformer, not transformers' GPT-2"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """`xductor demo`: print what the stages did; 1 if a number or a stage is not as it must be."""
+    return demo(device=options.device, plain=options.plain)
+
+
+def demo(*, device: str, plain: bool) -> int:
     """Run the demo and print it; returns 1 if a number or a stage is not as it must be."""
     console = Console()
     if not console.is_terminal:

@@ -1,35 +1,40 @@
-"""The ``xductor`` command: one module a subcommand, imported when it is asked for."""
+"""The ``xductor`` command: one module a subcommand, imported when it is asked for.
+
+A subcommand `name` is the module `xductor.backend.cli.name` with two functions: `add_parser` adds
+its parser, with its arguments, to those of the command; `run` takes what argparse made of them and
+returns the exit status.
+"""
+
+from __future__ import annotations
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol, cast
 
 import xductor
 
+# What `--help` shows, so that it imports none of the modules.
+COMMANDS: dict[str, str] = {
+    "demo": "compile a small GPT-2-like model and compare it with eager",
+    "passes": "the passes of the three stages, in order",
+}
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="xductor", description="A typed intermediate IR for PyTorch compiler passes."
-    )
-    parser.add_argument("--version", action="version", version=f"xductor {xductor.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+Subparsers = argparse._SubParsersAction  # the type of what `add_subparsers` returns
 
-    demo = commands.add_parser(
-        "demo", help="compile a small GPT-2-like model and compare it with eager"
-    )
-    demo.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1, ...")
-    demo.add_argument(
-        "--plain", action="store_true", help="a plain torch transformer, not transformers' GPT-2"
-    )
 
-    passes = commands.add_parser("passes", help="the passes of the three stages, in order")
-    passes.add_argument("--markdown", action="store_true", help="as a page of the documentation")
+class Subcommand(Protocol):
+    """What the module of a subcommand has."""
 
-    commands.add_parser(
-        "opt", help="the same as xductor-opt: parse, run passes, verify, print", add_help=False
-    )
-    return parser
+    def add_parser(self, subparsers: Subparsers[argparse.ArgumentParser]) -> None:
+        """Add the parser of the subcommand, under its name."""
+        ...
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do the work; the exit status."""
+        ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,16 +52,34 @@ def _dispatch(arguments: list[str]) -> int:
         from xductor.backend.cli import opt_main
 
         return opt_main.main(arguments[1:])
+    asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    module = _module(asked) if asked is not None else None
+    options = _parser(module, asked).parse_args(arguments)
+    if module is None:  # argparse left already, for a command that does not exist
+        return 2
+    return module.run(options)
 
-    options = _parser().parse_args(arguments)
-    if options.command == "demo":
-        from xductor.backend.cli import demo
 
-        return demo.run(device=options.device, plain=options.plain)
+def _module(name: str) -> Subcommand:
+    return cast(Subcommand, import_module(f"xductor.backend.cli.{name}"))
 
-    from xductor.backend.cli import passes
 
-    return passes.run(markdown=options.markdown)
+def _parser(module: Subcommand | None, asked: str | None) -> argparse.ArgumentParser:
+    """The parser with the arguments of the command that is asked for, and the names of the rest."""
+    parser = argparse.ArgumentParser(
+        prog="xductor", description="A typed intermediate IR for PyTorch compiler passes."
+    )
+    parser.add_argument("--version", action="version", version=f"xductor {xductor.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        if module is not None and name == asked:
+            module.add_parser(commands)
+        else:
+            commands.add_parser(name, help=summary)
+    commands.add_parser(
+        "opt", help="the same as xductor-opt: parse, run passes, verify, print", add_help=False
+    )
+    return parser
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 
+from xductor.backend.cli.main import Subparsers
 from xductor.transforms import registry
 from xductor.transforms.typed_pass import Stage
 
@@ -45,7 +47,13 @@ def _tally(stage: Stage) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) + "."
 
 
-def run(*, markdown: bool) -> int:
-    """Print the table; returns the exit status."""
+def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("passes", description="The passes of the three stages.")
+    parser.add_argument("--markdown", action="store_true", help="as a page of the documentation")
+
+
+def run(options: argparse.Namespace) -> int:
+    """`xductor passes`: print the table."""
+    markdown: bool = options.markdown
     print(page() if markdown else registry.table(), end="" if markdown else "\n")
     return 0
