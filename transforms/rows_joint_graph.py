@@ -61,17 +61,23 @@ STEP_ROWS = (
     _row(
         "constant_fold_uniform_value",
         "Values that are one number everywhere, as full.",
+        kind="procedural",
         flag="joint_graph_constant_folding",
+        factory="joint_graph.constant_fold_uniform_value:ConstantFoldUniformValue",
     ),
     _row(
         "remove_no_ops",
         "x + 0, x - 0, x * 1, x / 1, with the constants that folding found.",
+        kind="procedural",
         flag="joint_graph_constant_folding",
+        factory="joint_graph.remove_no_ops:RemoveNoOps",
     ),
     _row(
         "remove_redundant_views",
         "Views of one tensor to one dtype, once.",
+        kind="procedural",
         flag="joint_graph_constant_folding",
+        factory="joint_graph.remove_redundant_views:RemoveRedundantViews",
     ),
     _row(
         "auto_chunker",
@@ -152,7 +158,12 @@ PATTERN_ROWS = (
         kind="declared",
         factory="joint_graph.pointless_convert:PointlessConvert",
     ),
-    _row("fix_iota_device", "A range that only indexes tensors of a device is made there."),
+    _row(
+        "fix_iota_device",
+        "A range that only indexes tensors of a device is made there.",
+        kind="procedural",
+        factory="joint_graph.fix_iota_device:FixIotaDevice",
+    ),
     _row("bmm_to_mm", "A bmm whose batch is one is an mm."),
     _row(
         "scatter_upon_const_tensor",

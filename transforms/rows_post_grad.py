@@ -58,7 +58,9 @@ STEP_ROWS = (
     _row(
         "reorder_for_locality",
         "Each op just before its first use.",
+        kind="procedural",
         flag="reorder_for_locality, in inference",
+        factory="post_grad.reorder_for_locality:ReorderForLocality",
     ),
     _row(
         "post_grad_custom_pre_pass",
@@ -82,7 +84,9 @@ STEP_ROWS = (
         "remove_profiler_ops",
         "Marks of the profiler.",
         "post_grad.py:_remove_profiler_ops",
+        kind="procedural",
         flag="",
+        factory="post_grad.remove_profiler_ops:RemoveProfilerOps",
     ),
     _row(
         "respecialize_current_device",
@@ -179,7 +183,11 @@ STEP_ROWS = (
     _row("decompose_scan_to_while_loop", "scan as a while loop.", flag=""),
     _row("decompose_map_to_while_loop", "map as a while loop.", flag=""),
     _row(
-        "view_to_reshape", "view as reshape, before the stage, so that layouts may change.", flag=""
+        "view_to_reshape",
+        "view as reshape, before the stage, so that layouts may change.",
+        kind="procedural",
+        flag="",
+        factory="post_grad.view_to_reshape:ViewToReshape",
     ),
 )
 

@@ -7,7 +7,6 @@ from typing import Any
 from xductor.backend.pipelines import stock
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
-    stock_pass,
     unobserved,
     user_hook,
     when_flag,
@@ -48,7 +47,7 @@ def _pass_patterns(run: StageRun) -> None:
     own = stock.lookup("joint_graph:patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        typed = ("pointless_convert",) if table is own else ()
+        typed = ("fix_iota_device", "pointless_convert") if table is own else ()
         TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
@@ -76,11 +75,12 @@ STEPS = (
     user_hook("joint_custom_pre_pass"),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),
     user_noop_ops,
-    stock_pass(
+    typed_step(
         "constant_fold_uniform_value",
         "joint_graph:constant_fold_uniform_value",
         over="gm",
         when=when_flag("joint_graph_constant_folding", True),
+        then=("remove_no_ops", "remove_redundant_views"),
     ),
     TableStep(
         "early_patterns",

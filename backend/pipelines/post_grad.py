@@ -147,7 +147,7 @@ STEPS = (
         ),
         "torch.fx.graph:Graph.eliminate_dead_code",
     ),
-    stock_pass("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
+    typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
     BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
     user_hook("post_grad_custom_pre_pass"),
     unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
@@ -157,7 +157,7 @@ STEPS = (
         over="gm",
         when=_concat_linear,
     ),
-    stock_pass("remove_profiler_ops", "post_grad:_remove_profiler_ops", values=False),
+    typed_step("remove_profiler_ops", "post_grad:_remove_profiler_ops", values=False),
     stock_pass(
         "respecialize_current_device",
         "post_grad:respecialize_current_device_nodes",

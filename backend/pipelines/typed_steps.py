@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -13,6 +13,7 @@ from xductor.backend.pipelines import runner, stock, user_patterns
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     Condition,
+    Over,
     always,
     flush,
     observed,
@@ -59,30 +60,40 @@ def make(name: str, run: StageRun) -> TypedPass:
     return cls(**options)
 
 
-def run_observed(one: TypedPass, run: StageRun, observed_as: str | None = None) -> int | None:
-    """Run a typed pass under Inductor's observer; returns the number of applications.
+def run_observed(
+    passes: Sequence[TypedPass], run: StageRun, observed_as: str | None = None
+) -> int | None:
+    """Run typed passes under one of Inductor's observers; returns the number of applications.
 
-    None: the pass is disabled, by name or by the compiler bisector. Where graph changes are being
-    traced to passes, the graph is raised inside the observer.
+    None: disabled, by name or by the compiler bisector. Where graph changes are being traced to
+    passes, the graph is raised inside the observer.
+
+    ``observed_as`` is the name of Inductor's own observer, which is there whether something fires
+    or not. Without one, a pass that cannot fire is not worth an observer.
     """
     if run.degraded:
         return 0
-    if one.name in run.settings.disabled_passes:
+    wanted = [one for one in passes if one.name not in run.settings.disabled_passes]
+    if not wanted:
         return None
-    untouched = run.group is None or not run.group.changed
-    if untouched and not one.may_apply(run.gm.graph):
+    if observed_as is None and not any(_may_apply(one, run) for one in wanted):
         return 0
-    watcher = observer(run.gm, observed_as or one.name, run.subsystem)
+    watcher = observer(run.gm, observed_as or wanted[0].name, run.subsystem)
     if watcher.active:
         flush(run)
 
     def apply(_: object) -> int:
-        applications = runner.run_pass(run, one)
+        applications = sum(runner.run_pass(run, one) for one in wanted)
         if watcher.active:
             flush(run)
         return applications
 
     return watcher.apply_gm_pass(apply)
+
+
+def _may_apply(one: TypedPass, run: StageRun) -> bool:
+    changed = run.group is not None and run.group.changed
+    return changed or one.may_apply(run.gm.graph)
 
 
 def user_rewrites(run: StageRun) -> None:
@@ -91,7 +102,7 @@ def user_rewrites(run: StageRun) -> None:
         one = item() if isinstance(item, type) else item
         stages = (one.stage,) if isinstance(one.stage, str) else one.stage
         if isinstance(one, TypedPass) and run.stage in stages:
-            run.count += run_observed(one, run) or 0
+            run.count += run_observed([one], run) or 0
 
 
 @dataclass(frozen=True)
@@ -100,39 +111,59 @@ class TypedStep:
 
     If somebody put another function in the place of Inductor's, that one runs instead. After a
     failure, or where the typed pass is disabled, Inductor's own runs if the step is required.
+
+    ``observed_as`` is the name of the observer under which Inductor has it, if it has one.
+    ``then`` names typed passes that stand for functions which Inductor's function calls at its end,
+    under the same observer.
     """
 
     name: str
     stock_step: BridgedStep
     function: str
     observed_as: str | None = None
+    then: tuple[str, ...] = ()
 
     def __call__(self, run: StageRun) -> None:
         if not self.stock_step.when(run):
             return
-        function = stock.lookup(self.function)
-        if _all_bridged.get() or (function is not None and not stock.is_stock(function)):
+        if _all_bridged.get() or not self._is_stock():
             self.stock_step(run)
             return
-        applications = run_observed(make(self.name, run), run, self.observed_as)
+        if self.stock_step.needs is not None and stock.lookup(self.stock_step.needs) is None:
+            return  # this torch has no such step
+        passes = [make(name, run) for name in (self.name, *self.then)]
+        applications = run_observed(passes, run, self.observed_as)
         if run.degraded or (applications is None and self.stock_step.required):
             self.stock_step(run)
+
+    def _is_stock(self) -> bool:
+        """Whether the functions that the passes stand for are Inductor's own."""
+        references = [self.function]
+        references += [":".join(registry.home(name)) for name in self.then]
+        functions = [stock.lookup(reference) for reference in references]
+        return all(function is None or stock.is_stock(function) for function in functions)
 
 
 def typed_step(
     name: str,
     function: str,
     *,
+    over: Over = "graph",
     observed_as: str | None = None,
     when: Condition = always,
     required: bool = False,
+    values: bool = True,
+    then: tuple[str, ...] = (),
 ) -> TypedStep:
-    """The typed pass ``name``, standing for Inductor's ``function`` on the graph.
+    """The typed pass ``name``, standing for Inductor's ``function`` on the graph (or its module).
 
-    ``observed_as`` is the name of Inductor's observer, where that is not the name of the pass.
+    ``observed_as`` is the name of Inductor's observer, where that is not the name of the pass;
+    ``then`` as for :class:`TypedStep`.
     """
-    step = stock_pass(observed_as or name, function, when=when, required=required)
-    return TypedStep(name, replace(step, name=name), function, observed_as)
+    step = stock_pass(
+        observed_as or name, function, over=over, when=when, required=required, values=values
+    )
+    return TypedStep(name, replace(step, name=name), function, observed_as or name, then)
 
 
 @dataclass(frozen=True)
@@ -166,7 +197,7 @@ class TableStep:
             replaced = user_patterns.homes_in(table, frozenset(homes))
         for home, name in homes.items():
             if home in replaced:
-                run.count += run_observed(make(name, run), run) or 0
+                run.count += run_observed([make(name, run)], run) or 0
         rest = user_patterns.without(table, replaced) if replaced else table
         if run.degraded or run.untyped or not rest.patterns:
             return

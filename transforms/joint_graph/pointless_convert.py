@@ -13,6 +13,7 @@ from xductor.ir.arguments import ArgsAttr, Ref
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement
@@ -61,6 +62,8 @@ class PointlessConvert(TypedPass):
             memory = replacement.memory
             if memory.is_written(source, inner, op):
                 continue  # the first cast read what was there before
+            if not should_apply(self.name):
+                continue
             made = _convert(graph, op, source)
             memory.positions[made] = memory.positions[op]
             graph.block.erase_op(op)

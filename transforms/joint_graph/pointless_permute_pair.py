@@ -10,6 +10,7 @@ from xdsl.ir import OpResult
 
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement, same_meta
@@ -48,8 +49,10 @@ def _remove_pairs(graph: GraphOp, bodies: Bodies) -> int:
         if inner is None or not _undo(inner, op):
             continue
         source, result = inner.argument("self"), op.results[0]
-        if same_meta(result._type, source._type, replacement.facts) and replacement.may_be(
-            result, source
+        if (
+            same_meta(result._type, source._type, replacement.facts)
+            and replacement.may_be(result, source)
+            and should_apply(PointlessPermutePair.name)
         ):
             replacement.replace(op, source)
             if inner.results[0].first_use is None:

@@ -11,6 +11,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.noop_registry import sizes_agree
 from xductor.transforms.op_effects import Bodies
@@ -66,7 +67,11 @@ def _remove_views(graph: GraphOp, bodies: Bodies) -> int:
     for op in graph.block.ops:
         if op.name == _VIEW and isinstance(op, SchemaOp):
             source = op.argument("self")
-            if _gives_back(op, source, replacement) and replacement.may_replace(op, source):
+            if (
+                _gives_back(op, source, replacement)
+                and replacement.may_replace(op, source)
+                and should_apply(PointlessView.name)
+            ):
                 replacement.replace(op, source)
                 removed += 1
     return removed
@@ -82,7 +87,11 @@ def _remove_pairs(graph: GraphOp, bodies: Bodies) -> int:
         if inner is None:
             continue
         source = inner.argument("self")
-        if _gives_back(op, source, replacement) and replacement.may_be(op.results[0], source):
+        if (
+            _gives_back(op, source, replacement)
+            and replacement.may_be(op.results[0], source)
+            and should_apply(PointlessViewPair.name)
+        ):
             replacement.replace(op, source)
             if inner.results[0].first_use is None:
                 graph.block.erase_op(inner)

@@ -18,6 +18,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import symbols_of
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies, arguments_of, subgraphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -61,7 +62,11 @@ class DeadCodeElimination(TypedPass):
             assert isinstance(op, TorchOp)
             if any(result.first_use is not None for result in op.results):
                 removed += _forget_items(op)
-            elif self._is_removable(op, bodies) and not unbacked.is_needed(op):
+            elif (
+                self._is_removable(op, bodies)
+                and not unbacked.is_needed(op)
+                and should_apply(self.name)
+            ):
                 block.erase_op(op)
                 removed += 1
                 continue

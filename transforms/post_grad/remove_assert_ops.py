@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -30,7 +31,11 @@ class RemoveAssertOps(TypedPass):
         removed = 0
         for graph in graphs_of(module):
             for op in graph.block.ops:
-                if op.name == _ASSERTION and not any(result.uses for result in op.results):
+                if (
+                    op.name == _ASSERTION
+                    and not any(result.uses for result in op.results)
+                    and should_apply(self.name)
+                ):
                     graph.block.erase_op(op)
                     removed += 1
         return removed

@@ -13,6 +13,7 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.types import TensorType
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.noop_registry import NOOP_RULES
 from xductor.transforms.op_effects import Bodies
@@ -58,7 +59,7 @@ class RemoveNoopOps(TypedPass):
             source = self._source(op, replacement.facts)
             if source is None or (nested and op.raw_arguments):
                 continue
-            if replacement.may_replace(op, source):
+            if replacement.may_replace(op, source) and should_apply(self.name):
                 replacement.replace(op, source)
                 removed += 1
         return removed

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
+from xductor.transforms.block_order import arrange
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -52,7 +53,7 @@ def _sort(graph: GraphOp) -> int:
     order = _stable_order(ops)
     if len(order) != len(ops):
         _fail(graph, ops, order)
-    _arrange(block, order)
+    arrange(block, order)
     return 1
 
 
@@ -97,20 +98,6 @@ def _missing(op: Operation, available: set[SSAValue]) -> SSAValue | None:
         if operand not in available and isinstance(operand.owner, Operation):
             return operand
     return None
-
-
-def _arrange(block: Block, order: list[Operation]) -> None:
-    """Put a block's ops into an order, moving only those that are not in place."""
-    cursor: Operation | None = None
-    for op in order:
-        following = block.first_op if cursor is None else cursor.next_op
-        if following is not op:
-            block.detach_op(op)
-            if cursor is not None:
-                block.insert_op_after(op, cursor)
-            elif block.first_op is not None:
-                block.insert_op_before(op, block.first_op)
-        cursor = op
 
 
 def _fail(graph: GraphOp, ops: list[Operation], order: list[Operation]) -> None:

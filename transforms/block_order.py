@@ -1,0 +1,21 @@
+"""Putting the ops of a block into an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation
+
+
+def arrange(block: Block, order: Sequence[Operation]) -> None:
+    """Put a block's ops into an order, moving only those that are not in place."""
+    cursor: Operation | None = None
+    for op in order:
+        following = block.first_op if cursor is None else cursor.next_op
+        if following is not op:
+            block.detach_op(op)
+            if cursor is not None:
+                block.insert_op_after(op, cursor)
+            elif block.first_op is not None:
+                block.insert_op_before(op, block.first_op)
+        cursor = op

@@ -1,0 +1,80 @@
+"""`fix_iota_device`: a range that only indexes tensors of a device is made there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.arguments import ArgsAttr, references
+from xductor.ir.graph import GraphOp
+from xductor.ir.operations import SchemaOp
+from xductor.ir.types import TensorType
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_IOTA = "prims.iota.default"
+_INDEXING = frozenset(("aten.index.Tensor", "aten.index_put.default"))
+
+
+@dataclass(frozen=True)
+class FixIotaDevice(TypedPass):
+    """A range on CPU that does nothing but index tensors of one other device is made there.
+
+    Else each use would copy it to the device. It must be among the indices: as a value to put it
+    may well stay on CPU.
+    """
+
+    name: ClassVar[str] = "fix_iota_device"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "joint_graph.py:fix_iota_device"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((_IOTA,))
+    matched_nodes: ClassVar[int] = 1
+
+    def rewrite(self, module: ModuleOp) -> int:
+        moved = 0
+        for graph in graphs_of(module):
+            for op in graph.block.ops:
+                if op.name == _IOTA and isinstance(op, SchemaOp):
+                    device = _indexed_device(op)
+                    if device is not None and device.type != op.argument("device").type:
+                        _move(graph, op, device)
+                        moved += 1
+        return moved
+
+
+def _indexed_device(op: SchemaOp) -> torch.device | None:
+    """The device of all that a range indexes; None if it is used otherwise."""
+    devices: set[torch.device] = set()
+    for use in op.results[0].uses:
+        user: Any = use.operation
+        if user.name not in _INDEXING:
+            return None
+        indices = user.args.data[user.table.index["indices"]]
+        if all(ref.index != use.index for ref in references(indices)):
+            return None
+        indexed = user.results[0]._type
+        if type(indexed) is not TensorType:
+            return None
+        devices.add(indexed.device)
+    return devices.pop() if len(devices) == 1 else None
+
+
+def _move(graph: GraphOp, op: SchemaOp, device: torch.device) -> None:
+    """Put a range on the device in the place of `op`."""
+    data = list(op.args.data)
+    data[op.table.index["device"]] = device
+    type_ = op.results[0]._type
+    assert type(type_) is TensorType
+    made = type(op).make(
+        ArgsAttr(tuple(data)),
+        op._operands,
+        [TensorType(type_.data._replace(device=device))],
+        op.node.inherited(op.node.names, op.node.node),
+    )
+    graph.block.insert_op_before(made, op)
+    op.results[0].replace_all_uses_with(made.results[0])
+    graph.block.erase_op(op)

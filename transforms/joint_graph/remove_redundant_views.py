@@ -1,0 +1,76 @@
+"""`remove_redundant_views`: views of one tensor's bytes as one dtype, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.graph import GraphOp
+from xductor.ir.operations import SchemaOp
+from xductor.ir.types import TensorType
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.op_effects import Bodies
+from xductor.transforms.replacement import Replacement, same_meta
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_VIEW = "aten.view.dtype"
+
+
+@dataclass(frozen=True)
+class RemoveRedundantViews(TypedPass):
+    """A view as another dtype is the earlier view as that dtype, or the tensor that had it first.
+
+    Views of views count as views of the tensor under all of them. Sizes, strides and offset must
+    agree; an output does not become the very tensor that is an input or another output. Views that
+    nobody uses go.
+    """
+
+    name: ClassVar[str] = "remove_redundant_views"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "joint_graph.py:remove_redundant_views"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        bodies = Bodies(module)
+        return sum(_remove_views(graph, bodies) for graph in graphs_of(module))
+
+
+def _remove_views(graph: GraphOp, bodies: Bodies) -> int:
+    removed = 0
+    replacement = Replacement(graph, bodies)
+    views: dict[SSAValue, dict[torch.dtype, SSAValue]] = {}
+    for op in graph.block.ops:
+        if op.name != _VIEW or not isinstance(op, SchemaOp):
+            continue
+        source, dtype, result = op.argument("self"), op.argument("dtype"), op.results[0]
+        if type(source._type) is not TensorType:
+            continue
+        known = views.setdefault(source, {source._type.dtype: source})
+        found = known.get(dtype)
+        if found is not None and _is_same(result, found, replacement):
+            replacement.replace(op, found)
+            removed += 1
+            continue
+        known.setdefault(dtype, result)
+        views[result] = known
+    return removed + _erase_unused(graph, views)
+
+
+def _is_same(result: OpResult, found: SSAValue, replacement: Replacement) -> bool:
+    return same_meta(result._type, found._type, replacement.facts) and replacement.may_be(
+        result, found
+    )
+
+
+def _erase_unused(graph: GraphOp, views: dict[SSAValue, dict[torch.dtype, SSAValue]]) -> int:
+    erased = 0
+    for value in reversed(views):
+        if isinstance(value, OpResult) and value.op.name == _VIEW and value.first_use is None:
+            graph.block.erase_op(value.op)
+            erased += 1
+    return erased

@@ -1,0 +1,303 @@
+"""Which values of a graph are one number everywhere, and which number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import Graph, Node
+from torch.utils._python_dispatch import _disable_current_modes
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.effects import overload_effects
+from xductor.ir.expressions import SymExpr
+from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.python_calls import CallArguments, NoPythonValue
+from xductor.ir.storage import result_aliases
+from xductor.ir.types import TensorType
+from xductor.transforms.memory import Memory
+from xductor.transforms.op_effects import effects_of
+
+Number = int | float | complex
+
+FULL = "aten.full.default"
+MUL = ("aten.mul.Tensor", "aten.mul.Scalar")
+_FRESH_CONSTANT = "aten.lift_fresh_copy.default"
+
+CONSTRUCTORS: Mapping[str, Callable[[SchemaOp], Any]] = {
+    FULL: lambda op: op.argument("fill_value"),
+    "aten.scalar_tensor.default": lambda op: op.argument("s"),
+    "aten.full_like.default": lambda op: op.argument("fill_value"),
+    "aten.new_full.default": lambda op: op.argument("fill_value"),
+    **dict.fromkeys(
+        ("aten.ones.default", "aten.ones_like.default", "aten.new_ones.default"), lambda _: 1
+    ),
+    **dict.fromkeys(
+        ("aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default"), lambda _: 0
+    ),
+}
+"""Calls that make a uniform tensor, and the number they fill it with."""
+
+# They may copy or view; either way the content is the operand's.
+_KEEP_CONTENT = frozenset(
+    ("aten.reshape.default", "aten.contiguous.default", "aten.flatten.using_ints",
+     "prims.device_put.default")
+)  # fmt: skip
+
+# Rounded correctly, or not at all: on every device the bits are those that a CPU gives.
+_SAME_ON_EVERY_DEVICE = frozenset(
+    ("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "clamp",
+     "clone", "convert_element_type", "div", "eq", "floor", "ge", "gt", "isinf", "isnan", "le",
+     "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "masked_fill", "maximum",
+     "minimum", "mul", "ne", "neg", "relu", "sign", "sub", "trunc", "where")
+)  # fmt: skip
+
+
+class UniformValues:
+    """The uniform values of one graph, each with its number as a tensor without dims.
+
+    Numbers come from constructors and from constants of one element that nobody else has. They go
+    through views, and through pointwise ops whose inputs are all uniform: those are run, with
+    PyTorch's own kernel, on one element. Never: random numbers, uninitialised memory, and storage
+    that an op of the graph writes to or that belongs to an input.
+
+    - `zero_products`: also a product with the integer zero of numbers that may be infinite or NaN.
+    """
+
+    def __init__(self, graph: GraphOp, memory: Memory, *, zero_products: bool = False) -> None:
+        self.graph = graph
+        self._memory = memory
+        self._zero_products = zero_products
+        self._numbers: dict[SSAValue, torch.Tensor] = {}
+        with _disable_current_modes(), torch.no_grad():
+            for op in graph.block.ops:
+                if isinstance(op, SchemaOp):
+                    self._visit(op)
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
+    def of(self, value: SSAValue) -> torch.Tensor | None:
+        """The number as a tensor on CPU without dims, of the value's dtype; None if unknown."""
+        return self._numbers.get(value)
+
+    def stands_for(self, value: SSAValue, other: SSAValue) -> None:
+        """Note that a new value has the content of another."""
+        self._numbers[value] = self._numbers[other]
+
+    def erase_unread(self) -> None:
+        """Erase the calls whose results are all uniform, and read by nobody."""
+        for op in reversed(self.graph.block.ops):
+            if (
+                isinstance(op, SchemaOp)
+                and op.results
+                and all(result.first_use is None for result in op.results)
+                and all(result in self._numbers for result in op.results)
+                and effects_of(op).pure
+            ):
+                self.graph.block.erase_op(op)
+
+    def _visit(self, op: SchemaOp) -> None:
+        for result, number in self._found(op):
+            type_ = result._type
+            if (
+                type(type_) is TensorType
+                and number.dtype is type_.dtype
+                and _is_plain(type_)
+                and self._is_constant(result)
+            ):
+                self._numbers[result] = number
+
+    def _is_constant(self, value: SSAValue) -> bool:
+        storage = self._memory.storage(value)
+        return not storage.writes and not storage.outside
+
+    def _found(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:
+        """The results that are uniform as far as the call goes, and their numbers."""
+        number = self._constructed(op)
+        if number is None and any(operand in self._numbers for operand in op._operands):
+            if len(op.results) == 1 and _is_pointwise(op.target):
+                number = self._computed(op)
+            else:
+                yield from self._kept(op)
+                return
+        if number is not None:
+            yield op.results[0], number
+
+    def _constructed(self, op: SchemaOp) -> torch.Tensor | None:
+        fill = CONSTRUCTORS.get(op.name)
+        if fill is not None:
+            return _filled(op, fill(op))
+        if op.name == _FRESH_CONSTANT:
+            return self._fresh_constant(op)
+        if op.name in MUL and self._is_product_with_zero(op):
+            return _filled(op, 0)
+        return None
+
+    def _is_product_with_zero(self, op: SchemaOp) -> bool:
+        """A tensor times the integer 0: of integers it is 0, of other numbers perhaps NaN."""
+        type_ = op.results[0]._type
+        if type(type_) is not TensorType:
+            return False
+        exact = not (type_.dtype.is_floating_point or type_.dtype.is_complex)
+        if not exact and not self._zero_products:
+            return False
+        return any(isinstance(arg, int) and arg == 0 for arg in op.args.data)
+
+    def _fresh_constant(self, op: SchemaOp) -> torch.Tensor | None:
+        """A literal of the user's program: the copy is made anew in each run, the source is hid."""
+        source = op.argument("self")
+        owner = source.owner if isinstance(source, SSAValue) else None
+        live = self.graph.live
+        if type(owner) is not GetAttrOp or live is None:
+            return None
+        found: Any = live.gm
+        for part in owner.path.split("."):
+            found = getattr(found, part, None)
+        if type(found) is not torch.Tensor or isinstance(found, FakeTensor):
+            return None
+        if found.numel() != 1 or found.device.type != "cpu" or found.layout is not torch.strided:
+            return None
+        return found.detach().reshape(()).clone()
+
+    def _kept(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:
+        """Results that hold the elements of an operand."""
+        if op.name == "aten.view.dtype":
+            number = self._numbers.get(op._operands[0])
+            dtype = op.argument("dtype")
+            if number is not None and number.dtype.itemsize == dtype.itemsize:
+                yield op.results[0], number.view(dtype)
+            return
+        certain = op.name in _KEEP_CONTENT
+        for result, fact in zip(op.results, result_aliases(op), strict=False):
+            if fact is not None and (fact[1] or certain):
+                number = self._numbers.get(op._operands[fact[0]])
+            elif certain:
+                number = self._numbers.get(op._operands[0])
+            else:
+                number = None
+            if number is not None:
+                yield result, number
+
+    def _computed(self, op: SchemaOp) -> torch.Tensor | None:
+        """The op on one element; None where that cannot be run, or raises."""
+        type_ = op.results[0]._type
+        if type(type_) is not TensorType or not _runs_alike(op, type_):
+            return None
+        inputs: list[torch.Tensor] = []
+        for operand in op._operands:
+            number = self._numbers.get(operand)
+            if number is None:
+                return None
+            # How dtypes promote depends on which of the tensors have dims.
+            inputs.append(number.reshape((1,) * (operand._type.rank > 0)))  # type: ignore[attr-defined]
+        try:
+            positional, keywords = _ARGUMENTS.of(type(op), op.args.data, inputs)
+            keywords.pop("memory_format", None)
+            found = op.target(*positional, **keywords)
+        except _REFUSALS:
+            return None
+        if not isinstance(found, torch.Tensor) or found.numel() != 1:
+            return None
+        return found.reshape(()).clone()
+
+
+# What a kernel says of values or dtypes that it cannot take: eager says it when it runs.
+_REFUSALS = (NoPythonValue, RuntimeError, ValueError, TypeError, ArithmeticError)
+
+
+def _no_symbol(expression: SymExpr) -> Any:
+    raise NoPythonValue(f"{expression} is known when the graph runs")
+
+
+def _no_subgraph(name: str) -> Any:
+    raise NoPythonValue(f"subgraph @{name}")
+
+
+_ARGUMENTS = CallArguments(_no_symbol, _no_subgraph)
+
+
+def _is_plain(type_: TensorType) -> bool:
+    fields = type_.data
+    return fields.layout == "strided" and not fields.subclass and not fields.flags
+
+
+def _filled(op: SchemaOp, number: Any) -> torch.Tensor | None:
+    type_ = op.results[0]._type
+    if type(number) not in (int, float, bool, complex) or type(type_) is not TensorType:
+        return None
+    try:
+        return torch.full((), number, dtype=type_.dtype)
+    except _REFUSALS:  # does not fit
+        return None
+
+
+@cache
+def _is_pointwise(target: OpOverload) -> bool:
+    return torch.Tag.pointwise in target.tags and overload_effects(target).pure
+
+
+def _runs_alike(op: TorchOp, type_: TensorType) -> bool:
+    """Whether running on CPU gives what the device of the result would give."""
+    if any(isinstance(leaf, torch.device) for leaf in op.args.data):
+        return False
+    if type_.device.type == "cpu":
+        return True
+    name = op.name.split(".")[1]
+    return name in _SAME_ON_EVERY_DEVICE and not type_.dtype.is_complex
+
+
+# ------------------------------------------------------------------------------- FX graphs
+
+
+@cache
+def _targets(names: tuple[str, ...]) -> tuple[OpOverload, ...]:
+    found: list[OpOverload] = []
+    for name in names:
+        namespace, packet, overload = name.split(".")
+        found.append(getattr(getattr(getattr(torch.ops, namespace), packet), overload))
+    return tuple(found)
+
+
+def constructor_nodes(graph: Graph) -> list[Node]:
+    """The nodes of an FX graph at which uniform values begin."""
+    targets = _targets((*CONSTRUCTORS, _FRESH_CONSTANT))
+    nodes = [
+        node
+        for target in targets
+        for node in graph.find_nodes(op="call_function", target=target, sort=False)
+    ]
+    nodes.extend(zero_products(graph))
+    return nodes
+
+
+def zero_products(graph: Graph) -> Iterator[Node]:
+    """Products with the integer zero."""
+    for target in _targets(MUL):
+        for node in graph.find_nodes(op="call_function", target=target, sort=False):
+            if any(isinstance(arg, int) and arg == 0 for arg in node.args):
+                yield node
+
+
+def uniform_uses(graph: Graph) -> Iterator[tuple[Node, bool]]:
+    """Calls of an FX graph that read a value which may be uniform, and whether all they read is."""
+    pending = constructor_nodes(graph)
+    known = set(pending)
+    while pending:
+        node = pending.pop()
+        for user in node.users:
+            if user in known or user.op != "call_function":
+                continue
+            whole = isinstance(user.target, OpOverload) and all(
+                used in known or not isinstance(used.meta.get("val"), torch.Tensor)
+                for used in user.all_input_nodes
+            )
+            yield user, whole
+            if whole:
+                known.add(user)
+                pending.append(user)

@@ -1,0 +1,43 @@
+"""`remove_profiler_ops`: the marks of `record_function`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_MARKS = frozenset(
+    (
+        "profiler._record_function_enter.default",
+        "profiler._record_function_enter_new.default",
+        "profiler._record_function_exit.default",
+        "profiler._record_function_exit._RecordFunction",
+    )
+)
+
+
+@dataclass(frozen=True)
+class RemoveProfilerOps(TypedPass):
+    """Remove where ranges of the profiler begin and end, so that they do not hinder fusion.
+
+    A range whose handle something else uses stays.
+    """
+
+    name: ClassVar[str] = "remove_profiler_ops"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
+    inductor: ClassVar[str] = "post_grad.py:_remove_profiler_ops"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = _MARKS
+
+    def rewrite(self, module: ModuleOp) -> int:
+        removed = 0
+        for graph in graphs_of(module):
+            for op in reversed(graph.block.ops):
+                if op.name in _MARKS and all(result.first_use is None for result in op.results):
+                    graph.block.erase_op(op)
+                    removed += 1
+        return removed

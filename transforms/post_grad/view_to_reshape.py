@@ -1,0 +1,58 @@
+"""`view_to_reshape`: views that may become copies, where layouts are still to be chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.graph import GraphOp
+from xductor.ir.operations import SchemaOp
+from xductor.ir.registry import op_class_by_name
+from xductor.ir.results import AliasAttr
+from xductor.ir.storage import result_aliases
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_VIEW = "aten.view.default"
+_RESHAPE = "aten.reshape.default"
+
+
+@dataclass(frozen=True)
+class ViewToReshape(TypedPass):
+    """`view` becomes `reshape`, in every graph of the module.
+
+    Inductor may give an input another layout than it had, for which the view would be an error. As
+    long as layouts stay, the reshape is that view: its result shares the storage.
+    """
+
+    name: ClassVar[str] = "view_to_reshape"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
+    inductor: ClassVar[str] = "post_grad.py:view_to_reshape"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        changed = 0
+        for graph in graphs_of(module):
+            for op in graph.block.ops:
+                if op.name == _VIEW and isinstance(op, SchemaOp):
+                    _reshape(graph, op)
+                    changed += 1
+        return changed
+
+
+def _reshape(graph: GraphOp, op: SchemaOp) -> None:
+    """A reshape in the place of a view, with its arguments, type and alias."""
+    cls: Any = op_class_by_name(_RESHAPE)
+    made = cls.make(
+        op.args,
+        op._operands,
+        op.result_types,
+        op.node.inherited(op.node.names, op.node.node),
+        aliases=AliasAttr(result_aliases(op)),
+    )
+    graph.block.insert_op_before(made, op)
+    op.results[0].replace_all_uses_with(made.results[0])
+    graph.block.erase_op(op)

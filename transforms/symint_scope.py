@@ -1,0 +1,57 @@
+"""Sizes as arguments of new ops: a constant, or a value that the graph has at that place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from xductor.ir.arguments import ListArg, Ref
+from xductor.ir.expressions import SymExpr
+from xductor.ir.graph import GraphOp
+from xductor.ir.types import Dim, SymIntType
+
+
+class SymintScope:
+    """The symbolic integers among the values of a graph, by expression."""
+
+    def __init__(self, graph: GraphOp, positions: Mapping[Operation, int]) -> None:
+        self._positions = positions
+        self._values: dict[SymExpr, SSAValue] = {}
+        for value in graph.block.args:
+            self._note(value)
+        for op in graph.block.ops:
+            for result in op.results:
+                self._note(result)
+
+    def _note(self, value: SSAValue) -> None:
+        if type(value._type) is SymIntType and type(value._type.expr) is SymExpr:
+            self._values.setdefault(value._type.expr, value)
+
+    def before(self, expression: SymExpr, op: Operation) -> SSAValue | None:
+        """The first value of that expression, if it is there when `op` runs."""
+        value = self._values.get(expression)
+        if value is None:
+            return None
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return value
+        return value if self._positions[owner] < self._positions[op] else None
+
+    def sizes(self, dims: Sequence[Dim], op: Operation, operands: list[SSAValue]) -> ListArg | None:
+        """Sizes as a list argument of an op in the place of `op`; None if one is not at hand.
+
+        Appends the values that the list refers to to `operands`.
+        """
+        found: list[Any] = []
+        for dim in dims:
+            if type(dim) is not SymExpr:
+                found.append(dim)
+                continue
+            value = self.before(dim, op)
+            if value is None:
+                return None
+            found.append(Ref(len(operands)))
+            operands.append(value)
+        return ListArg(found)
