@@ -25,6 +25,7 @@ from typing import Any
 
 from xductor.backend import compile_state, versions
 from xductor.backend.settings import Settings
+from xductor.transforms import debug_counters
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ def key_part() -> tuple[str, ...] | None:
     settings = compile_state.current().settings
     if settings is None:
         return None
+    if debug_counters.active():
+        raise versions.cache_bypass("xductor: debug counters depend on what was compiled before")
     part, unstable = _describe(settings)
     if unstable:
         raise versions.cache_bypass(f"xductor: no stable hash for {', '.join(unstable)}")
@@ -79,6 +82,7 @@ def tagged() -> Iterator[None]:
         yield
         return
     part, unstable = _describe(settings)
+    unstable += debug_counters.active()
     # A key that nobody has used or will use: the caches are as good as bypassed.
     tag = uuid.uuid4().hex if unstable else " ".join(part)
     config = versions.compiler_config()

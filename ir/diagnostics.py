@@ -1,15 +1,41 @@
-"""The one place that words errors about ops: what, where in the user's code, expected, found."""
+"""The one place that words errors about ops: what, where in the user's code, expected, found.
+
+The errors are `OpError`s: what was parsed from a file leads with file, line and column in it.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.arguments import ArgsAttr
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.printing import op_tail, value_names
+from xductor.ir.text_locations import place_in_text
+
+
+class OpError(VerifyException):
+    """What is wrong with an op or a graph.
+
+    - `problem`: what is wrong, without the names of nodes; the same for the same mistake elsewhere.
+    - `place`: file, line and column of the op in the text it was parsed from, if it was.
+    - `description`: the whole text, without the place.
+    """
+
+    def __init__(self, op: Operation, problem: str, description: str) -> None:
+        self.problem = f"{op.name}: {problem}"
+        self.place = place_in_text(op)
+        self.description = description
+        super().__init__(self._leading_place() + description)
+
+    def _leading_place(self) -> str:
+        if self.place is None:
+            return ""
+        file, line, column = self.place
+        return f"{file}:{line}:{column}: "
 
 
 def op_line(op: TorchOp) -> str:
@@ -56,4 +82,9 @@ def describe(
 
 def fail(op: TorchOp, problem: str, **details: Any) -> NoReturn:
     """Raise VerifyException with such a text."""
-    raise VerifyException(describe(op, problem, **details))
+    raise OpError(op, problem, describe(op, problem, **details))
+
+
+def fail_graph(graph: GraphOp, problem: str) -> NoReturn:
+    """Raise VerifyException about a graph as a whole; the problem begins with a verb."""
+    raise OpError(graph, problem, f"fx.graph @{graph.sym_name.data} {problem}")

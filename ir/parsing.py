@@ -34,7 +34,8 @@ def _resume(parser: Any, position: int) -> None:
 
 def _scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> Any:
     """Run our scanner from where xDSL's parser stands, and let xDSL go on behind it."""
-    scanner = Scanner(parser.lexer.input.content, _start(parser), value_of or _no_values)
+    source = parser.lexer.input
+    scanner = Scanner(source.content, _start(parser), value_of or _no_values, source.name)
     try:
         result = read(scanner)
     except TextError as error:
@@ -168,6 +169,7 @@ def parse_graph(parser: Parser) -> GraphOp:
 
 
 def _graph(scanner: Scanner) -> GraphOp:
+    location = scanner.location()
     name = scanner.symbol_name()
     if name is None:
         raise scanner.error(f"expected the graph's name (@forward), found {scanner.found()}")
@@ -179,7 +181,9 @@ def _graph(scanner: Scanner) -> GraphOp:
     if not declared:
         scanner.expect("{", "of the graph's body")
         _body(scanner, block, values)
-    return GraphOp(name, stage, block, symbols, ambient, arguments=names, declared=declared)
+    graph = GraphOp(name, stage, block, symbols, ambient, arguments=names, declared=declared)
+    graph.location = location
+    return graph
 
 
 def _clauses(scanner: Scanner) -> tuple[str, SymbolTable, Ambient]:
@@ -233,11 +237,13 @@ def _body(scanner: Scanner, block: Block, values: dict[str, SSAValue]) -> None:
     scanner.value_of = value_of
     while not scanner.accept("}"):
         start = scanner.position
+        location = scanner.location()
         names = _result_names(scanner)
         for name in names:
             if name in values:
                 raise scanner.error(f"the name %{name} is taken", start)
         op = _op(scanner, names, start)
+        op.location = location
         block.add_op(op)
         values.update(zip(names, op.results, strict=True))
 

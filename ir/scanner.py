@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from xdsl.dialects.builtin import FileLineColLoc, StringAttr
 
 from xductor.ir.arguments import (
     DictArg,
@@ -22,6 +23,7 @@ from xductor.ir.arguments import (
 )
 from xductor.ir.dtypes import DTYPE_OF_TEXT
 from xductor.ir.expressions import ExpressionError, SymExpr, parse_expr
+from xductor.ir.text_locations import text_location
 from xductor.ir.types import (
     FLAGS,
     NONE,
@@ -74,12 +76,25 @@ _types: dict[str, Any] = {}
 class Scanner:
     """A cursor over the text; every method skips space and comments first."""
 
-    __slots__ = ("position", "text", "value_of")
+    __slots__ = ("_counted", "_file", "_line", "position", "text", "value_of")
 
-    def __init__(self, text: str, position: int, value_of: Callable[[str, int], Any]) -> None:
+    def __init__(
+        self, text: str, position: int, value_of: Callable[[str, int], Any], file: str = "<text>"
+    ) -> None:
         self.text = text
         self.position = position
         self.value_of = value_of
+        self._file = StringAttr(file)
+        self._counted, self._line = 0, 1
+
+    def location(self) -> FileLineColLoc:
+        """File, line and column of what comes next. Lines are counted once, going down."""
+        self.skip()
+        text, position = self.text, self.position
+        self._line += text.count("\n", self._counted, position)
+        self._counted = position
+        column = position - text.rfind("\n", 0, position)
+        return text_location(self._file, self._line, column)
 
     def error(self, message: str, position: int | None = None) -> TextError:
         return TextError(message, self.position if position is None else position)

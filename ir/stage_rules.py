@@ -12,7 +12,6 @@ from typing import Any
 
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from xdsl.ir import BlockArgument, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.alias_summary import (
     AliasSummary,
@@ -21,7 +20,7 @@ from xductor.ir.alias_summary import (
     returned_values,
 )
 from xductor.ir.arguments import leaves
-from xductor.ir.diagnostics import fail
+from xductor.ir.diagnostics import fail, fail_graph
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_graph
 from xductor.ir.inference import storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
@@ -84,10 +83,11 @@ def _check_interface(graph: GraphOp) -> None:
         return
     names = tuple(node.name for node in live.placeholders)
     if graph.argument_names != names:
-        raise VerifyException(
-            f"fx.graph @{graph.sym_name.data}: a pre-grad graph keeps its placeholders\n"
+        fail_graph(
+            graph,
+            "is not as it was: a pre-grad graph keeps its placeholders\n"
             f"  expected: {', '.join(names)}\n"
-            f"  found:    {', '.join(graph.argument_names)}"
+            f"  found:    {', '.join(graph.argument_names)}",
         )
     output = graph.output
     origin = output.node.args

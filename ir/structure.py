@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.arguments import ArgsAttr, Ref, SymbolRef, leaves
 from xductor.ir.expressions import SymExpr
@@ -189,21 +188,17 @@ def check_graph(graph: GraphOp) -> None:
     unbacked = _Unbacked(graph)
     names = set(graph.argument_names)
     if len(names) != len(block.args):
-        raise VerifyException(
-            f"fx.graph @{graph.sym_name.data}: argument names are not unique or not complete"
-        )
+        _fail_graph(graph, "has argument names that are not unique or not complete")
     for argument in block.args:
         _check_symbols(graph, argument._type, bound)
     last = block.last_op
     if not isinstance(last, OutputOp):
-        raise VerifyException(f"fx.graph @{graph.sym_name.data} does not end in fx.output")
+        _fail_graph(graph, "does not end in fx.output")
     op: Any = block.first_op
     while op is not None:
         if type(op) not in op_kinds:
             if not isinstance(op, TorchOp):
-                raise VerifyException(
-                    f"fx.graph @{graph.sym_name.data} holds {op.name}, which is no op of a graph"
-                )
+                _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
             op_kinds.add(type(op))
         for operand in op._operands:
             if id(operand) not in defined:
@@ -258,9 +253,10 @@ def _fail_names(op: TorchOp, own: tuple[str, ...]) -> None:
 def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
     missing = symbols_of(type_) - bound
     if missing:
-        raise VerifyException(
-            f"fx.graph @{graph.sym_name.data}: an argument of type {type_} mentions symbols "
-            f"the graph does not have: {sorted(missing)}"
+        _fail_graph(
+            graph,
+            f"has an argument of type {type_} that mentions symbols the graph does not have: "
+            f"{sorted(missing)}",
         )
 
 
@@ -308,6 +304,12 @@ def _fail(op: Any, problem: str, **details: Any) -> Any:
     from xductor.ir.diagnostics import fail
 
     fail(op, problem, **details)
+
+
+def _fail_graph(graph: GraphOp, problem: str) -> None:
+    from xductor.ir.diagnostics import fail_graph
+
+    fail_graph(graph, problem)
 
 
 def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:

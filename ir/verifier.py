@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import VerifyException
 
+from xductor.ir.diagnostics import fail_graph
 from xductor.ir.graph import GraphOp
 from xductor.ir.structure import check_graph
 
@@ -56,5 +56,5 @@ def _check_names(graphs: list[GraphOp]) -> None:
     for graph in graphs:
         name = graph.sym_name.data
         if name in seen:
-            raise VerifyException(f"two graphs of the module are called @{name}")
+            fail_graph(graph, f"is one of two: two graphs of the module are called @{name}")
         seen.add(name)

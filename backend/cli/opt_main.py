@@ -1,20 +1,24 @@
 """``xductor-opt``: parse text, run a pipeline of passes, verify between them, print.
 
 Built on xDSL's driver, whose flags, pipeline syntax and own passes it keeps. It adds our Context
-(ops are looked up one at a time in PyTorch's registry), our passes and ``--verify-level``.
+(ops are looked up one at a time in PyTorch's registry), our passes, ``--verify-level``, and what
+compiler engineers know from mlir-opt: printing around passes, statistics, timing, debug counters,
+expected errors, plugins. What these flags print goes to stderr.
 """
 
 import argparse
-import dataclasses
 import difflib
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from io import BytesIO
 from typing import IO, Literal, cast, get_args
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
+from xdsl.passes import PassPipeline
 from xdsl.universe import Universe
-from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
     DiagnosticException,
@@ -23,8 +27,14 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from xductor.backend.cli import opt_arguments, pass_plugins
+from xductor.backend.cli.expected_diagnostics import Expected, compare, expectations
+from xductor.backend.cli.pass_listeners import PrintIR, TimePasses, count_ops, op_stats
 from xductor.ir.context import XductorContext
+from xductor.ir.graph import GraphOp
 from xductor.ir.verifier import verify
+from xductor.transforms import debug_counters
+from xductor.transforms.instrumentation import InstrumentedPipeline, PassListener
 from xductor.transforms.registry import passes_for_cli
 from xductor.transforms.universe import UNIVERSE
 
@@ -35,12 +45,25 @@ class UsageError(Exception):
     """The command line asks for something that does not exist."""
 
 
+class UnmetExpectations(Exception):
+    """Errors came that no comment expects, or expected ones did not."""
+
+
 class XductorOptMain(xDSLOptMain):
     """xDSL's driver over our Context and passes."""
 
     version_format = "xductor-opt on xdsl {xdsl_version}"
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
+        given = sys.argv[1:] if args is None else args
+        self._plugins = pass_plugins.load(opt_arguments.plugins(given))
+        self._expected: list[Expected] = []
+        self._errors: list[Exception] = []
+        self._checks_expected = False
+        self._failed = False
+        self._counts_before, self._counts_after = Counter[str](), Counter[str]()
+        self.timing: TimePasses | None = None
+        self.counters = debug_counters.Counters()
         super().__init__(description="xductor's modular optimizer driver", args=args)
 
     def register_all_dialects(self) -> None:
@@ -53,58 +76,138 @@ class XductorOptMain(xDSLOptMain):
 
     def register_all_passes(self) -> None:
         super().register_all_passes()
-        for name, factory in passes_for_cli().items():
+        for name, factory in (passes_for_cli() | self._plugins).items():
             self.register_pass(name, factory)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        arg_parser.add_argument(
-            "--verify-level",
-            choices=get_args(VerifyLevel),
-            default="structure",
-            help="what is checked after parsing and after each pass: the form of every op and of "
-            "the graph (structure, the default), every result type against PyTorch's own "
-            "inference (types), the rules of the graph's stage (stage)",
-        )
+        opt_arguments.add(arg_parser, get_args(VerifyLevel))
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
         try:
-            return super().prepare_input()
+            chunks, extension = super().prepare_input()
         except ValueError as error:  # no frontend reads such a file
             raise UsageError(f"{error}; name the format with --frontend") from error
+        # Each chunk stands behind as many empty lines as lines precede it, so that places in it
+        # are places in the file.
+        texts = [(b"\n" * offset + chunk.read()) for chunk, offset in chunks]
+        if self.args.verify_diagnostics:
+            self._checks_expected = any(expectations(_decoded(text)) for text in texts)
+        return [(BytesIO(text), 0) for text in texts], extension
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        if self._checks_expected:
+            text = chunk.read()
+            chunk = BytesIO(text)
+            self._expected += expectations(_decoded(text))
+        try:
+            with self._phase("parse"):
+                return super().parse_chunk(chunk, file_extension, start_offset)
+        except ParseError as error:
+            if not self._checks_expected:
+                raise
+            self._errors.append(error)
+            return None
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        self._failed = False
+        if self.args.print_op_stats:
+            self._counts_before.update(count_ops(prog))
+        try:
+            super().apply_passes(prog)
+        except DiagnosticException as error:
+            if not self._checks_expected:
+                raise
+            self._errors.append(error)
+            self._failed = True
+            return
+        if self.args.print_op_stats:
+            self._counts_after.update(count_ops(prog))
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        if self._failed:
+            return ""
+        with self._phase("print"):
+            return super().output_resulting_program(prog)
+
+    def run(self) -> None:
+        with debug_counters.counting(self.counters):
+            super().run()
+        if self.args.print_op_stats:
+            print(op_stats(self._counts_before, self._counts_after), file=sys.stderr)
+        if self.timing is not None:
+            print(self.timing.table(), file=sys.stderr)
+        if self.args.print_debug_counters:
+            print(debug_counters.report(self.counters), file=sys.stderr)
+        if self._checks_expected:
+            complaints = compare(self._expected, self._errors, self.get_input_name())
+            if complaints:
+                raise UnmetExpectations("\n".join(complaints))
 
     def setup_pipeline(self) -> None:
         self._refuse_unknown_passes()
         try:
-            super().setup_pipeline()
+            passes = PassPipeline.parse_spec(self.available_passes, self.args.passes).passes
         except ValueError as error:  # an option the pass does not have, or of another type
             raise UsageError(str(error)) from error
-        if self.args.disable_verify:
-            return
-        level = cast(VerifyLevel, self.args.verify_level)
-        xdsl_callback = self.pipeline.callback
+        self.counters = self._debug_counters()
+        if self.args.time_passes:
+            self.timing = TimePasses()
+        self.pipeline = InstrumentedPipeline(
+            passes,
+            listeners=tuple(self._listeners()),
+            check=None if self.args.disable_verify else self._check,
+            check_each=self.args.verify_each,
+        )
 
-        def callback(
-            previous_pass: ModulePass | None, module: ModuleOp, next_pass: ModulePass | None
-        ) -> None:
-            try:
-                verify(module, level=level)
-                if xdsl_callback is not None:
-                    xdsl_callback(previous_pass, module, next_pass)
-            except DiagnosticException as error:
-                if previous_pass is not None:
-                    error.add_note(f"found after pass '{previous_pass.name}'")
-                raise
+    def _listeners(self) -> list[PassListener]:
+        args = self.args
+        # xDSL's --print-between-passes shows what stands between two passes.
+        between = args.print_between_passes and [one.name for one in self._specs()[:-1]]
+        after = None if args.print_ir_after_all else [*args.print_ir_after, *(between or ())]
+        before = None if args.print_ir_before_all else args.print_ir_before
+        listeners: list[PassListener] = [
+            PrintIR(before, after, args.print_ir_after_change, args.print_ir_after_failure)
+        ]
+        return listeners if self.timing is None else [self.timing, *listeners]
 
-        self.pipeline = dataclasses.replace(self.pipeline, callback=callback)
+    def _check(self, module: ModuleOp) -> None:
+        verify(module, level=cast(VerifyLevel, self.args.verify_level))
+        for op in module.ops:
+            if not isinstance(op, GraphOp):
+                op.verify()
+
+    def _debug_counters(self) -> debug_counters.Counters:
+        if not self.args.debug_counter:
+            return debug_counters.active()
+        counters = debug_counters.parse(",".join(self.args.debug_counter))
+        for name in counters:
+            if name not in self.available_passes:
+                raise UsageError(f"--debug-counter: {self._unknown_pass(name)}")
+        return counters
+
+    def _phase(self, name: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.timing is None else self.timing.phase(name)
+
+    def _specs(self) -> list[ArgSpec]:
+        return list(parse_pipeline(self.args.passes))
 
     def _refuse_unknown_passes(self) -> None:
-        for spec in parse_pipeline(self.args.passes):
-            if spec.name in self.available_passes:
-                continue
-            close = difflib.get_close_matches(spec.name, self.available_passes, n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else "; --help lists the passes"
-            raise UsageError(f"no pass is called '{spec.name}'{hint}")
+        named = [*self.args.print_ir_before, *self.args.print_ir_after]
+        for name in [*(spec.name for spec in self._specs()), *named]:
+            if name not in self.available_passes:
+                raise UsageError(self._unknown_pass(name))
+
+    def _unknown_pass(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self.available_passes, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else "; --help lists the passes"
+        return f"no pass is called '{name}'{hint}"
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(errors="replace")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -115,7 +218,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         XductorOptMain(args=argv).run()
-    except (UsageError, ParseError, UnregisteredConstructException, ArgSpecParseError) as error:
+    except (
+        UsageError,
+        UnmetExpectations,
+        pass_plugins.PluginError,
+        debug_counters.CounterError,
+        ParseError,
+        UnregisteredConstructException,
+        ArgSpecParseError,
+    ) as error:
         print(error, file=sys.stderr)
     except DiagnosticException as error:
         print(error, *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)

@@ -228,7 +228,7 @@ RULES: list[tuple[Break, tuple[str, ...]]] = [
         ("aten.sin.default", "symbols the graph does not have: ['s7']"),
     ),
     (unbound_symbol_in_an_argument, ("aten.add.Tensor", "an argument mentions symbols", "['s7']")),
-    (unbound_symbol_in_a_placeholder, ("@forward: an argument of type", "['s7']")),
+    (unbound_symbol_in_a_placeholder, ("@forward has an argument of type", "['s7']")),
     (
         unbacked_symbol_without_binder,
         ("method.item (node n)", "['u0'] are used before an op binds them"),
@@ -241,7 +241,7 @@ RULES: list[tuple[Break, tuple[str, ...]]] = [
         names_that_are_too_many,
         ("aten.add.Tensor (node add)", "number of names", "expected: 1", "found:    2"),
     ),
-    (placeholders_of_one_name, ("@forward: argument names are not unique or not complete",)),
+    (placeholders_of_one_name, ("@forward has argument names that are not unique",)),
     (
         a_reference_to_no_graph,
         ("method.item (node n)", "@body is no graph of the module", "forward"),

@@ -1,0 +1,130 @@
+"""Debug counters: which applications of a pass happen, by number.
+
+`should_apply(name)` is asked at the point where a pass is about to apply a rewrite that it has
+found to be right. It says yes unless a counter of that name is set. A counter `skip:count` says no
+to the first `skip` questions, yes to the next `count`, and no from then on, so that the one
+application that breaks a program is found by halving.
+
+Counters are of the process, as their numbers are: applications are counted over all graphs, in
+the order in which they are compiled. They come from `XDUCTOR_DEBUG_COUNTER`
+(`name=skip:count,name=skip:count`), or from :func:`counting`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+VARIABLE = "XDUCTOR_DEBUG_COUNTER"
+
+_RANGE = re.compile(r"(\d*)(?::(\d*))?")
+
+
+class CounterError(ValueError):
+    """A counter that cannot be understood, or that no pass of this name will ever ask."""
+
+
+@dataclass
+class Counter:
+    """`skip` times no, `count` times yes (None: always), then no; `asked` is how often so far."""
+
+    skip: int = 0
+    count: int | None = None
+    asked: int = 0
+
+    @property
+    def allowed(self) -> int:
+        """How many of the questions so far were answered with yes."""
+        past = max(self.asked - self.skip, 0)
+        return past if self.count is None else min(past, self.count)
+
+    def ask(self) -> bool:
+        """Count one question, and answer it."""
+        number = self.asked
+        self.asked += 1
+        return self.skip <= number and (self.count is None or number < self.skip + self.count)
+
+
+Counters = dict[str, Counter]
+
+_lock = threading.Lock()
+_given: Counters | None = None
+_of_environment: tuple[str, Counters] = ("", {})
+
+
+def should_apply(name: str) -> bool:
+    """Whether the pass or rewrite called `name` may make the application it is about to make.
+
+    Counts the question, so ask it last, and once for each application.
+
+    Raises:
+        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+    """
+    counter = active().get(name)
+    if counter is None:
+        return True
+    with _lock:
+        return counter.ask()
+
+
+def active() -> Counters:
+    """The counters in force, by name.
+
+    Raises:
+        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+    """
+    global _of_environment
+    if _given is not None:
+        return _given
+    text = os.environ.get(VARIABLE, "")
+    if text != _of_environment[0]:
+        with _lock:
+            if text != _of_environment[0]:
+                _of_environment = (text, parse(text, given_as=VARIABLE))
+    return _of_environment[1]
+
+
+@contextmanager
+def counting(counters: Counters) -> Iterator[Counters]:
+    """Put `counters` in force, in every thread, in place of the environment's."""
+    global _given
+    before, _given = _given, counters
+    try:
+        yield counters
+    finally:
+        _given = before
+
+
+def parse(text: str, given_as: str = "--debug-counter") -> Counters:
+    """Counters of `name=skip:count,name=skip:count`.
+
+    An absent `skip` is 0, an absent `count` means all that follow: `name=3`, `name=:2`.
+
+    Raises:
+        CounterError: naming what was expected and what was found.
+    """
+    counters: Counters = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, numbers = item.partition("=")
+        found = _RANGE.fullmatch(numbers.strip())
+        if not equals or not name.strip() or not numbers.strip() or found is None:
+            raise CounterError(
+                f"{given_as}: expected NAME=skip:count, as in pointless_view=3:1, found {item!r}"
+            )
+        skip, count = found.groups()
+        counters[name.strip()] = Counter(int(skip or 0), int(count) if count else None)
+    return counters
+
+
+def report(counters: Counters) -> str:
+    """How often each counter was asked, and how often it said yes; one line each."""
+    width = max(map(len, counters), default=0)
+    return "\n".join(
+        f"{name.ljust(width)}  asked {one.asked}, applied {one.allowed} (skip {one.skip}, "
+        f"count {'all' if one.count is None else one.count})"
+        for name, one in sorted(counters.items())
+    )
