@@ -97,7 +97,7 @@ class _Folding:
         return folded
 
     def wants_folding(self, op: SchemaOp) -> bool:
-        if len(op.results) != 1 or self.uniform.of(op.results[0]) is None:
+        if len(op.results) != 1 or op.results[0] not in self.uniform:
             return False
         if op.results[0].first_use is None:
             return False
@@ -151,15 +151,12 @@ class _Folding:
 
     def full(self, op: SchemaOp, type_: TensorType, env: InferenceEnv) -> SchemaOp | None:
         """The call of `full` that makes the result of an op; None where a size is not at hand."""
-        result = op.results[0]
-        number = self.uniform.of(result)
-        assert number is not None
         operands: list[Any] = []
         sizes = self.scope.sizes(type_.shape, op, operands)
         if sizes is None:
             return None
         pinned = "pin_memory" in op.table.index and op.argument("pin_memory") is True
-        fill = op.argument("fill_value") if op.name == FULL else number.item()
+        fill = op.argument("fill_value") if op.name == FULL else self.uniform.number(op.results[0])
         args = ArgsAttr((sizes, fill, type_.dtype, torch.strided, type_.device, pinned))
         cls: Any = op_class_by_name(FULL)
         made_type = TensorType.get(type_.dtype, type_.shape, device=type_.device)

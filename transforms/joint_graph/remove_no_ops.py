@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -107,27 +108,31 @@ class RemoveNoOps(TypedPass):
         neutral = _NEUTRAL[op.name]
         sides = [(right, left), (left, right)] if neutral.either else [(left, right)]
         for kept, constant in sides:
-            number = uniform.of(constant)
-            if number is not None and self._is_neutral(op, neutral, number, kept):
+            if constant in uniform and self._is_neutral(op, neutral, uniform, constant, kept):
                 yield kept
 
     def _is_neutral(
-        self, op: SchemaOp, neutral: _Neutral, number: torch.Tensor, kept: SSAValue
+        self,
+        op: SchemaOp,
+        neutral: _Neutral,
+        uniform: UniformValues,
+        constant: SSAValue,
+        kept: SSAValue,
     ) -> bool:
         result, type_ = op.results[0]._type, kept._type
         if type(result) is not TensorType or type(type_) is not TensorType:
             return False
         if self.policy == "fast":
-            return bool(number == neutral.number)
+            return uniform.number(constant) == neutral.number
         if result.dtype.is_complex:
             return False
         # Arithmetic is done in the dtype of the result.
-        number = number.to(result.dtype)
-        if not bool(number == neutral.number):
+        number = uniform.number(constant, result.dtype)
+        if not isinstance(number, int | float) or number != neutral.number:
             return False
         if neutral.negative_zero is None or not type_.dtype.is_floating_point:
             return True  # what was an integer is no negative zero
-        return bool(number.signbit()) is neutral.negative_zero
+        return (math.copysign(1.0, number) < 0) is neutral.negative_zero
 
 
 def _is_one(alpha: Any) -> bool:

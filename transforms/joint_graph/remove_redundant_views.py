@@ -18,6 +18,7 @@ from xductor.transforms.replacement import Replacement, same_meta
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _VIEW = "aten.view.dtype"
+_SAME_BYTES = frozenset(("aten.alias.default", "aten.detach.default"))
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def _remove_views(graph: GraphOp, bodies: Bodies) -> int:
     replacement = Replacement(graph, bodies)
     views: dict[SSAValue, dict[torch.dtype, SSAValue]] = {}
     for op in graph.block.ops:
+        if op.name in _SAME_BYTES and op._operands[0] in views:
+            views[op.results[0]] = views[op._operands[0]]
         if op.name != _VIEW or not isinstance(op, SchemaOp):
             continue
         source, dtype, result = op.argument("self"), op.argument("dtype"), op.results[0]
@@ -70,7 +73,9 @@ def _is_same(result: OpResult, found: SSAValue, replacement: Replacement) -> boo
 def _erase_unused(graph: GraphOp, views: dict[SSAValue, dict[torch.dtype, SSAValue]]) -> int:
     erased = 0
     for value in reversed(views):
-        if isinstance(value, OpResult) and value.op.name == _VIEW and value.first_use is None:
-            graph.block.erase_op(value.op)
-            erased += 1
+        if isinstance(value, OpResult) and value.first_use is None:
+            op = value.op
+            if op.name == _VIEW or op.name in _SAME_BYTES:
+                graph.block.erase_op(op)
+                erased += 1
     return erased

@@ -59,7 +59,7 @@ _SAME_ON_EVERY_DEVICE = frozenset(
 
 
 class UniformValues:
-    """The uniform values of one graph, each with its number as a tensor without dims.
+    """The uniform values of one graph, each with its number.
 
     Numbers come from constructors and from constants of one element that nobody else has. They go
     through views, and through pointwise ops whose inputs are all uniform: those are run, with
@@ -73,6 +73,7 @@ class UniformValues:
         self.graph = graph
         self._memory = memory
         self._zero_products = zero_products
+        #: As tensors on CPU without dims, of the values' dtypes.
         self._numbers: dict[SSAValue, torch.Tensor] = {}
         with _disable_current_modes(), torch.no_grad():
             for op in graph.block.ops:
@@ -82,9 +83,16 @@ class UniformValues:
     def __bool__(self) -> bool:
         return bool(self._numbers)
 
-    def of(self, value: SSAValue) -> torch.Tensor | None:
-        """The number as a tensor on CPU without dims, of the value's dtype; None if unknown."""
-        return self._numbers.get(value)
+    def __contains__(self, value: SSAValue) -> bool:
+        return value in self._numbers
+
+    def number(self, value: SSAValue, dtype: torch.dtype | None = None) -> Number | None:
+        """The number as Python has it, cast to a dtype first if one is given; None if unknown."""
+        found = self._numbers.get(value)
+        if found is None:
+            return None
+        with _disable_current_modes(), torch.no_grad():
+            return (found if dtype is None else found.to(dtype)).item()
 
     def stands_for(self, value: SSAValue, other: SSAValue) -> None:
         """Note that a new value has the content of another."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch._inductor.fx_passes import post_grad
+from torch._inductor.fx_passes import quantization
 
 from xductor.backend import ledger, settings, stages
 from xductor.backend.pipelines import bridge, stock
@@ -55,10 +55,10 @@ def test_a_failing_bridged_step_raises_as_in_stock(monkeypatch: pytest.MonkeyPat
     def broken(graph: torch.fx.Graph) -> None:
         raise ZeroDivisionError("a pass of Inductor's fails")
 
-    broken.__module__ = "torch._inductor.fx_passes.post_grad"
-    monkeypatch.setattr(post_grad, "_remove_profiler_ops", broken)
+    broken.__module__ = "torch._inductor.fx_passes.quantization"
+    monkeypatch.setattr(quantization, "quant_lift_up", broken)
     with settings.use(settings.Settings()), pytest.raises(ZeroDivisionError):
-        stages.post_grad_passes(_graph(), is_inference=True)
+        stages.pre_grad_passes(_graph())
 
 
 def test_flags_and_functions_that_this_torch_lacks() -> None:
