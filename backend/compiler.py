@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.fx import GraphModule
 
-from xductor.backend import cache_keys, compile_state, seam, versions
+from xductor.backend import cache_keys, compile_state, not_covered, seam, versions
 from xductor.backend.compile_state import CompileState
 from xductor.backend.settings import PREFIX, Settings, SettingsError, split_options
 
 _MEMO_SIZE = 64
+_AOT_INDUCTOR = "aotinductor"
 
 
 class Backend:
     """A backend for ``torch.compile``: Inductor, with our three stages in the place of its own.
 
     ``mode`` and ``options`` mean what they mean to ``torch.compile``, and may stand together.
+    ``use_aoti`` too, which ``torch.compile`` drops for backends that it does not know by name.
     The ``xductor.*`` options may also be given by name, without the prefix::
 
         torch.compile(model, backend=xductor.Backend(mode="max-autotune", on_error="raise"))
@@ -76,10 +77,12 @@ class Backend:
         try:
             seam.attach()
         except versions.UnsupportedTorchError as error:
-            _warn_unsupported(str(error))
+            not_covered.say_unsupported_torch(error)
             return versions.compile_fx_module().compile_fx(gm, inputs, config_patches=patches)
         state = compile_state.begin(settings)
         with compile_state.entered(state), cache_keys.tagged():
+            if inductor.compiler_name == _AOT_INDUCTOR:  # it says itself how it enters Inductor
+                return inductor(gm, inputs, config_patches=config_patches)
             return versions.compile_fx_module().compile_fx(
                 gm, inputs, inner_compile=_inner_compile(state), config_patches=patches
             )
@@ -99,7 +102,11 @@ class Backend:
         for known_mode, known_options, inductor in self._memo:
             if known_mode == mode and known_options == options:
                 return inductor
-        inductor = torch._TorchCompileInductorWrapper(mode, options, dynamic=None)
+        rest = dict(options)
+        wrapper: Any = torch._TorchCompileInductorWrapper
+        if rest.pop("use_aoti", False):  # no option of Inductor's: torch.compile reads it
+            wrapper = torch._TorchCompileAOTInductorWrapper
+        inductor = wrapper(mode, rest, dynamic=None)
         if not _bisecting():
             self._memo = [*self._memo[1 - _MEMO_SIZE :], (mode, options, inductor)]
         return inductor
@@ -140,11 +147,6 @@ def _bisecting() -> bool:
     from torch._inductor.compiler_bisector import CompilerBisector
 
     return bool(CompilerBisector.bisection_enabled)
-
-
-@functools.cache
-def _warn_unsupported(reason: str) -> None:
-    warnings.warn(f'backend="xductor" compiles with plain Inductor: {reason}', stacklevel=3)
 
 
 xductor_backend = Backend()

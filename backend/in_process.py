@@ -6,16 +6,13 @@ The other process has its own Inductor, whose stages are stock's.
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from xductor.backend import compile_state
-
-log = logging.getLogger(__name__)
+from xductor.backend import compile_state, not_covered
 
 _FLAGS = ("fx_compile_mode", "fx_compile_async", "fx_compile_progressive")
 _lock = threading.Lock()
@@ -31,10 +28,13 @@ def attach(compile_fx: ModuleType) -> None:
 
     @functools.wraps(stock)
     def fx_codegen_and_compile(*args: Any, **kwargs: Any) -> Any:
-        mode = compile_fx.fx_compile_mode
-        if mode == type(mode).NORMAL or compile_state.current().settings is None:
+        if compile_state.current().settings is None:
             return stock(*args, **kwargs)
-        _warn(mode.name)
+        not_covered.say_of_flags(bool(kwargs.get("is_inference")))
+        mode = compile_fx.fx_compile_mode
+        if mode == type(mode).NORMAL:
+            return stock(*args, **kwargs)
+        not_covered.say_other_process(mode.name)
         with _normal_mode(compile_fx):
             return stock(*args, **kwargs)
 
@@ -59,12 +59,3 @@ def _normal_mode(compile_fx: Any) -> Iterator[None]:
             if _users == 0:
                 for name, value in _saved.items():
                     setattr(compile_fx, name, value)
-
-
-@functools.cache
-def _warn(mode: str) -> None:
-    log.warning(
-        "TORCHINDUCTOR_FX_COMPILE_MODE=%s compiles in another process, where Inductor's own "
-        "passes would run; compiles with xductor stay in this one",
-        mode,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import logging
 import subprocess
 import sys
 import textwrap
@@ -18,7 +17,8 @@ from torch._inductor import config
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend import compile_state, in_process, seam, settings, versions
+from xductor.backend import compile_state, not_covered, seam, settings, versions
+from xductor.backend.not_covered import NotCoveredWarning
 from xductor.backend.settings import Settings, SettingsError
 
 STAGES = ["pre_grad", "joint", "post_grad"]
@@ -291,17 +291,16 @@ class TestReach:
         assert recorded_stages.take() == STAGES
         torch.testing.assert_close(artifact(x, w)[0], chain(x, w))
 
-    def test_other_process_is_not_used(self, recorded_stages, monkeypatch, caplog):
+    def test_other_process_is_not_used(self, recorded_stages, monkeypatch):
         module = versions.compile_fx_module()
         subprocess_mode = module.FxCompileMode.SUBPROCESS
         monkeypatch.setattr(module, "fx_compile_mode", subprocess_mode)
-        in_process._warn.cache_clear()
-        with caplog.at_level(logging.WARNING, logger=in_process.__name__):
+        not_covered.forget()
+        with pytest.warns(NotCoveredWarning, match="SUBPROCESS"):
             compile_plainly("xductor")
+        with warnings.catch_warnings(action="error", category=NotCoveredWarning):
             compile_plainly("xductor", options={"xductor.numerics": "fast"})
         assert recorded_stages.take() == STAGES * 2
-        assert [r.name for r in caplog.records].count(in_process.__name__) == 1
-        assert "SUBPROCESS" in caplog.text
         assert module.fx_compile_mode is subprocess_mode
 
 
@@ -355,9 +354,7 @@ class TestUnknownTorch:
         assert not compile_state.is_installed()
 
     def test_backend_is_plain_inductor_and_warns_once(self, recorded_stages):
-        from xductor.backend import compiler
-
-        compiler._warn_unsupported.cache_clear()
+        not_covered.forget()
         with pytest.warns(UserWarning, match="plain Inductor"):
             compile_plainly("xductor")
         with warnings.catch_warnings(action="error"):

@@ -1,0 +1,123 @@
+"""Compiles that leave a library or an artifact behind, instead of a function of this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch._inductor import config
+from torch._inductor.standalone_compile import CompiledArtifact
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
+from xductor.backend import seam
+from xductor.backend.compiler import Backend
+
+# One library is made and built a test; how well it is optimised is nothing to us.
+QUICK = {
+    "aot_inductor.compile_wrapper_opt_level": "O0",
+    "aot_inductor.precompile_headers": False,
+    "cpp.simdlen": 1,
+}
+
+
+def traced() -> tuple[GraphModule, list[torch.Tensor]]:
+    x, w = square(), square()
+    return make_fx(lambda x, w: (chain(x, w),), tracing_mode="fake")(x, w), [x, w]
+
+
+@pytest.mark.slow
+def test_aoti_package(stages: StageRecords, tmp_path: Path) -> None:
+    model, x = Chain(), square()
+    exported = torch.export.export(model, (x,))
+    with seam.installed(OPTIONS):
+        package = torch._inductor.aoti_compile_and_package(
+            exported, package_path=str(tmp_path / "model.pt2"), inductor_configs=QUICK
+        )
+    assert stages.names() == FORWARD
+    assert stages.pairs_removed() == 1
+    torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x), model(x))
+
+
+@pytest.mark.slow
+def test_use_aoti_when_installed(stages: StageRecords) -> None:
+    model, x = Chain(), square()
+    with seam.installed(OPTIONS), torch.no_grad():
+        out = torch.compile(model, options={"use_aoti": True, **QUICK})(x)
+    assert stages.names() == FORWARD
+    assert stages.pairs_removed() == 1
+    torch.testing.assert_close(out, model(x))
+
+
+@pytest.mark.slow
+def test_use_aoti_of_a_backend(stages: StageRecords) -> None:
+    """``torch.compile`` drops the option for backends it does not know; ours takes it itself."""
+    model, x = Chain(), square()
+    backend = Backend(options={"use_aoti": True, **OPTIONS, **QUICK})
+    assert backend.get_compiler_config()["cpp_wrapper"]
+    with torch.no_grad():
+        out = torch.compile(model, backend=backend)(x)
+    assert stages.names() == FORWARD
+    assert stages.pairs_removed() == 1
+    torch.testing.assert_close(out, model(x))
+
+
+@pytest.mark.parametrize("aot", [False, True])
+def test_standalone_compile(stages: StageRecords, tmp_path: Path, aot: bool) -> None:
+    gm, inputs = traced()
+    with seam.installed(OPTIONS):
+        artifact = torch._inductor.standalone_compile(gm, inputs, aot=aot)
+    assert stages.take() == FORWARD
+    torch.testing.assert_close(artifact(*inputs)[0], chain(*inputs))
+    artifact.save(path=str(tmp_path / "artifact"), format="binary")
+    loaded = CompiledArtifact.load(path=str(tmp_path / "artifact"), format="binary")
+    torch.testing.assert_close(loaded(*inputs)[0], chain(*inputs))
+    assert stages.names() == []
+
+
+def test_compile_of_a_graph(stages: StageRecords) -> None:
+    gm, inputs = traced()
+    with seam.installed(OPTIONS):
+        compiled = torch._inductor.compile(gm, inputs)
+    assert stages.names() == FORWARD
+    torch.testing.assert_close(compiled(*inputs)[0], chain(*inputs))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_export_then_compile(stages: StageRecords, dynamic: bool) -> None:
+    model, x = Chain(), square()
+    shapes = ({0: torch.export.Dim("n", min=2)},) if dynamic else None
+    exported = torch.export.export(model, (x,), dynamic_shapes=shapes)
+    with torch.no_grad():
+        compiled = torch.compile(exported.module(), backend="xductor", options=OPTIONS)
+        torch.testing.assert_close(compiled(x), model(x))
+    assert stages.names() == FORWARD
+    assert stages.pairs_removed() == 1
+
+
+def test_aot_compile_of_a_function(stages: StageRecords) -> None:
+    """``torch.compile(f).aot_compile``: what it makes is bound to no frame of Dynamo's."""
+    x, w = square(), square()
+    compiled = torch.compile(chain, backend="xductor", options=OPTIONS, fullgraph=True)
+    out = compiled.aot_compile(((x, w), {}))(x, w)
+    assert stages.names() == FORWARD
+    torch.testing.assert_close(out, chain(x, w))
+
+
+def test_freezing(stages: StageRecords) -> None:
+    from xductor.backend.not_covered import NotCoveredWarning
+
+    model, x = Chain().eval(), square()
+    with (
+        torch.no_grad(),
+        config.patch(freezing=True),
+        pytest.warns(NotCoveredWarning, match="freezing") as warned,
+    ):
+        out = torch.compile(model, backend="xductor", options=OPTIONS)(x)
+        torch.compile(Chain().eval(), backend="xductor", options=OPTIONS)(x)
+    assert stages.names() == FORWARD * 2
+    assert stages.pairs_removed() == 2
+    assert len([w for w in warned if w.category is NotCoveredWarning]) == 1
+    torch.testing.assert_close(out, model(x))

@@ -1,0 +1,71 @@
+"""Inductor's caches, cold and warm, over processes: each pipeline finds its own and no other's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.backend.paths.through_stages import run_script
+
+# Compiles forward and backward, and says what of it was found and what our stages did.
+_TRAIN = """
+    import sys
+    import torch
+    from torch._dynamo.utils import counters
+    from xductor.backend import ledger, seam
+    from tests.backend.paths.through_stages import chain, square
+    backend = sys.argv[1] if len(sys.argv) > 1 else BACKEND
+    seam.attach()
+    x, w = square(True), square(True)
+    {setup}
+    with ledger.record() as records:
+        out = torch.compile(chain, backend=backend)(x, w)
+        out.backward(torch.ones(4, 4))
+    torch.testing.assert_close(out, chain(x, w))
+    torch.testing.assert_close(x.grad, torch.mm(torch.mm(torch.ones(4, 4), w.T), w.T))
+    {teardown}
+    print(
+        "hits", counters["aot_autograd"]["autograd_cache_hit"],
+        "graphs", counters["inductor"]["fxgraph_cache_hit"],
+        "stages", len(records),
+    )
+"""
+
+
+def train(backend: str, cache: Path, setup: str = "", teardown: str = "") -> str:
+    script = _TRAIN.format(setup=setup, teardown=teardown).replace("BACKEND", repr(backend))
+    root = str(Path(__file__).resolve().parents[3])
+    return run_script(script, cache, PYTHONPATH=root).strip().splitlines()[-1]
+
+
+COLD = {"xductor": "hits 0 graphs 0 stages 4", "inductor": "hits 0 graphs 0 stages 0"}
+WARM = "hits 1 graphs 2 stages 0"
+
+
+@pytest.mark.slow
+def test_a_second_process(tmp_path: Path) -> None:
+    """What one process stored, the next one finds; what stock stored is not ours."""
+    assert train("inductor", tmp_path) == COLD["inductor"]
+    assert train("xductor", tmp_path) == COLD["xductor"]
+    assert train("xductor", tmp_path) == WARM
+    assert train("inductor", tmp_path) == WARM
+
+
+@pytest.mark.slow
+def test_artifacts_carried_to_another_cache(tmp_path: Path) -> None:
+    """``save_cache_artifacts`` of one process, loaded by another with an empty cache."""
+    artifacts = tmp_path / "artifacts"
+    save = (
+        f"artifacts, _ = torch.compiler.save_cache_artifacts(); "
+        f"open({str(artifacts)!r}, 'wb').write(artifacts)"
+    )
+    load = f"torch.compiler.load_cache_artifacts(open({str(artifacts)!r}, 'rb').read())"
+    assert train("xductor", tmp_path / "first", teardown=save) == COLD["xductor"]
+    assert train("xductor", tmp_path / "second", setup=load) == WARM
+    assert train("inductor", tmp_path / "third", setup=load) == COLD["inductor"]
+
+
+def test_scripts_run_with_this_python(tmp_path: Path) -> None:
+    assert run_script("import sys; print(sys.executable)", tmp_path).strip() == sys.executable
