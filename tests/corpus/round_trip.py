@@ -13,12 +13,13 @@ import torch.fx as fx
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.corpus.capture import StageCall
-from tests.corpus.sample_values import NoSample, equal_values, run_graph, sample_inputs
+from tests.corpus.sample_values import equal_values, run_graph
 from xductor.backend.fx_exporter import to_fx
 from xductor.frontend import from_fx
 from xductor.ir.arguments import Handle, leaves
-from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.graph import GetAttrOp, GraphOp, entry_graph
 from xductor.ir.operations import TorchOp
+from xductor.ir.sample_inputs import NoSample, sample_inputs
 from xductor.ir.text import parse_ir, print_ir, same
 from xductor.ir.verifier import Level, verify
 
@@ -68,7 +69,7 @@ def _compare_values(gm: fx.GraphModule, module: ModuleOp, parsed: ModuleOp) -> s
     attributes, bindings = live_objects(module)
     raised = to_fx(parsed, attributes=attributes, bindings=bindings)
     try:
-        inputs = sample_inputs(gm)
+        inputs = sample_inputs(entry_graph(module))
         wanted = run_graph(gm, inputs)
     except NoSample as error:
         return str(error)
