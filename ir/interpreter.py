@@ -17,6 +17,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_g
 from xductor.ir.operations import TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.results import LEAF
+from xductor.ir.text_locations import place_in_text
 from xductor.ir.types import SymIntType
 from xductor.ir.value_types import leaves_of
 
@@ -25,9 +26,15 @@ class InterpreterError(ValueError):
     """A module cannot be run; the message names graph, op and what is missing."""
 
 
-def run(module: ModuleOp, *inputs: Any, attributes: Mapping[str, Any] | None = None) -> Any:
-    """Run a module's entry graph on real inputs, one for each of its arguments.
+def run(
+    module: ModuleOp,
+    *inputs: Any,
+    attributes: Mapping[str, Any] | None = None,
+    graph: GraphOp | None = None,
+) -> Any:
+    """Run a graph of a module on real inputs, one for each of its arguments.
 
+    - `graph`: the module's entry graph if not given.
     - `attributes`: values of parameters, buffers and submodules by dotted path, for every graph
       of the module. A graph that was just lowered has them from its GraphModule.
 
@@ -37,7 +44,7 @@ def run(module: ModuleOp, *inputs: Any, attributes: Mapping[str, Any] | None = N
     Raises InterpreterError for a missing input, attribute or object, and whatever an op raises,
     with a note that names the op.
     """
-    graph = entry_graph(module)
+    graph = entry_graph(module) if graph is None else graph
     with ExitStack() as stack:
         if graph.stage.data == "pre_grad":
             stack.enter_context(graph_modes(graph.ambient.data))
@@ -113,15 +120,22 @@ class _Frame:
                     return self.arguments.tree(op.tree, operands)
                 value = self.call(op, operands)
             except Exception as error:
-                error.add_note(
-                    f"while running {op.name} (node {op.node.node}) of @{self.graph.sym_name.data}"
-                )
+                error.add_note(self._where(op))
                 raise
             for result, leaf in zip(op.results, _result_leaves(op, value), strict=True):
                 self.values[result] = leaf
             for operand in last_use.get(op, ()):
                 self.values.pop(operand, None)
         raise InterpreterError(f"fx.graph @{self.graph.sym_name.data} does not end in fx.output")
+
+    def _where(self, op: TorchOp) -> str:
+        text = f"while running {op.name} (node {op.node.node}) of @{self.graph.sym_name.data}"
+        place, location = place_in_text(op), op.node.location()
+        if place is not None:
+            text += f"\n  at:        {place[0]}:{place[1]}:{place[2]}"
+        if location is not None:
+            text += f"\n  user code: {location[0]}:{location[1]}"
+        return text
 
     def _last_uses(self) -> dict[TorchOp, list[SSAValue]]:
         users: dict[SSAValue, TorchOp] = {}

@@ -86,6 +86,19 @@ def _embedding(call: _Call) -> Need:
     yield from call.below(call.get("indices", call.get("input")), call.size(call.get("weight"), 0))
 
 
+def _embedding_bag(call: _Call) -> Need:
+    """Offsets ascend and begin with 0: bags that are all empty but the last will do."""
+    yield from _embedding(call)
+    yield call.get("offsets"), Domain(0, 0)
+
+
+def _embedding_bag_backward(call: _Call) -> Need:
+    yield from _embedding_backward(call)
+    yield call.get("offsets"), Domain(0, 0)
+    yield from call.below(call.get("offset2bag"), call.size(call.get("grad"), 0))
+    yield call.get("bag_size"), Domain(1, 8)
+
+
 def _embedding_backward(call: _Call) -> Need:
     rows = call.get("num_weights")
     if isinstance(rows, int | SymExpr):
@@ -191,8 +204,12 @@ _NEEDS: dict[str, Callable[[_Call], Need]] = {
         ),
         _along_dim,
     ),
-    **dict.fromkeys(_words("embedding embedding_bag _embedding_bag embedding_renorm_"), _embedding),
-    "_embedding_bag_forward_only": _embedding,
+    **dict.fromkeys(("embedding", "embedding_renorm_"), _embedding),
+    **dict.fromkeys(
+        ("embedding_bag", "_embedding_bag", "_embedding_bag_forward_only"), _embedding_bag
+    ),
+    "_embedding_bag_backward": _embedding_bag_backward,
+    "_embedding_bag_dense_backward": _embedding_bag_backward,
     "embedding_dense_backward": _embedding_backward,
     **dict.fromkeys(
         _words(

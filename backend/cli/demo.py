@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch._inductor.utils import fresh_cache
 
 from xductor.backend import ledger
+from xductor.backend.cli.command import Subparsers
 from xductor.backend.cli.demo_models import SEQUENCE, VOCABULARY, build
-from xductor.backend.cli.main import Subparsers
 
 BATCH = 2
 OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}

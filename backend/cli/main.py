@@ -1,8 +1,8 @@
 """The ``xductor`` command: one module a subcommand, imported when it is asked for.
 
-A subcommand `name` is the module `xductor.backend.cli.name` with two functions: `add_parser` adds
-its parser, with its arguments, to those of the command; `run` takes what argparse made of them and
-returns the exit status.
+A subcommand `name` is the module `xductor.backend.cli.name` (with `_` for `-`), which has two
+functions: `add_parser` adds its parser, with its arguments, to those of the command; `run` takes
+what argparse made of them and returns the exit status.
 """
 
 from __future__ import annotations
@@ -15,14 +15,20 @@ from importlib import import_module
 from typing import Protocol, cast
 
 import xductor
+from xductor.backend.cli.command import CommandError, Subparsers
 
 # What `--help` shows, so that it imports none of the modules.
 COMMANDS: dict[str, str] = {
     "demo": "compile a small GPT-2-like model and compare it with eager",
+    "capture": "run a script and write each stage's graphs as text, before and after",
+    "check": "verify IR files, or all graphs that a script compiles",
+    "run": "run a graph of a file on generated or given inputs",
+    "diff": "compare the graphs of two files by structure",
+    "tv": "compare two files by running them on many generated inputs",
     "passes": "the passes of the three stages, in order",
+    "reduce": "shrink a failing file of IR to a few ops",
+    "update-filecheck": "write the CHECK lines of FileCheck tests",
 }
-
-Subparsers = argparse._SubParsersAction  # the type of what `add_subparsers` returns
 
 
 class Subcommand(Protocol):
@@ -45,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except CommandError as error:
+        print(f"xductor: {error}", file=sys.stderr)
+        return 2
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -61,7 +70,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _module(name: str) -> Subcommand:
-    return cast(Subcommand, import_module(f"xductor.backend.cli.{name}"))
+    return cast(Subcommand, import_module(f"xductor.backend.cli.{name.replace('-', '_')}"))
 
 
 def _parser(module: Subcommand | None, asked: str | None) -> argparse.ArgumentParser:

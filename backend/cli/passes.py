@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from xductor.backend.cli.main import Subparsers
+from xductor.backend.cli.command import Subparsers
 from xductor.transforms import registry
 from xductor.transforms.typed_pass import Stage
 

@@ -1,0 +1,162 @@
+"""Reading IR files for the subcommands, and making the inputs to run them on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from xductor.backend.cli.command import CommandError
+from xductor.ir.graph import GraphOp, entry_graph, graph_named
+from xductor.ir.sample_inputs import NoSample, sample_attributes, sample_inputs
+from xductor.ir.symbol_values import Number
+from xductor.ir.text import parse_ir
+from xductor.ir.types import TensorType
+
+
+def read_module(path: str) -> ModuleOp:
+    """The module of a file.
+
+    Raises CommandError for a file that cannot be read, ParseError for text that cannot be parsed.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not a text file ({error.reason})") from error
+    return parse_ir(text, path)
+
+
+def parsed_module(path: str) -> ModuleOp:
+    """The module of a file; text that cannot be parsed is a CommandError."""
+    try:
+        return read_module(path)
+    except (ParseError, DiagnosticException) as error:
+        raise CommandError(f"{path} cannot be parsed\n{error}") from error
+
+
+def chosen_graph(module: ModuleOp, name: str | None, path: str) -> GraphOp:
+    """The graph of that name, or the entry graph. Raises CommandError where there is none."""
+    graphs = [op for op in module.ops if isinstance(op, GraphOp) and not op.is_declaration]
+    names = ", ".join(f"@{graph.sym_name.data}" for graph in graphs)
+    if name is None:
+        if not graphs:
+            raise CommandError(f"{path} has no fx.graph with a body")
+        return entry_graph(module)
+    found = graph_named(module, name.removeprefix("@"))
+    if found is None or found.is_declaration:
+        raise CommandError(f"{path} has no graph @{name.removeprefix('@')}; it has: {names}")
+    return found
+
+
+def symbol_option(text: str) -> tuple[str, Number]:
+    """`s0=5` of the command line."""
+    name, equals, value = text.partition("=")
+    try:
+        number: Number = float(value) if "." in value or "e" in value else int(value)
+    except ValueError:
+        equals = ""
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form s0=5")
+    return name, number
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say what graphs are run on."""
+    parser.add_argument("--seed", type=int, default=0, help="of the generated inputs")
+    parser.add_argument(
+        "--symbol",
+        type=symbol_option,
+        action="append",
+        default=[],
+        metavar="s0=5",
+        help="the value of a symbol; those that are not given have their hints",
+    )
+    parser.add_argument(
+        "--special",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="the share (0 to 1) of elements that are NaN, infinite, denormal, extreme, ...",
+    )
+
+
+class Inputs:
+    """What a graph is run on: its inputs, and values of the attributes its module reads."""
+
+    def __init__(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> None:
+        self.inputs = list(inputs)
+        self.attributes = dict(attributes)
+
+
+def generated(
+    module: ModuleOp,
+    graph: GraphOp,
+    *,
+    seed: int = 0,
+    symbols: Mapping[str, Number] | None = None,
+    special: float = 0.0,
+) -> Inputs:
+    """Inputs from the types of a graph. Raises CommandError where one cannot be made up."""
+    try:
+        inputs = sample_inputs(graph, seed=seed, symbols=symbols, special=special)
+        table = graph.symbols.data
+        shared = {name: value for name, value in (symbols or {}).items() if name in table}
+        attributes = sample_attributes(module, seed=seed, symbols=shared)
+    except NoSample as error:
+        raise CommandError(f"@{graph.sym_name.data} has no generated inputs: {error}") from error
+    return Inputs(inputs, attributes)
+
+
+def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs:
+    """Inputs that `torch.save` wrote: a list in the order of the arguments, or a dict with
+    `inputs` and, by path, `attributes`. Raises CommandError for what does not suit the graph.
+    """
+    try:
+        found = torch.load(path, weights_only=True)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except Exception as error:  # pickle's errors are of many kinds
+        raise CommandError(f"{path} is no file of tensors: {error}") from error
+    attributes: Mapping[str, Any] = {}
+    if isinstance(found, Mapping):
+        attributes = found.get("attributes", {})
+        found = found.get("inputs")
+    if not isinstance(found, Sequence):
+        raise CommandError(f"{path} holds neither a list of inputs nor a dict with 'inputs'")
+    _check(path, graph, found)
+    try:
+        made_up = sample_attributes(module, seed=seed)
+    except NoSample as error:
+        raise CommandError(str(error)) from error
+    return Inputs(found, {**made_up, **attributes})
+
+
+def _check(path: str, graph: GraphOp, inputs: Sequence[Any]) -> None:
+    names = graph.argument_names
+    if len(inputs) != len(names):
+        raise CommandError(
+            f"{path} has {len(inputs)} inputs, @{graph.sym_name.data} takes {len(names)}: "
+            f"{', '.join(names)}"
+        )
+    for argument, name, value in zip(graph.arguments, names, inputs, strict=True):
+        type_ = argument.type
+        if not isinstance(type_, TensorType):
+            continue
+        if not isinstance(value, torch.Tensor):
+            raise CommandError(f"{path}: input %{name} is {value!r}, expected {type_}")
+        static = all(
+            not isinstance(dim, int) or dim == size
+            for dim, size in zip(type_.shape, value.shape, strict=False)
+        )
+        if value.dtype != type_.dtype or value.dim() != type_.rank or not static:
+            raise CommandError(
+                f"{path}: input %{name} is {value.dtype} of size {list(value.shape)}, "
+                f"expected {type_}"
+            )
