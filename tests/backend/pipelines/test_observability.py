@@ -1,0 +1,316 @@
+"""What watches Inductor's passes sees ours: events, names, counters, artifacts, logs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import torch
+import torch._inductor.config as inductor_config
+from torch._dynamo.utils import counters
+from torch._inductor.fx_passes import joint_graph, post_grad
+from torch._logging._internal import trace_log
+
+from xductor.backend import ledger, settings, stages
+
+STOCK = {"joint": joint_graph.joint_graph_passes, "post_grad": post_grad.post_grad_passes}
+OURS = {"joint": stages.joint_graph_passes, "post_grad": stages.post_grad_passes}
+
+
+def _function(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Something for each pass: constants, neutral elements, views, permutes, casts, clones."""
+    y = x * torch.ones_like(x) - torch.zeros(8)
+    y = y.permute(1, 0).permute(1, 0).view(3, 16).view(6, 8)
+    late = x.exp()
+    y = (y.to(torch.float64).to(torch.float32) @ w).clone()
+    return y.neg() * late + torch.rand_like(y)
+
+
+def _idle(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return (x @ w).relu()
+
+
+_captured: dict[Any, list[Any]] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    _captured.clear()
+
+
+@pytest.fixture
+def graphs(stage_graphs: Any) -> Callable[..., list[Any]]:
+    """What the joint and the post-grad stage get for a function; captured once."""
+
+    def capture(function: Callable[..., Any] = _function) -> list[Any]:
+        if function not in _captured:
+            found = stage_graphs(function, torch.randn(6, 8), torch.randn(8, 8))
+            _captured[function] = [graph for graph in found if graph.stage in STOCK]
+        return _captured[function]
+
+    return capture
+
+
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The events that `dynamo_timed` records of passes."""
+    import torch._dynamo.utils as utils
+
+    events: list[str] = []
+    stock = utils.dynamo_timed
+
+    @contextmanager
+    def recording(key: str, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        if key.startswith("pass."):
+            events.append(key)
+        with stock(key, *args, **kwargs) as inner:
+            yield inner
+
+    monkeypatch.setattr(utils, "dynamo_timed", recording)
+    return events
+
+
+@pytest.mark.parametrize("function", [_function, _idle])
+def test_events_are_stocks(graphs: Any, timed: list[str], function: Any) -> None:
+    """Every event of Inductor's, in its order, whether a pass has something to do or not."""
+    for graph in graphs(function):
+        timed.clear()
+        graph.run(STOCK[graph.stage])
+        stock = list(timed)
+        timed.clear()
+        graph.run(OURS[graph.stage])
+        assert [event for event in timed if event in stock] == stock
+        # Passes that Inductor keeps in tables have events of their own with us.
+        names = {event.rpartition(".")[2] for event in timed} - {
+            event.rpartition(".")[2] for event in stock
+        }
+        assert names <= {
+            "pointless_view", "pointless_view_pair", "pointless_permute_pair", "pointless_convert",
+            "fix_iota_device", "dead_code_elimination", "stable_topological_sort",
+        }  # fmt: skip
+
+
+DISABLED = {
+    "joint": ("remove_noop_ops", "constant_fold_uniform_value", "pass_pattern_0"),
+    "post_grad": ("reorder_for_locality", "remove_profiler_ops", "remove_noop_ops"),
+}
+
+
+@pytest.mark.parametrize(("stage", "name"), [(s, name) for s in DISABLED for name in DISABLED[s]])
+def test_disabled_passes(graphs: Any, stage: str, name: str) -> None:
+    (graph,) = [graph for graph in graphs() if graph.stage == stage]
+    typed = {
+        "constant_fold_uniform_value": {
+            "constant_fold_uniform_value", "remove_no_ops", "remove_redundant_views",
+        },
+        "pass_pattern_0": {"pointless_convert", "fix_iota_device"},
+    }.get(name, {name})  # fmt: skip
+    with ledger.record() as records:
+        graph.run(OURS[stage])
+        with inductor_config.patch(disabled_passes=name):
+            graph.run(OURS[stage])
+    on, off = ({one.name for one in record.passes} for record in records)
+    assert not typed & off
+    if name not in ("remove_profiler_ops", "remove_noop_ops"):
+        assert typed & on
+
+
+@pytest.mark.parametrize("part", ["remove_no_ops", "constant_fold_uniform_value"])
+def test_a_part_can_be_disabled_alone(graphs: Any, part: str) -> None:
+    (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
+    with (
+        settings.use(settings.current().replace(disabled_passes=[part])),
+        ledger.record() as (records),
+    ):
+        graph.run(OURS["joint"])
+    names = {one.name for one in records[0].passes}
+    assert {"remove_no_ops", "constant_fold_uniform_value"} & names == (
+        {"remove_no_ops", "constant_fold_uniform_value"} - {part}
+    )
+
+
+def test_a_patched_part_runs_with_the_whole(graphs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's own `remove_no_ops` is called where Inductor's would be."""
+    called: list[int] = []
+
+    def own(gm: Any, zeros: Any, ones: Any) -> None:
+        called.append(len(ones))
+
+    (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
+    monkeypatch.setattr(joint_graph, "remove_no_ops", own)
+    graph.run(OURS["joint"])
+    assert called == [1]
+
+
+def test_the_bisector_can_stop_before_ours(graphs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    def disable(backend: str, subsystem: str, debug_info: Callable[[], str] | None = None) -> bool:
+        return debug_info is not None and debug_info() == "constant_fold_uniform_value"
+
+    (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
+    monkeypatch.setattr(CompilerBisector, "disable_subsystem", disable)
+    with ledger.record() as records:
+        graph.run(OURS["joint"])
+    assert "constant_fold_uniform_value" not in {one.name for one in records[0].passes}
+
+
+def _counted(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Inductor counts what it matches, though it may do nothing then: here it always does."""
+    y = (x * torch.ones_like(x)).permute(1, 0).permute(1, 0)
+    return y.to(torch.float64).to(torch.float32).view(6, 8) @ w + torch.rand_like(y)
+
+
+def test_counters_are_stocks(graphs: Any) -> None:
+    for graph in graphs(_counted):
+        counters.clear()
+        graph.run(STOCK[graph.stage])
+        stock = dict(counters["inductor"])
+        counters.clear()
+        with settings.use(settings.current().replace(numerics="fast")):
+            graph.run(OURS[graph.stage])
+        assert dict(counters["inductor"]) == stock, graph.stage
+        assert graph.stage != "joint" or stock["pattern_matcher_count"] >= 2
+
+
+def test_provenance_names_the_pass(graphs: Any) -> None:
+    (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
+    with inductor_config.patch({"trace.provenance_tracking_level": 1}):
+        gm = graph.run(OURS["joint"])
+    sources = {
+        source.pass_name for node in gm.graph.nodes for source in node.meta.get("from_node", [])
+    }
+    assert sources & {"replace_random_passes", "constant_fold_uniform_value", "pass_pattern_0",
+                      "pointless_convert", "remove_noop_ops"}  # fmt: skip
+
+
+# --------------------------------------------------------------------------------- tlparse
+
+
+class _Artifacts(logging.Handler):
+    """Names of the artifacts that go to TORCH_TRACE."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        metadata = getattr(record, "metadata", {})
+        if "artifact" in metadata:
+            self.names.append(metadata["artifact"]["name"])
+
+
+@pytest.fixture
+def artifacts() -> Iterator[_Artifacts]:
+    handler = _Artifacts()
+    trace_log.addHandler(handler)
+    yield handler
+    trace_log.removeHandler(handler)
+
+
+def _artifacts_of_a_compile(artifacts: _Artifacts) -> list[str]:
+    torch._dynamo.reset()
+    artifacts.names.clear()
+    with torch.no_grad():
+        torch.compile(_function)(torch.randn(6, 8), torch.randn(8, 8))
+    return list(artifacts.names)
+
+
+def test_artifacts_are_stocks(
+    passes_only: None, artifacts: _Artifacts, request: pytest.FixtureRequest
+) -> None:
+    stock = _artifacts_of_a_compile(artifacts)
+    request.getfixturevalue("our_stages")
+    assert _artifacts_of_a_compile(artifacts) == stock
+    assert "before_joint_graph" in stock
+
+
+def test_the_log_goes_to_the_trace_too(our_stages: None, artifacts: _Artifacts) -> None:
+    log = logging.getLogger("xductor")
+    level = log.level
+    log.setLevel(logging.DEBUG)
+    try:
+        names = _artifacts_of_a_compile(artifacts)
+    finally:
+        log.setLevel(level)
+    ours = [name for name in names if name.startswith("xductor_")]
+    assert ours == [
+        f"xductor_{when}_{stage}"
+        for stage in ("pre_grad", "joint", "post_grad")
+        for when in ("before", "after")
+    ]
+
+
+# ------------------------------------------------------------------------------------ logs
+
+
+def test_the_log_shows_each_stage(
+    our_stages: None, caplog: pytest.LogCaptureFixture, artifacts: _Artifacts
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="xductor")
+    _artifacts_of_a_compile(artifacts)
+    messages = [one.getMessage() for one in caplog.records if one.name.startswith("xductor.")]
+    texts = {
+        (when, stage): next(m for m in messages if m.startswith(f"{when} the {stage} stage"))
+        for stage in ("pre_grad", "joint", "post_grad")
+        for when in ("before", "after")
+    }
+    assert "pyfn.torch.ones_like" in texts["before", "pre_grad"]
+    assert texts["before", "joint"].count("aten.permute.default") == 2
+    assert "aten.permute.default" not in texts["after", "joint"]
+    assert all("fx.graph @forward stage(" in text for text in texts.values())
+
+
+def test_nothing_is_printed_when_the_log_is_off(
+    our_stages: None, artifacts: _Artifacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xductor.backend.pipelines import ir_logging
+
+    def fail(run: Any) -> str:
+        raise AssertionError("the log is off")
+
+    monkeypatch.setattr(ir_logging, "_text", fail)
+    monkeypatch.setattr(ir_logging._log, "disabled", True)
+    assert not [n for n in _artifacts_of_a_compile(artifacts) if n.startswith("xductor_")]
+
+
+SCRIPT = """
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+import xductor
+
+gm = make_fx(lambda x: (x + 1).clone() * 2, tracing_mode="fake")(torch.randn(4))
+xductor.joint_graph_passes(gm)
+print("clones:", gm.code.count("aten.clone"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "clones", "logged"),
+    [
+        ({"TORCH_LOGS": "+xductor"}, 0, True),
+        (
+            {"TORCH_LOGS": "xductor", "TORCHINDUCTOR_DISABLED_PASSES": "remove_noop_ops"},
+            1,
+            False,
+        ),
+    ],
+)
+def test_environment(variables: dict[str, str], clones: int, logged: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"clones: {clones}" in done.stdout
+    assert ("before the joint stage" in done.stderr) is logged
+    assert ("%clone = aten.clone.default" in done.stderr) is logged
