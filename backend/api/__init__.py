@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xductor.backend.compiler import Backend
     from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.reducer import reduce
     from xductor.backend.seam import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
     from xductor.frontend.fx_importer import from_fx
+    from xductor.ir.interpreter import run
+    from xductor.ir.module_diff import diff
     from xductor.ir.text import parse_ir, print_ir, same
     from xductor.ir.verifier import verify
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Backend": "xductor.backend.compiler",
+    "diff": "xductor.ir.module_diff",
     "from_fx": "xductor.frontend.fx_importer",
     "install": "xductor.backend.seam",
     "installed": "xductor.backend.seam",
@@ -26,6 +30,8 @@ _HOME = {
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
     "print_ir": "xductor.ir.text",
+    "reduce": "xductor.backend.reducer",
+    "run": "xductor.ir.interpreter",
     "same": "xductor.ir.text",
     "to_fx": "xductor.backend.fx_exporter",
     "uninstall": "xductor.backend.seam",
@@ -34,6 +40,7 @@ _HOME = {
 
 __all__ = [
     "Backend",
+    "diff",
     "from_fx",
     "install",
     "installed",
@@ -42,6 +49,8 @@ __all__ = [
     "post_grad_passes",
     "pre_grad_passes",
     "print_ir",
+    "reduce",
+    "run",
     "same",
     "to_fx",
     "uninstall",

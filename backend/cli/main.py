@@ -61,12 +61,26 @@ def _dispatch(arguments: list[str]) -> int:
         from xductor.backend.cli import opt_main
 
         return opt_main.main(arguments[1:])
+    arguments, for_script = _split_script_arguments(arguments)
     asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
     module = _module(asked) if asked is not None else None
-    options = _parser(module, asked).parse_args(arguments)
+    parser = _parser(module, asked)
+    options = parser.parse_args(arguments)
+    if for_script is not None:
+        if not hasattr(options, "script_arguments"):
+            parser.error("only the commands that run a script take arguments behind --")
+        options.script_arguments = for_script
     if module is None:  # argparse left already, for a command that does not exist
         return 2
     return module.run(options)
+
+
+def _split_script_arguments(arguments: list[str]) -> tuple[list[str], list[str] | None]:
+    """The command's own arguments, and those behind `--`, which are those of a user's script."""
+    if "--" not in arguments:
+        return arguments, None
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
 
 
 def _module(name: str) -> Subcommand:

@@ -49,6 +49,11 @@ class UnmetExpectations(Exception):
     """Errors came that no comment expects, or expected ones did not."""
 
 
+def available_passes() -> dict[str, pass_plugins.PassFactory]:
+    """Every pass that a pipeline may name: xDSL's, those of its plugins, and ours."""
+    return Universe.get_multiverse().all_passes | passes_for_cli()
+
+
 class XductorOptMain(xDSLOptMain):
     """xDSL's driver over our Context and passes."""
 
@@ -75,8 +80,7 @@ class XductorOptMain(xDSLOptMain):
                 self.ctx.register_dialect(name, factory)
 
     def register_all_passes(self) -> None:
-        super().register_all_passes()
-        for name, factory in (passes_for_cli() | self._plugins).items():
+        for name, factory in (available_passes() | self._plugins).items():
             self.register_pass(name, factory)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
