@@ -80,6 +80,14 @@ class StageRecord:
             )
         )
 
+    def fired(self) -> list[str]:
+        """Passes that changed the graph: ours with counts, Inductor's own steps with a star.
+
+        Inductor's are known only where somebody listened.
+        """
+        typed = [f"{p.name} x{p.applications}" for p in self.passes if p.applications]
+        return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
+
     def applications(self, name: str) -> int:
         """How often the typed pass ``name`` was applied in this call."""
         return sum(p.applications or 0 for p in self.passes if p.name == name)

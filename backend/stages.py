@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend import ledger, settings
+from xductor.backend import ledger, settings, stage_watch
 from xductor.backend.pipelines import bridge, node_values
+from xductor.backend.pipelines.ir_logging import log_ir
 from xductor.backend.pipelines.stage_run import StageRun, lacks_values
 from xductor.transforms.typed_pass import Stage
 
@@ -105,6 +106,10 @@ def _fake_mode(gm: GraphModule) -> Iterator[None]:
 
 
 def _run(steps: Sequence[Step], run: StageRun) -> None:
+    log_ir(run, "before")
+    stage_watch.tell_before(run)
     for step in steps:
         step(run)
     bridge.flush(run)
+    stage_watch.tell_after(run)
+    log_ir(run, "after")

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.ambient_modes import Modes, UnknownMode, after_autograd
 from xductor.ir.body_modes import modes_of_graph, replay
@@ -55,10 +56,16 @@ class Summary:
         return self
 
 
-def check_types(graph: GraphOp, module: ModuleOp | None = None) -> Summary:
+def check_types(
+    graph: GraphOp,
+    module: ModuleOp | None = None,
+    *,
+    errors: list[VerifyException] | None = None,
+) -> Summary:
     """Check the recorded type of every result of a graph against what its op gives.
 
     - `module`: where the bodies of higher-order ops are; without it their results are skipped.
+    - `errors`: if given, what is wrong is appended to it, and the check goes on.
 
     dtype, device, layout and rank must be equal, sizes, strides and offset equal for all values of
     the symbols; strides of dims of size one, and of empty tensors, do not count. Before autograd
@@ -69,7 +76,7 @@ def check_types(graph: GraphOp, module: ModuleOp | None = None) -> Summary:
     if graph.is_declaration:
         return Summary()
     with InferenceEnv.of(graph) as env:
-        checker = _Checker(graph, module, env)
+        checker = _Checker(graph, module, env, errors)
         if graph.stage.data != "pre_grad":
             with after_autograd(graph.ambient.data):
                 checker.run(None)
@@ -89,8 +96,15 @@ def _without_asserts(env: InferenceEnv) -> frozenset[str]:
 class _Checker:
     """One walk over a graph."""
 
-    def __init__(self, graph: GraphOp, module: ModuleOp | None, env: InferenceEnv) -> None:
+    def __init__(
+        self,
+        graph: GraphOp,
+        module: ModuleOp | None,
+        env: InferenceEnv,
+        errors: list[VerifyException] | None,
+    ) -> None:
         self.graph = graph
+        self.errors = errors
         self.module = module
         self.env = env
         self.summary = Summary()
@@ -125,7 +139,12 @@ class _Checker:
                     reason = "within a functorch transform"
                 else:
                     self.env.modes = modes.key()
-            self.op(op, reason)
+            try:
+                self.op(op, reason)
+            except VerifyException as error:
+                if self.errors is None:
+                    raise
+                self.errors.append(error)
 
     def op(self, op: TorchOp, reason: str | None) -> None:
         if reason is not None and reason.startswith("subgraphs of "):

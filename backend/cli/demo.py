@@ -150,9 +150,7 @@ def stage_table(run: Run) -> Table:
 
 def fired(record: ledger.StageRecord) -> str:
     """Passes that changed the graph: ours with counts, Inductor's own steps with a star."""
-    typed = [f"{p.name} x{p.applications}" for p in record.passes if p.applications]
-    bridged = [f"{p.name}*" for p in record.passes if p.kind == "bridged" and p.changed]
-    return ", ".join(typed + bridged)
+    return ", ".join(record.fired())
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:

@@ -17,10 +17,10 @@ HEADINGS = ("value", "dtype", "shape", "min", "max", "mean", "nan", "inf", "hash
 _WIDTH = 120
 
 
-def console() -> Console:
-    """Where tables are printed: as wide as the terminal, or a file of a fixed width."""
-    made = Console()
-    return made if made.is_terminal else Console(width=_WIDTH)
+def console(*, stderr: bool = False) -> Console:
+    """Where tables are printed: as wide as the terminal, or of a fixed width in a file."""
+    made = Console(stderr=stderr)
+    return made if made.is_terminal else Console(width=_WIDTH, stderr=stderr)
 
 
 def named_leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

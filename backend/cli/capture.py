@@ -1,0 +1,183 @@
+"""``xductor capture``: run a script, and write each stage's graphs as text, before and after."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.table import Table
+
+from xductor.backend.cli import scripts, value_summaries
+from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.lowered_stages import GraphNumbers, lowered
+from xductor.backend.pipelines.stage_run import StageRun
+
+INDEX = "index.json"
+
+
+def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "capture",
+        usage="xductor capture SCRIPT.py -o DIR [--no-codegen] [-- ARGUMENTS]",
+        description="Run a script with xductor in each torch.compile, and write the graphs of the "
+        "three stages as text, before and after. The exit status is the script's.",
+    )
+    parser.add_argument("script", metavar="SCRIPT.py")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
+    scripts.add_script_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`xductor capture`: the script's exit status."""
+    capture = Capture(Path(options.output))
+    try:
+        return scripts.run_script(
+            options.script, options.script_arguments, capture, codegen=not options.no_codegen
+        )
+    finally:
+        capture.report()
+
+
+@dataclass
+class Entry:
+    """One stage call in the index.
+
+    - `graph`: the number of the graph that Dynamo handed over; its stages share it.
+    - `compile_id`: Dynamo's; `0/1` is the first recompile of frame 0.
+    - `before`, `after`: names of files beside the index; None where there is none.
+    - `problem`: why a file is missing, or that the stage raised.
+    """
+
+    graph: int
+    stage: str
+    direction: str
+    compile_id: str
+    name: str
+    nodes_before: int
+    nodes_after: int | None = None
+    fired: list[str] = field(default_factory=list[str])
+    fallback: str | None = None
+    before: str | None = None
+    after: str | None = None
+    problem: str | None = None
+
+
+class Capture:
+    """Writes the graphs it is told of into a folder; the index is complete after each of them."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"{folder}: {error.strerror}") from error
+        self.folder = folder
+        self.entries: list[Entry] = []
+        self._numbers = GraphNumbers()
+        self._open: dict[int, Entry] = {}
+        self._names: Counter[str] = Counter()
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._write_index()
+
+    def before(self, run: StageRun) -> None:
+        with self._lock:
+            if os.getpid() != self._process:  # a process that the script forked
+                return
+            number, ident = self._numbers.number(run)
+            record = run.record
+            entry = Entry(
+                number, run.stage, record.direction, ident, record.graph, len(run.gm.graph.nodes)
+            )
+            entry.problem = "the stage raised"
+            self.entries.append(entry)
+            self._open[id(run)] = entry
+            entry.before = self._write(run, entry, "before")
+            self._write_index()
+
+    def after(self, run: StageRun) -> None:
+        with self._lock:
+            entry = self._open.pop(id(run), None)
+            if entry is None:
+                return
+            if entry.problem == "the stage raised":
+                entry.problem = None
+            entry.nodes_after = len(run.gm.graph.nodes)
+            entry.fired = run.record.fired()
+            entry.fallback = run.record.fallback
+            entry.after = self._write(run, entry, "after")
+            self._write_index()
+
+    def _write(self, run: StageRun, entry: Entry, when: str) -> str | None:
+        """Write the graph as it is now; the name of the file. A graph that the IR cannot hold is
+        written as FX's code instead: looking at a compile must not break it.
+        """
+        from xductor.ir.text import print_ir
+
+        try:
+            text, suffix = print_ir(lowered(run)), ".mlir"
+        except Exception as error:
+            entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"
+            text, suffix = f"# {entry.problem}\n{run.gm.graph}\n", ".fx.txt"
+        name = f"{self._base(entry, when)}.{when}{suffix}"
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def _base(self, entry: Entry, when: str) -> str:
+        """`000_post_grad_backward`; the graphs of subgraphs have a number behind it."""
+        base = f"{entry.graph:03d}_{entry.stage}"
+        if entry.stage == "post_grad" and entry.direction != "unknown":
+            base += f"_{entry.direction}"
+        if when == "after" and entry.before is not None:
+            return entry.before.partition(".before.")[0]
+        self._names[base] += 1
+        count = self._names[base]
+        return base if count == 1 else f"{base}_{count}"
+
+    def _write_index(self) -> None:
+        index = {"stages": [asdict(entry) for entry in self.entries]}
+        path = self.folder / INDEX
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+        part.replace(path)
+
+    def report(self) -> None:
+        """Print what was written, on stderr: stdout is the script's."""
+        console = value_summaries.console(stderr=True)
+        if not self.entries:
+            print("xductor: nothing was compiled, no graphs were written", file=sys.stderr)
+            return
+        console.print(table(self.entries, f"graphs in {self.folder}"))
+        for entry in self.entries:
+            if entry.problem:
+                console.print(f"{entry.before}: {entry.problem}", highlight=False, soft_wrap=True)
+
+
+def table(entries: list[Entry], title: str) -> Table:
+    """The index for people, one row a stage call."""
+    made = Table(title=title, title_justify="left", title_style="bold")
+    made.caption = "file.before.mlir, file.after.mlir; * a pass of Inductor's own"
+    made.caption_justify = "left"
+    for heading in ("graph", "compile", "stage", "direction"):
+        made.add_column(heading)
+    made.add_column("nodes", justify="right")
+    made.add_column("passes that fired", ratio=1)
+    made.add_column("file", no_wrap=True)
+    for entry in entries:
+        nodes = f"{entry.nodes_before} -> {'?' if entry.nodes_after is None else entry.nodes_after}"
+        fired = ", ".join(entry.fired) or "-"
+        made.add_row(
+            str(entry.graph),
+            entry.compile_id,
+            entry.stage,
+            entry.direction if entry.direction != "unknown" else "",
+            nodes,
+            f"fell back: {entry.fallback}" if entry.fallback else fired,
+            (entry.before or "").partition(".before.")[0],
+        )
+    return made

@@ -1,0 +1,111 @@
+"""Running a user's script under xductor, for the subcommands that look at what it compiles."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+
+from xductor.backend import ledger, seam, stage_watch
+from xductor.backend.cli.command import CommandError
+
+
+def add_script_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say how a script is compiled; `--` comes before its own arguments."""
+    parser.set_defaults(script_arguments=[])
+    parser.add_argument(
+        "--no-codegen",
+        action="store_true",
+        help="run the graphs as FX after the post-grad stage, which is quicker than to compile "
+        "kernels for them",
+    )
+
+
+def run_script(
+    path: str, arguments: Sequence[str], watcher: stage_watch.StageWatcher, *, codegen: bool = True
+) -> int:
+    """Run a script as `python path arguments` would, with our stages in each of its compiles.
+
+    Nothing is read from caches, so every stage of every compile runs, and `watcher` is told of
+    it. Returns the script's exit status; its exceptions are printed as Python would.
+
+    Raises CommandError for a file that cannot be read.
+    """
+    if not os.access(path, os.R_OK) or os.path.isdir(path):
+        raise CommandError(f"{path}: no script that can be read")
+    with ExitStack() as stack:
+        stack.enter_context(_installed(codegen))
+        stack.enter_context(stage_watch.watching(watcher))
+        stack.enter_context(ledger.record())  # so that records have the details
+        stack.enter_context(_as_main(path, arguments))
+        return _status(path)
+
+
+@contextmanager
+def _installed(codegen: bool) -> Iterator[None]:
+    from torch._functorch import config as functorch_config
+    from torch._inductor import config
+
+    from xductor.backend.without_codegen import without_codegen
+
+    seam.install()
+    try:
+        with ExitStack() as stack:
+            # Not `force_disable_caches`: that warns, and turns off what Dynamo learns of sizes.
+            stack.enter_context(config.patch(fx_graph_cache=False, fx_graph_remote_cache=False))
+            stack.enter_context(functorch_config.patch(enable_autograd_cache=False))
+            if not codegen:
+                stack.enter_context(without_codegen())
+            yield
+    finally:
+        seam.uninstall()
+
+
+@contextmanager
+def _as_main(path: str, arguments: Sequence[str]) -> Iterator[None]:
+    argv, search = sys.argv, list(sys.path)
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = argv, search
+
+
+def _status(path: str) -> int:
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as leaving:
+        return _exit_status(leaving.code)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        _print(error, path)
+        return 1
+    finally:
+        sys.stdout.flush()
+    return 0
+
+
+def _exit_status(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _print(error: BaseException, path: str) -> None:
+    """A traceback that begins in the script, as Python's would."""
+    frame: TracebackType | None = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != path:
+        frame = frame.tb_next
+    traceback.print_exception(type(error), error, frame or error.__traceback__)
