@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
 from xductor.backend import seam
 from xductor.backend.compiler import Backend
+from xductor.backend.not_covered import NotCoveredWarning
 
 # One library is made and built a test; how well it is optimised is nothing to us.
 QUICK = {
@@ -107,17 +109,27 @@ def test_aot_compile_of_a_function(stages: StageRecords) -> None:
 
 
 def test_freezing(stages: StageRecords) -> None:
-    from xductor.backend.not_covered import NotCoveredWarning
-
     model, x = Chain().eval(), square()
-    with (
-        torch.no_grad(),
-        config.patch(freezing=True),
-        pytest.warns(NotCoveredWarning, match="freezing") as warned,
-    ):
-        out = torch.compile(model, backend="xductor", options=OPTIONS)(x)
-        torch.compile(Chain().eval(), backend="xductor", options=OPTIONS)(x)
-    assert stages.names() == FORWARD * 2
-    assert stages.pairs_removed() == 2
-    assert len([w for w in warned if w.category is NotCoveredWarning]) == 1
-    torch.testing.assert_close(out, model(x))
+
+    def check() -> None:
+        torch._dynamo.reset()
+        compiled = torch.compile(model, backend="xductor", options=OPTIONS)
+        torch.testing.assert_close(compiled(x), model(x))
+
+    with torch.no_grad(), config.patch(freezing=True):
+        with pytest.warns(NotCoveredWarning, match="freezing"):
+            check()
+        assert stages.names() == FORWARD
+        assert stages.pairs_removed() == 1
+        with warnings.catch_warnings(action="error", category=NotCoveredWarning):
+            check()
+
+
+def test_use_aoti_by_name_is_dropped(stages: StageRecords) -> None:
+    """``torch.compile`` takes the option out for everybody, and heeds it for its own backend."""
+    options = {"use_aoti": True, **OPTIONS}
+    x, w = square(), square()
+    out = torch.compile(chain, backend="xductor", options=options)(x, w)
+    assert "use_aoti" not in options
+    assert stages.names() == FORWARD
+    torch.testing.assert_close(out, chain(x, w))
