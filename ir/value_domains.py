@@ -165,6 +165,11 @@ def _counted(call: _Call) -> Need:
     yield call.get("self", call.get("input")), Domain(0, 31)
 
 
+def _as_number(call: _Call) -> Need:
+    """A number read out of a tensor is mostly a size."""
+    yield call.get("self", call.get("input")), Domain(1, 4)
+
+
 def _small(call: _Call) -> Need:
     yield call.get("repeats", call.get("self")), Domain(0, 3)
 
@@ -230,6 +235,7 @@ _NEEDS: dict[str, Callable[[_Call], Need]] = {
     "max_pool2d_with_indices_backward": _pooled,
     "bincount": _counted,
     "repeat_interleave": _small,
+    **dict.fromkeys(("_local_scalar_dense", "item"), _as_number),
     **dict.fromkeys(
         _words("remainder remainder_ fmod fmod_ floor_divide floor_divide_ div floordiv mod"),
         _divisor,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,12 @@ def chosen_graph(module: ModuleOp, name: str | None, path: str) -> GraphOp:
 
 def symbol_option(text: str) -> tuple[str, Number]:
     """`s0=5` of the command line."""
-    name, equals, value = text.partition("=")
+    name, _, value = text.partition("=")
     try:
         number: Number = float(value) if "." in value or "e" in value else int(value)
     except ValueError:
-        equals = ""
-    if not equals or not name:
+        number = math.nan
+    if not name or math.isnan(number):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form s0=5")
     return name, number
 
