@@ -274,22 +274,16 @@ def _targets(names: tuple[str, ...]) -> tuple[OpOverload, ...]:
 
 def constructor_nodes(graph: Graph) -> list[Node]:
     """The nodes of an FX graph at which uniform values begin."""
-    targets = _targets((*CONSTRUCTORS, _FRESH_CONSTANT))
-    nodes = [
-        node
-        for target in targets
-        for node in graph.find_nodes(op="call_function", target=target, sort=False)
-    ]
-    nodes.extend(zero_products(graph))
-    return nodes
-
-
-def zero_products(graph: Graph) -> Iterator[Node]:
-    """Products with the integer zero."""
+    find = graph.find_nodes
+    found: list[Node] = []
+    for target in _targets((*CONSTRUCTORS, _FRESH_CONSTANT)):
+        found += find(op="call_function", target=target, sort=False)
     for target in _targets(MUL):
-        for node in graph.find_nodes(op="call_function", target=target, sort=False):
-            if any(isinstance(arg, int) and arg == 0 for arg in node.args):
-                yield node
+        for node in find(op="call_function", target=target, sort=False):
+            for arg in node.args:
+                if type(arg) is not Node and isinstance(arg, int) and arg == 0:
+                    found.append(node)
+    return found
 
 
 def uniform_uses(graph: Graph) -> Iterator[tuple[Node, bool]]:
