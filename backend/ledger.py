@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
 
+    from xductor.transforms.rewriting.driver import Application
+
 Direction = Literal["forward", "backward", "inference", "joint", "unknown"]
 
 _HISTORY = 256
@@ -35,6 +37,45 @@ class PassRecord:
     applications: int | None = None
     changed: bool | None = None
     counters: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class ApplicationRecord:
+    """One application of a declared rewrite, as text: it keeps no graph alive.
+
+    - `where`: file and line of the user's code, where known; `anchor`: the op that was replaced.
+    - `bindings`: the variables by name; `before`, `after`: the types of the outputs.
+    - `checks`: the levels that the application passed.
+    """
+
+    rewrite: str
+    anchor: str
+    where: tuple[str, int] | None
+    bindings: dict[str, str]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    numerics: str
+    checks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, application: Application) -> ApplicationRecord:
+        match = application.match
+        return cls(
+            application.rewrite.name,
+            match.anchor.name,
+            match.anchor.node.location(),
+            {name: _shown(item) for name, item in match.bindings.items()},
+            tuple([str(value.type) for value in match.outputs]),
+            tuple([str(value.type) for value in application.new_outputs if value is not None]),
+            application.rewrite.numerics,
+            tuple(application.checks),
+        )
+
+
+def _shown(item: Any) -> str:
+    if isinstance(item, list):
+        return f"[{', '.join(_shown(part) for part in item)}]"
+    return str(getattr(item, "type", item))
 
 
 @dataclass
@@ -55,11 +96,16 @@ class StageRecord:
     lowered: int = 0
     fallback: str | None = None
     passes: list[PassRecord] = field(default_factory=list[PassRecord])
+    applications_made: list[ApplicationRecord] = field(default_factory=list[ApplicationRecord])
     detailed: bool = False
 
     def typed(self, name: str, applications: int) -> None:
         """Note that the typed pass ``name`` ran and was applied so often."""
         self.passes.append(PassRecord(name, "typed", applications, applications > 0))
+
+    def applied(self, application: Application) -> None:
+        """Note an application of a declared rewrite."""
+        self.applications_made.append(ApplicationRecord.of(application))
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
         """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
@@ -90,7 +136,8 @@ class StageRecord:
 
     def applications(self, name: str) -> int:
         """How often the typed pass ``name`` was applied in this call."""
-        return sum(p.applications or 0 for p in self.passes if p.name == name)
+        passes = sum(p.applications or 0 for p in self.passes if p.name == name)
+        return passes + sum(1 for one in self.applications_made if one.rewrite == name)
 
 
 Fingerprint = list[tuple["Node", Any, Any, Any, Any]]

@@ -6,12 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xductor.ir import aten, ops, prims
     from xductor.ir.context import XductorContext
     from xductor.ir.expressions import SymExpr
     from xductor.ir.facts import Facts
     from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
     from xductor.ir.operations import SchemaOp, TorchOp
-    from xductor.ir.registry import aten, op_class, op_class_by_name, ops, prims
+    from xductor.ir.registry import op_class, op_class_by_name
     from xductor.ir.text import parse_ir, print_ir, same
     from xductor.ir.types import (
         NoneType,
@@ -33,11 +34,8 @@ _ROOMS = {
     "OutputOp": "graph",
     "SchemaOp": "operations",
     "TorchOp": "operations",
-    "aten": "registry",
     "op_class": "registry",
     "op_class_by_name": "registry",
-    "ops": "registry",
-    "prims": "registry",
     "parse_ir": "text",
     "print_ir": "text",
     "same": "text",
@@ -78,7 +76,12 @@ __all__ = [
 ]
 
 
+_OP_FUNCTIONS = ("aten", "ops", "prims")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _OP_FUNCTIONS:
+        return import_module(f"xductor.ir.{name}")
     room = _ROOMS.get(name)
     if room is None:
         raise AttributeError(f"module 'xductor.ir' has no attribute {name!r}")

@@ -183,6 +183,11 @@ CONSTANT_TYPES: tuple[type, ...] = (
 """Python constants that stand in `ArgsAttr` as themselves."""
 
 
+def same_constant(left: Any, right: Any) -> bool:
+    """Whether two constants are one: the same type, the same bits, element by element."""
+    return left is right or _key(left) == _key(right)
+
+
 class ArgsAttr(Data[tuple[Any, ...]]):
     """The arguments of one call; interned, so equal arguments are one object."""
 

@@ -10,7 +10,7 @@ import keyword
 import threading
 from importlib import import_module
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
@@ -217,28 +217,3 @@ def _register(target: Any, made: type[TorchOp]) -> type[TorchOp]:
             found = _by_name.setdefault(made.name, made)
             _by_target[target] = found
     return found
-
-
-class OpNamespace:
-    """`aten.mm.default`: op classes by attribute, `ops.mylib.fused.default` for any library."""
-
-    _path: ClassVar[str]
-
-    def __init__(self, path: str = "") -> None:
-        self.__path = path
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        path = f"{self.__path}.{name}" if self.__path else name
-        if path.count(".") < 2:
-            return OpNamespace(path)
-        try:
-            return op_class_by_name(path)
-        except UnknownOp as error:
-            raise AttributeError(str(error)) from error
-
-
-aten = OpNamespace("aten")
-prims = OpNamespace("prims")
-ops = OpNamespace()

@@ -71,7 +71,7 @@ class Memory:
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         of = self._of
         returned = type(op) is OutputOp
-        absolute = _reads_storage(op)
+        absolute = reads_storage(op)
         # A collective goes on reading after the call returned.
         until = math.inf if absolute and effects_of(op).collective else position
         for operand in op._operands:
@@ -154,7 +154,7 @@ def _first_after(positions: list[int], position: int) -> int | None:
     return positions[index] if index < len(positions) else None
 
 
-def _reads_storage(op: TorchOp) -> bool:
+def reads_storage(op: TorchOp) -> bool:
     """Whether a call may see where in its storage a tensor begins."""
     if not isinstance(op, SchemaOp):
         return type(op) is not OutputOp

@@ -14,19 +14,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xductor.transforms.numerics import EXACT, Numerics
+
 if TYPE_CHECKING:
     from torch.fx import Graph
 
 Stage = Literal["pre_grad", "joint", "post_grad"]
-Numerics = Literal["exact", "rounding", "fast"]
-
-#: Same bits for every input, NaN and the sign of zero included.
-EXACT: Numerics = "exact"
-#: Same value over the reals; rounding may differ.
-ROUNDING: Numerics = "rounding"
-#: As stock Inductor does it: NaN, infinities, signed zeros or intermediate precision may differ.
-FAST: Numerics = "fast"
-
 Listener = Callable[["TypedPass", int], None]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("xductor_pass_listeners", default=())
@@ -80,6 +73,10 @@ class TypedPass(ModulePass):
         return any(
             graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
         )
+
+    def may_fire(self, graph: Graph) -> bool:
+        """As :meth:`may_apply`, for a pass whose options tell more."""
+        return self.may_apply(graph)
 
     @abstractmethod
     def rewrite(self, module: ModuleOp) -> int:

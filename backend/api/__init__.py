@@ -16,16 +16,46 @@ if TYPE_CHECKING:
     from xductor.ir.module_diff import diff
     from xductor.ir.text import parse_ir, print_ir, same
     from xductor.ir.verifier import verify
+    from xductor.transforms.numerics import (
+        APPROXIMATE,
+        DROPS_ROUNDING,
+        EXACT,
+        REASSOCIATES,
+        UP_TO_ZERO_SIGN,
+    )
+    from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
+    from xductor.transforms.rewriting.handles import Scalar, Tensor
+    from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
+    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
 
     __version__: str
 
 _HOME = {
+    "ALL_SPELLINGS": "xductor.transforms.rewriting.spellings",
+    "APPROXIMATE": "xductor.transforms.numerics",
     "Backend": "xductor.backend.compiler",
+    "DROPS_ROUNDING": "xductor.transforms.numerics",
+    "EXACT": "xductor.transforms.numerics",
+    "REASSOCIATES": "xductor.transforms.numerics",
+    "Rewrite": "xductor.transforms.rewriting.rewrite",
+    "Scalar": "xductor.transforms.rewriting.handles",
+    "Tensor": "xductor.transforms.rewriting.handles",
+    "UP_TO_ZERO_SIGN": "xductor.transforms.numerics",
+    "all_of": "xductor.transforms.rewriting.decisions",
+    "any_of": "xductor.transforms.rewriting.decisions",
+    "bind": "xductor.transforms.rewriting.patterns",
     "diff": "xductor.ir.module_diff",
+    "each": "xductor.transforms.rewriting.patterns",
     "from_fx": "xductor.frontend.fx_importer",
+    "in_order": "xductor.transforms.rewriting.patterns",
     "install": "xductor.backend.seam",
     "installed": "xductor.backend.seam",
     "joint_graph_passes": "xductor.backend.stages",
+    "known": "xductor.transforms.rewriting.decisions",
+    "maybe": "xductor.transforms.rewriting.patterns",
+    "no": "xductor.transforms.rewriting.decisions",
+    "one_of": "xductor.transforms.rewriting.patterns",
     "parse_ir": "xductor.ir.text",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
@@ -33,18 +63,37 @@ _HOME = {
     "reduce": "xductor.backend.reducer",
     "run": "xductor.ir.interpreter",
     "same": "xductor.ir.text",
+    "shared": "xductor.transforms.rewriting.patterns",
     "to_fx": "xductor.backend.fx_exporter",
     "uninstall": "xductor.backend.seam",
     "verify": "xductor.ir.verifier",
 }
 
 __all__ = [
+    "ALL_SPELLINGS",
+    "APPROXIMATE",
+    "DROPS_ROUNDING",
+    "EXACT",
+    "REASSOCIATES",
+    "UP_TO_ZERO_SIGN",
     "Backend",
+    "Rewrite",
+    "Scalar",
+    "Tensor",
+    "all_of",
+    "any_of",
+    "bind",
     "diff",
+    "each",
     "from_fx",
+    "in_order",
     "install",
     "installed",
     "joint_graph_passes",
+    "known",
+    "maybe",
+    "no",
+    "one_of",
     "parse_ir",
     "post_grad_passes",
     "pre_grad_passes",
@@ -52,6 +101,7 @@ __all__ = [
     "reduce",
     "run",
     "same",
+    "shared",
     "to_fx",
     "uninstall",
     "verify",

@@ -15,20 +15,14 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend import ledger, settings
-from xductor.backend.pipelines import failures, node_values
+from xductor.backend.pipelines import applications, failures, node_values
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import VerifyLevel
-from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
+from xductor.transforms.numerics import ADMITTED
+from xductor.transforms.typed_pass import Stage, TypedPass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
-
-#: What each numerics policy lets a pass change.
-ALLOWED: dict[str, frozenset[Numerics]] = {
-    "strict": frozenset({"exact"}),
-    "default": frozenset({"exact", "rounding"}),
-    "fast": frozenset({"exact", "rounding", "fast"}),
-}
 
 
 @dataclass
@@ -69,14 +63,15 @@ class TypedGroup:
     def apply(self, one: TypedPass) -> int:
         """Run one pass; returns the number of applications."""
         self.passes.append(one)
-        applications = one.rewrite(self.module)
-        self.applied.append(applications)
-        if applications:
+        with applications.followed(self.run):
+            applied = one.rewrite(self.module)
+        self.applied.append(applied)
+        if applied:
             self.changed = True
             level = self.run.settings.verify
             if level != "structure":
                 _verify(self.module, level)
-        return applications
+        return applied
 
     def flush(self) -> None:
         """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
@@ -90,9 +85,9 @@ class TypedGroup:
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
-        for one, applications in zip(self.passes, self.applied, strict=True):
-            self.run.record.typed(one.name, applications)
-            _count(one, applications)
+        for one, applied in zip(self.passes, self.applied, strict=True):
+            self.run.record.typed(one.name, applied)
+            _count(one, applied)
         self.passes, self.applied = [], []
 
 
@@ -116,22 +111,21 @@ def run_pass(run: StageRun, one: TypedPass) -> int:
     Nothing is lowered for a pass that cannot fire. A failure falls back or raises, as the settings
     say; after a fallback the FX graph is as it was before the group, and 0 is returned.
     """
-    if run.degraded or one.numerics not in ALLOWED[run.settings.numerics]:
+    if run.degraded or one.numerics not in ADMITTED[run.settings.numerics]:
         return 0
     group = run.group
-    if (group is None or not group.changed) and not one.may_apply(run.gm.graph):
+    if (group is None or not group.changed) and not one.may_fire(run.gm.graph):
         return 0
     if group is None or not group.current():
         group = _lowered(run)
         if group is None:
             return 0
     try:
-        applications = group.apply(one)
+        return group.apply(one)
     except Exception as error:
         run.group = None
         failures.handle(run, failures.Failure(one.name, error, group.passes))
         return 0
-    return applications
 
 
 def _lowered(run: StageRun) -> TypedGroup | None:
@@ -149,17 +143,17 @@ def _lowered(run: StageRun) -> TypedGroup | None:
     return group
 
 
-def _count(one: TypedPass, applications: int) -> None:
+def _count(one: TypedPass, applied: int) -> None:
     """Bump Inductor's counters as its own pass would have."""
-    if not applications:
+    if not applied:
         return
     from torch._dynamo.utils import counters
 
     if one.matched_nodes:
-        counters["inductor"]["pattern_matcher_count"] += applications
-        counters["inductor"]["pattern_matcher_nodes"] += applications * one.matched_nodes
+        counters["inductor"]["pattern_matcher_count"] += applied
+        counters["inductor"]["pattern_matcher_nodes"] += applied * one.matched_nodes
     if one.counter is not None:
-        counters["inductor"][one.counter] += applications
+        counters["inductor"][one.counter] += applied
 
 
 def run_typed(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from itertools import groupby
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,8 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.transforms import registry
+from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
 from xductor.transforms.typed_pass import TypedPass
 
 _all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False)
@@ -93,15 +96,20 @@ def run_observed(
 
 def _may_apply(one: TypedPass, run: StageRun) -> bool:
     changed = run.group is not None and run.group.changed
-    return changed or one.may_apply(run.gm.graph)
+    return changed or one.may_fire(run.gm.graph)
 
 
 def user_rewrites(run: StageRun) -> None:
-    """The typed passes that the user named in ``xductor.rewrites``, in his order."""
-    for item in run.settings.rewrites:
-        one = item() if isinstance(item, type) else item
-        stages = (one.stage,) if isinstance(one.stage, str) else one.stage
-        if isinstance(one, TypedPass) and run.stage in stages:
+    """The rewrites and typed passes that the user named in ``xductor.rewrites``, in his order.
+
+    Declared rewrites that follow each other are applied in one walk.
+    """
+    items = [instance(item) for item in run.settings.rewrites]
+    here = [one for one in items if run.stage in stages_of(one)]
+    for declared, group in groupby(here, lambda one: isinstance(one, Rewrite)):
+        policy = run.settings.numerics
+        ones = tuple(group)
+        for one in (RewritePass(ones, policy),) if declared else ones:
             run.count += run_observed([one], run) or 0
 
 

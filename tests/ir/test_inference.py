@@ -12,13 +12,12 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir import inference
+from xductor.ir import aten, inference
 from xductor.ir.arguments import ArgsAttr, Ref
 from xductor.ir.expressions import parse_expr
 from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, fake_value
 from xductor.ir.graph import entry_graph
 from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call, infer_types
-from xductor.ir.registry import aten
 from xductor.ir.symbols import SymbolTable, parse_symbol_table
 from xductor.ir.types import NONE, ObjectType, SymBoolType, SymIntType, TensorType
 
@@ -118,7 +117,7 @@ class TestInference:
         left = TensorType.get(F32, (4, 1), device="cuda:0")
         right = TensorType.get(torch.bfloat16, (8,), device="cuda:0")
         found, remembered = infer_call(
-            aten.add.Tensor, add_args(), [left, right], InferenceEnv(SymbolTable())
+            aten.add.Tensor.op_class, add_args(), [left, right], InferenceEnv(SymbolTable())
         )
         assert found.types == (TensorType.get(F32, (4, 8), device="cuda:0"),)
         assert not remembered
@@ -127,7 +126,7 @@ class TestInference:
         s0 = parse_expr("s0")
         operand = TensorType.get(F32, (s0, 4))
         found, _ = infer_call(
-            aten.permute.default,
+            aten.permute.default.op_class,
             ArgsAttr((Ref(0), aten_list(1, 0))),
             [operand],
             InferenceEnv(TABLE),
@@ -147,15 +146,17 @@ class TestInference:
         operand = TensorType.get(F32, (parse_expr("s0"),))
         args = ArgsAttr((Ref(0),))
         other = parse_symbol_table("symbols(s0 : int positive [5, 9] hint 7)")
-        infer_call(aten.sin.default, args, [operand], InferenceEnv(TABLE))
-        assert not infer_call(aten.sin.default, args, [operand], InferenceEnv(other))[1]
-        assert infer_call(aten.sin.default, args, [operand], InferenceEnv(TABLE))[1]
+        infer_call(aten.sin.default.op_class, args, [operand], InferenceEnv(TABLE))
+        assert not infer_call(aten.sin.default.op_class, args, [operand], InferenceEnv(other))[1]
+        assert infer_call(aten.sin.default.op_class, args, [operand], InferenceEnv(TABLE))[1]
 
     def test_the_memo_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(inference, "MEMO_SIZE", 3)
         env = InferenceEnv(SymbolTable())
         for size in range(1, 9):
-            infer_call(aten.sin.default, ArgsAttr((Ref(0),)), [TensorType.get(F32, (size,))], env)
+            infer_call(
+                aten.sin.default.op_class, ArgsAttr((Ref(0),)), [TensorType.get(F32, (size,))], env
+            )
         assert len(inference._memo) == 3
 
     def test_nothing_outlives_the_question(self) -> None:
@@ -167,7 +168,7 @@ class TestInference:
         def ask(size: int) -> None:
             operand = TensorType.get(F32, (parse_expr("s0"), size))
             with InferenceEnv(TABLE) as env:
-                infer_call(aten.sin.default, ArgsAttr((Ref(0),)), [operand], env)
+                infer_call(aten.sin.default.op_class, ArgsAttr((Ref(0),)), [operand], env)
 
         ask(3)
         before = live()
@@ -203,7 +204,7 @@ class TestInference:
     def test_data_dependent_sizes_are_fresh_symbols(self) -> None:
         operand = TensorType.get(F32, (4, 2))
         found, _ = infer_call(
-            aten.nonzero.default, ArgsAttr((Ref(0),)), [operand], InferenceEnv(TABLE)
+            aten.nonzero.default.op_class, ArgsAttr((Ref(0),)), [operand], InferenceEnv(TABLE)
         )
         (size, two) = found.types[0].shape
         assert two == 2
@@ -214,24 +215,29 @@ class TestInference:
         left = TensorType.get(F32, (parse_expr("s0"),))
         right = TensorType.get(F32, (parse_expr("s1"),))
         env = InferenceEnv(TABLE)
-        found, _ = infer_call(aten.add.Tensor, add_args(), [left, right], env)
+        found, _ = infer_call(aten.add.Tensor.op_class, add_args(), [left, right], env)
         assert [name for name, _ in found.equated] in (["s0"], ["s1"])
         assert found.assumed
         # The assumption is gone with the question.
-        again, _ = infer_call(aten.mul.Tensor, ArgsAttr((Ref(0), Ref(1))), [left, right], env)
+        again, _ = infer_call(
+            aten.mul.Tensor.op_class, ArgsAttr((Ref(0), Ref(1))), [left, right], env
+        )
         assert again.equated == found.equated
 
     def test_operands_that_do_not_fit(self) -> None:
         types = [TensorType.get(F32, (4, 3)), TensorType.get(F32, (4, 3))]
         with pytest.raises(NotApplicable, match=r"reduction dim|multiplied|size"):
             infer_call(
-                aten.mm.default, ArgsAttr((Ref(0), Ref(1))), types, InferenceEnv(SymbolTable())
+                aten.mm.default.op_class,
+                ArgsAttr((Ref(0), Ref(1))),
+                types,
+                InferenceEnv(SymbolTable()),
             )
 
     def test_what_cannot_be_run_says_why(self) -> None:
         with pytest.raises(NotInferred) as caught:
             infer_call(
-                aten.sin.default,
+                aten.sin.default.op_class,
                 ArgsAttr((Ref(0),)),
                 [ObjectType("torch.ScriptObject")],
                 InferenceEnv(SymbolTable()),
@@ -242,7 +248,10 @@ class TestInference:
         types = [TensorType.get(F32, (4, 3)), TensorType.get(F32, (4, 3))]
         with pytest.raises(NotApplicable):
             infer_call(
-                aten.mm.default, ArgsAttr((Ref(0), Ref(1))), types, InferenceEnv(SymbolTable())
+                aten.mm.default.op_class,
+                ArgsAttr((Ref(0), Ref(1))),
+                types,
+                InferenceEnv(SymbolTable()),
             )
         assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
@@ -250,14 +259,17 @@ class TestInference:
         types = [TensorType.get(F32, (4, 4)), TensorType.get(F32, (4, 4))]
         with torch.autocast("cpu", dtype=torch.bfloat16):
             found, _ = infer_call(
-                aten.mm.default, ArgsAttr((Ref(0), Ref(1))), types, InferenceEnv(SymbolTable())
+                aten.mm.default.op_class,
+                ArgsAttr((Ref(0), Ref(1))),
+                types,
+                InferenceEnv(SymbolTable()),
             )
         assert found.types[0].dtype is F32
 
     def test_an_outer_fake_mode_does_not_leak_in(self) -> None:
         with FakeTensorMode():
             found, _ = infer_call(
-                aten.sin.default,
+                aten.sin.default.op_class,
                 ArgsAttr((Ref(0),)),
                 [TensorType.get(F32, (4,))],
                 InferenceEnv(SymbolTable()),

@@ -8,12 +8,13 @@ import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
+from xductor.ir import aten
 from xductor.ir.arguments import ArgsAttr, ListArg, Ref, SymbolRef
 from xductor.ir.expressions import parse_expr
 from xductor.ir.graph import GraphOp, raw_args
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
-from xductor.ir.registry import aten, method_class
+from xductor.ir.registry import method_class
 from xductor.ir.text import parse_ir
 from xductor.ir.types import NONE, SymIntType, TensorType
 from xductor.ir.verifier import verify
@@ -93,7 +94,7 @@ def list_where_none_is_taken(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
 def operand_of_another_kind(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
     absent = graph.block.insert_arg(NONE, 1)
     graph.attributes["node"] = NodeMeta(("x", "absent"))
-    bad = aten.view.dtype.make(
+    bad = aten.view.dtype.op_class.make(
         ArgsAttr((Ref(0), torch.int32)), [absent], [X], NodeMeta(("bad",), node="bad")
     )
     graph.block.insert_op_before(bad, ops["add"])
@@ -101,7 +102,7 @@ def operand_of_another_kind(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
 
 def wrong_number_of_results(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
     node = NodeMeta(("a", "b"), node="two")
-    two = aten.sin.default.make(ArgsAttr((Ref(0),)), [graph.arguments[0]], [X, X], node)
+    two = aten.sin.default.op_class.make(ArgsAttr((Ref(0),)), [graph.arguments[0]], [X, X], node)
     graph.block.insert_op_before(two, ops["add"])
 
 

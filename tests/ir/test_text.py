@@ -15,6 +15,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
+from xductor.ir import aten
 from xductor.ir.arguments import (
     ArgsAttr,
     DictArg,
@@ -31,7 +32,7 @@ from xductor.ir.expressions import parse_expr
 from xductor.ir.graph import GraphOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
-from xductor.ir.registry import aten, method_class, op_class
+from xductor.ir.registry import method_class, op_class
 from xductor.ir.results import AliasAttr, StructureAttr
 from xductor.ir.symbol_attr import Ambient
 from xductor.ir.symbols import SymbolInfo, SymbolTable
@@ -124,10 +125,10 @@ def test_ops_built_without_names_get_stable_ones() -> None:
     block = Block(arg_types=[x])
     value: SSAValue = block.args[0]
     for _ in range(2):
-        op = aten.neg.default.make(ArgsAttr((Ref(0),)), [value], [x])
+        op = aten.neg.default.op_class.make(ArgsAttr((Ref(0),)), [value], [x])
         block.add_op(op)
         value = op.results[0]
-    split = aten.split.Tensor.make(ArgsAttr((Ref(0), 1, 0)), [value], [x, x])
+    split = aten.split.Tensor.op_class.make(ArgsAttr((Ref(0), 1, 0)), [value], [x, x])
     block.add_op(split)
     block.add_op(
         OutputOp.make(raw_args(((Ref(0), Ref(1)),)), split.results, (), NodeMeta((), node="output"))

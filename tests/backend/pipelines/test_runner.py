@@ -17,8 +17,8 @@ from xductor.backend.pipelines import failures, runner
 from xductor.backend.pipelines.bridge import BridgedStep
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.ir.graph import entry_graph
-from xductor.transforms import typed_pass
-from xductor.transforms.typed_pass import TypedPass
+from xductor.transforms.numerics import APPROXIMATE, REASSOCIATES
+from xductor.transforms.typed_pass import TypedPass, listening
 
 aten = torch.ops.aten
 
@@ -53,13 +53,13 @@ class NegNeg(TypedPass):
 @dataclass(frozen=True)
 class RoundedNegNeg(NegNeg):
     name = "test_rounded"
-    numerics = typed_pass.ROUNDING
+    numerics = REASSOCIATES
 
 
 @dataclass(frozen=True)
 class FastNegNeg(NegNeg):
     name = "test_fast"
-    numerics = typed_pass.FAST
+    numerics = APPROXIMATE
 
 
 def _negs(count: int) -> torch.fx.GraphModule:
@@ -220,7 +220,7 @@ def test_listeners_hear_of_passes_applied_by_xdsl() -> None:
 
     heard: list[tuple[str, int]] = []
     module = from_fx(_negs(2), "joint")
-    with typed_pass.listening(lambda one, count: heard.append((one.name, count))):
+    with listening(lambda one, count: heard.append((one.name, count))):
         NegNeg().apply(Context(), module)
     assert heard == [("test_neg_neg", 1)]
 

@@ -1,0 +1,1 @@
+"""Declared rewrites: `pattern`, `where`, `replacement` over typed ops. See `rewrite.py`."""

@@ -1,0 +1,183 @@
+"""Makes the ops of a replacement: unconnected, with inferred types.
+
+A dim used as an argument becomes a constant, a value in scope that has its expression, or the size
+of a tensor that dominates the insertion point, with arithmetic over it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from xductor.ir.arguments import ArgsAttr, FunctionArg, ListArg, Ref
+from xductor.ir.expressions import SymExpr
+from xductor.ir.facts import Facts
+from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.ir.metadata import NodeMeta
+from xductor.ir.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.registry import op_class, op_class_by_name
+from xductor.ir.results import StructureAttr
+from xductor.ir.types import SymIntType, TensorType
+from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, value_handle
+
+Expr = int | SymExpr
+InScope = Callable[[SSAValue], bool]
+
+
+class Unbuildable(Exception):
+    """A replacement cannot be made for this match; the message says why."""
+
+
+class ReplacementBuilder:
+    """Makes ops at the call of op functions. `made` has them in order.
+
+    - `sources`: tensors of the match, whose sizes may be asked for.
+    - `in_scope`: whether a value is defined above the insertion point.
+    """
+
+    def __init__(
+        self,
+        env: InferenceEnv,
+        facts: Facts,
+        node: NodeMeta,
+        sources: list[SSAValue],
+        symints: Callable[[], list[SSAValue]],
+        in_scope: InScope,
+    ) -> None:
+        self.env = env
+        self.facts = facts
+        self.node = node
+        self.made: list[TorchOp] = []
+        self._sources = sources
+        self._symints = symints
+        self._in_scope = in_scope
+        self._dims: dict[Expr, SSAValue] = {}
+
+    def call(self, name: str, calls: list[BoundCall]) -> Any:
+        cls, items, _ = calls[0]
+        operands: list[SSAValue] = []
+        data = tuple([self._argument(item, operands) for item in items])
+        return self._make(cls, ArgsAttr(data), operands)
+
+    def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        operands: list[SSAValue] = []
+        positional = tuple([self._argument(item, operands) for item in args])
+        named = tuple([(name, self._argument(item, operands)) for name, item in kwargs.items()])
+        return self._make(cls, ArgsAttr((positional, named)), operands)
+
+    def discard(self) -> None:
+        """Take back what was made: nothing of the graph uses it."""
+        for op in reversed(self.made):
+            op.erase(safe_erase=False)
+        self.made.clear()
+
+    def _make(self, cls: type[TorchOp], args: ArgsAttr, operands: list[SSAValue]) -> Any:
+        try:
+            found, _ = infer_call(cls, args, [one.type for one in operands], self.env, operands)
+        except NotApplicable as error:
+            raise Unbuildable(f"{cls.name} cannot be applied: {error}") from error
+        except NotInferred as error:
+            raise Unbuildable(f"the result type of {cls.name} is not known: {error}") from error
+        if found.assumed or found.equated:
+            assumed = [*found.assumed, *[f"{name} == {e}" for name, e in found.equated]]
+            raise Unbuildable(f"{cls.name} needs a new guard: {', '.join(assumed)}")
+        if found.fresh:
+            raise Unbuildable(f"{cls.name} makes a new unbacked symbol")
+        structure = None
+        if found.structure != "*" and not issubclass(cls, SchemaOp):
+            structure = StructureAttr(found.structure)
+        meta = self.node.inherited(("",) * len(found.types))
+        op = cls.make(args, operands, found.types, meta, structure=structure)
+        self.made.append(op)
+        values = [value_handle(result, self.facts) for result in op.results]
+        return values[0] if found.structure == "*" else values
+
+    def _argument(self, item: Any, operands: list[SSAValue]) -> Any:
+        if isinstance(item, Tensor | Opaque):
+            if item.value is None:
+                raise Unbuildable("a tensor without a value cannot be an argument")
+            return self._operand(item.value, operands)
+        if isinstance(item, Dim):
+            if item.is_static:
+                return item.expr
+            return self._operand(self._value_of(item), operands)
+        if isinstance(item, OverloadFunction):
+            return FunctionArg(f"torch.ops.{item.name}")
+        if isinstance(item, OpFunction):
+            raise Unbuildable(f"{item!r} as an argument: name its overload")
+        if isinstance(item, list | ListArg):
+            return ListArg([self._argument(part, operands) for part in item])
+        if isinstance(item, tuple):
+            return tuple([self._argument(part, operands) for part in item])
+        if isinstance(item, SSAValue):
+            return self._operand(item, operands)
+        return item
+
+    @staticmethod
+    def _operand(value: SSAValue, operands: list[SSAValue]) -> Ref:
+        operands.append(value)
+        return Ref(len(operands) - 1)
+
+    # Dims as arguments.
+
+    def _value_of(self, dim: Dim) -> SSAValue:
+        if dim.value is not None and self._in_scope(dim.value):
+            return dim.value
+        return self._materialised(dim.expr)
+
+    def _materialised(self, expr: Expr) -> SSAValue:
+        found = self._dims.get(expr) or self._symint_in_scope(expr) or self._size(expr)
+        if found is None:
+            found = self._computed(expr)
+        self._dims[expr] = found
+        return found
+
+    def _symint_in_scope(self, expr: Expr) -> SSAValue | None:
+        for value in self._symints():
+            type_: Any = value.type
+            if isinstance(type_, SymIntType) and type_.expr == expr and self._in_scope(value):
+                return value
+        return None
+
+    def _size(self, expr: Expr) -> SSAValue | None:
+        """The size of a tensor of the match that is this expression."""
+        for value in self._sources:
+            type_: Any = value.type
+            if not isinstance(type_, TensorType) or not self._in_scope(value):
+                continue
+            for place, size in enumerate(type_.shape):
+                if size == expr:
+                    cls = op_class_by_name("aten.sym_size.int")
+                    return self._make(cls, ArgsAttr((Ref(0), place)), [value]).value
+        return None
+
+    def _computed(self, expr: Expr) -> SSAValue:
+        """Arithmetic over values that can be had."""
+        if isinstance(expr, int) or expr.head not in _ARITHMETIC:
+            raise Unbuildable(f"no value in scope has the size {expr}")
+        function = _ARITHMETIC[expr.head]
+        cls = op_class(function)
+        assert cls is not None
+        parts = [part if isinstance(part, int) else self._materialised(part) for part in expr.args]
+        total = parts[0]
+        for part in parts[1:]:
+            operands: list[SSAValue] = []
+            data = tuple([self._argument(one, operands) for one in (total, part)])
+            total = self._make(cls, ArgsAttr((data, ())), operands).value
+        assert isinstance(total, SSAValue)
+        return total
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "mul": operator.mul,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+}
+
+
+__all__ = ["ReplacementBuilder", "Unbuildable"]

@@ -1,0 +1,55 @@
+"""Which operators may have their first two operands exchanged, bit for bit, and when."""
+
+from __future__ import annotations
+
+from xductor.ir.operations import SchemaOp, TorchOp
+
+_ALWAYS = (
+    "aten.mul.Tensor",
+    "aten.maximum.default",
+    "aten.minimum.default",
+    "aten.eq.Tensor",
+    "aten.ne.Tensor",
+    "aten.logical_and.default",
+    "aten.logical_or.default",
+    "aten.logical_xor.default",
+    "aten.bitwise_and.Tensor",
+    "aten.bitwise_or.Tensor",
+    "aten.bitwise_xor.Tensor",
+    "prims.add.default",
+    "prims.mul.default",
+    "prims.eq.default",
+    "prims.ne.default",
+    "pyfn.operator.mul",
+    "pyfn.torch.mul",
+)
+#: `x + alpha * y` commutes where alpha is 1.
+_WITH_ALPHA = ("aten.add.Tensor", "pyfn.operator.add", "pyfn.torch.add")
+
+
+def swappable(cls: type[TorchOp]) -> tuple[int | str, int | str] | None:
+    """The two arguments of a commutative op that a match may exchange; None if there are none.
+
+    `maximum` and `minimum` commute because all NaN are one value.
+    """
+    if cls.name not in _ALWAYS and cls.name not in _WITH_ALPHA:
+        return None
+    if issubclass(cls, SchemaOp):
+        return (0, 1)
+    return _PYTHON_NAMES.get(cls.name)
+
+
+_PYTHON_NAMES: dict[str, tuple[str, str]] = {
+    "pyfn.operator.mul": ("0", "1"),
+    "pyfn.operator.add": ("0", "1"),
+    "pyfn.torch.mul": ("input", "other"),
+    "pyfn.torch.add": ("input", "other"),
+}
+
+
+def needs_unit_alpha(cls: type[TorchOp]) -> bool:
+    """Whether the exchange holds only where `alpha` is 1."""
+    return cls.name in _WITH_ALPHA
+
+
+__all__ = ["needs_unit_alpha", "swappable"]

@@ -1,0 +1,170 @@
+"""What an application must keep, checked on the replacement before anything is connected to it.
+
+A `Violation` is a fault of the rewrite: wrong dtype, device, sizes, visible strides. A `Declined`
+is a circumstance of the graph: here the rewrite, though right, would add an alias, cross a write
+or a random draw, or use a value before its definition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.effects import Effects
+from xductor.ir.graph import GetAttrOp
+from xductor.ir.operations import TorchOp
+from xductor.ir.types import TensorType
+from xductor.transforms.op_effects import effects_of
+from xductor.transforms.replacement import known_equal
+from xductor.transforms.rewriting.graph_state import GraphState, storage_root
+from xductor.transforms.rewriting.layouts import check_users
+from xductor.transforms.rewriting.matcher import Match
+
+
+class Violation(Exception):
+    """A replacement that breaks the contract of every rewrite."""
+
+
+class Declined(Exception):
+    """A replacement that may not stand here."""
+
+
+_FLAGS = ("conj", "neg", "requires_grad")
+
+
+def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> None:
+    """Type and layout of one output.
+
+    Strides may change where no user can tell: the types of all users' results stay as they are.
+    """
+    where = f"output {number}" if number else "the result"
+    if not isinstance(new, SSAValue):
+        raise Violation(f"{where} is replaced by {new!r}, which is no value of the graph")
+    before: Any = old.type
+    after: Any = new.type
+    if type(before) is not TensorType or type(after) is not TensorType:
+        if before != after:
+            raise Violation(f"{where}: expected {before}, found {after}")
+        return {}
+    a, b = before.data, after.data
+    for what, expected, found in (
+        ("dtype", a.dtype, b.dtype),
+        ("device", a.device, b.device),
+        ("layout", a.layout, b.layout),
+        ("tensor subclass", a.subclass, b.subclass),
+    ):
+        if expected != found:
+            raise Violation(f"{where}: expected {what} {expected}, found {found}")
+    if not known_equal(a.shape, b.shape, state.facts):
+        raise Violation(
+            f"{where}: expected sizes {list(a.shape)}, found {list(b.shape)}"
+            + ("" if len(a.shape) != len(b.shape) else ", not known to be equal")
+        )
+    for flag in _FLAGS:
+        if (flag in a.flags) != (flag in b.flags):
+            raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
+    if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
+        return
+    fault = check_users(old, after, state)
+    if fault is not None:
+        changed = f"strides change from {list(a.stride)} to {list(b.stride)}"
+        raise Declined(f"{where}: {changed}, {fault}")
+
+
+def _seen(fields: Any) -> tuple[Any, ...]:
+    """Strides that can be told apart: a dim of size one may have any."""
+    if any(size == 0 for size in fields.shape):
+        return ()
+    return tuple([0 if size == 1 else step for size, step in zip(fields.shape, fields.stride)])  # noqa: B905
+
+
+def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
+    """No output comes to share storage with an input or another output, and none ceases to."""
+    for old, new in pairs:
+        if type(old.type) is not TensorType or old is new:
+            continue
+        before, after = storage_root(old), storage_root(new)
+        if before is after:
+            if not _same_offset(old, new, state):
+                raise Declined("it would begin elsewhere in its storage")
+            if old in state.returned and new in state.returned | state.inputs:
+                raise Declined("an output would become the very tensor that another output is")
+            continue
+        returned = _root_returned(before, state)
+        if returned and (is_outside(after) or _root_returned(after, state)):
+            raise Declined("an output would come to share storage with an input or another output")
+        if returned and is_outside(before):
+            raise Declined("an output would no longer share storage with an input")
+        if state.writes and (before in state.written_roots or after in state.written_roots):
+            raise Declined("its storage is written to")
+
+
+def is_outside(value: SSAValue) -> bool:
+    """Whether a value is an input, a parameter or a constant."""
+    return isinstance(value.owner, Block) or type(value.owner) is GetAttrOp
+
+
+def _root_returned(value: SSAValue, state: GraphState) -> bool:
+    return value in state.returned_roots
+
+
+def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
+    a: Any = old.type
+    b: Any = new.type
+    return state.facts.known_equal(a.data.offset, b.data.offset) is True
+
+
+def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
+    """Random draws and writes stay as many, and nothing moves across another."""
+    matched = match.removable()
+    draws = [op for op in matched if effects_of(op).rng]
+    new_draws = [op for op in made if effects_of(op).rng]
+    if new_draws and not draws:
+        raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
+    for op in made:
+        effects = effects_of(op)
+        if _is_felt_outside(effects) and not any(type(one) is type(op) for one in matched):
+            raise Violation(f"{op.name} has an effect that the matched ops do not have")
+        if effects.writes and not any(effects_of(one).writes for one in matched):
+            raise Violation(f"{op.name} writes to memory, the matched ops do not")
+    for op in matched:
+        effects = effects_of(op)
+        if _is_felt_outside(effects) and not any(type(one) is type(op) for one in made):
+            raise Declined(f"{op.name} has an effect that the replacement does not have")
+        if effects.writes and not any(effects_of(one).writes for one in made):
+            raise Declined(f"{op.name} writes to memory, the replacement does not")
+    if len(new_draws) != len(draws):
+        raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
+    crossed = state.draw_between(draws, match.anchor) if draws else None
+    if crossed is not None:
+        raise Declined(f"a random draw would move across {crossed.name}")
+
+
+def _is_felt_outside(effects: Effects) -> bool:
+    return effects.unknown or effects.host or effects.collective or effects.mode
+
+
+def check_region(match: Match, state: GraphState) -> None:
+    """All matched ops are in one mode region, of one pass of autograd, under one policy."""
+    ops = [op for _, op in match.matched_ops()]
+    if len({state.region(op) for op in ops}) > 1:
+        raise Declined("it would cross a change of autocast, grad mode or the like")
+    for key in ("tag", "recompute"):
+        found = {op.node.text_items().get(key) for op in ops} - {None}
+        if len(found) > 1:
+            raise Declined(f"its ops differ in '{key}': {', '.join(sorted(map(str, found)))}")
+    written = state.write_between(match)
+    if written is not None:
+        raise Declined("an operand is written to between the matched ops and their replacement")
+
+
+__all__ = [
+    "Declined",
+    "Violation",
+    "check_aliases",
+    "check_effects",
+    "check_output",
+    "check_region",
+    "is_outside",
+]

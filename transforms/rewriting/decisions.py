@@ -1,0 +1,143 @@
+"""Three-valued answers in `where`: a fact that is unknown never counts as false.
+
+A comparison of dims gives a `Fact`. `bool(fact)` raises `Undecided` where the facts about the
+symbols do not say, so that `not (d == 1)` and `a and b` are right in plain Python; the driver turns
+it into a refusal with the fact's text. `f & g`, `f | g`, `~f`, `all_of` and `any_of` follow Kleene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+
+class Undecided(Exception):
+    """A fact was needed that holds for some values of the symbols and not for others."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__(f"not known whether {fact.text}")
+        self.fact = fact
+
+
+class Fact:
+    """A statement about symbols: true, false, or unknown (`value` is None).
+
+    `question` names operator and sides, for a prover that takes both branches.
+    """
+
+    __slots__ = ("question", "text", "value")
+
+    def __init__(
+        self, value: bool | None, text: str, question: tuple[str, Any, Any] | None = None
+    ) -> None:
+        self.value = value
+        self.text = text
+        self.question = question
+
+    def __bool__(self) -> bool:
+        if self.value is not None:
+            return self.value
+        oracle = _oracle.get()
+        if oracle is None:
+            raise Undecided(self)
+        return oracle(self)
+
+    def __and__(self, other: object) -> Fact:
+        right = fact_of(other)
+        values = (self.value, right.value)
+        value = False if False in values else None if None in values else True
+        return Fact(value, f"({self.text} and {right.text})", ("and", self, right))
+
+    def __or__(self, other: object) -> Fact:
+        right = fact_of(other)
+        values = (self.value, right.value)
+        value = True if True in values else None if None in values else False
+        return Fact(value, f"({self.text} or {right.text})", ("or", self, right))
+
+    __rand__ = __and__
+    __ror__ = __or__
+
+    def __invert__(self) -> Fact:
+        value = None if self.value is None else not self.value
+        return Fact(value, f"not {self.text}", ("not", self, None))
+
+    def __repr__(self) -> str:
+        return f"Fact({self.value}, {self.text!r})"
+
+
+class Refusal:
+    """A `where` that says no, and why. False in a condition."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"no({self.reason!r})"
+
+
+def no(reason: str) -> Refusal:
+    """The answer of a `where` that refuses, with the reason that `explain` shows."""
+    return Refusal(reason)
+
+
+def fact_of(answer: object) -> Fact:
+    """An answer as a fact. Raises TypeError for what is neither."""
+    if isinstance(answer, Fact):
+        return answer
+    if isinstance(answer, bool):
+        return Fact(answer, str(answer))
+    raise TypeError(f"expected a fact or a bool, found {answer!r}")
+
+
+def known(answer: object) -> bool:
+    """Whether something is known to be true; unknown counts as no."""
+    return fact_of(answer).value is True
+
+
+def all_of(*answers: object) -> Fact:
+    """Whether all hold: false if one is false, whatever is unknown."""
+    result = Fact(True, "True")
+    for answer in answers:
+        result = fact_of(answer) if result.text == "True" else result & answer
+    return result
+
+
+def any_of(*answers: object) -> Fact:
+    """Whether one holds: true if one is true, whatever is unknown."""
+    result = Fact(False, "False")
+    for answer in answers:
+        result = fact_of(answer) if result.text == "False" else result | answer
+    return result
+
+
+_oracle: ContextVar[Callable[[Fact], bool] | None] = ContextVar("xductor_oracle", default=None)
+
+
+@contextmanager
+def deciding(oracle: Callable[[Fact], bool]) -> Iterator[None]:
+    """Let `oracle` decide unknown facts inside the block, as a prover does for both branches."""
+    token = _oracle.set(oracle)
+    try:
+        yield
+    finally:
+        _oracle.reset(token)
+
+
+__all__ = [
+    "Fact",
+    "Refusal",
+    "Undecided",
+    "all_of",
+    "any_of",
+    "deciding",
+    "fact_of",
+    "known",
+    "no",
+]

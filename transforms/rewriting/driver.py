@@ -1,0 +1,456 @@
+"""Applies declared rewrites to a graph: one walk with a worklist.
+
+Later ops come first, and at one op the rewrites in the order they were given, as Inductor's matcher
+has it. Ops that an application makes, and the users of what it replaced, are visited again. An
+application is built, checked against the contracts, and only then connected.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.diagnostics import describe
+from xductor.ir.effects import is_removable_call
+from xductor.ir.graph import GraphOp, OutputOp
+from xductor.ir.inference import InferenceEnv
+from xductor.ir.op_functions import building
+from xductor.ir.operations import TorchOp
+from xductor.transforms.debug_counters import should_apply
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.numerics import ADMITTED, Policy
+from xductor.transforms.op_effects import Bodies, arguments_of
+from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
+from xductor.transforms.rewriting.contracts import (
+    Declined,
+    Violation,
+    check_aliases,
+    check_effects,
+    check_output,
+    check_region,
+)
+from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
+from xductor.transforms.rewriting.matcher import Match, Matcher
+from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
+
+MAX_GENERATIONS = 32
+"""How many applications may build on each other before they count as feeding each other."""
+
+
+class ContractViolation(Exception):
+    """A rewrite broke a contract; the message names rewrite, op, user's line, and what differs."""
+
+
+class RewritesFeedEachOther(Exception):
+    """Rewrites undo each other without end; the message names them."""
+
+
+@dataclass
+class Application:
+    """One application, as the ledger keeps it and as validation takes it.
+
+    `match`, `made` and `new_outputs` are live: they hold until the listener returns, which is
+    called before anything is connected. A listener may raise `Declined` or `Violation`.
+    """
+
+    rewrite: Rewrite
+    graph: GraphOp
+    match: Match
+    made: list[TorchOp]
+    new_outputs: list[SSAValue]
+    state: GraphState
+    checks: list[str] = field(default_factory=list[str])
+
+
+Listener = Callable[[Application], None]
+Report = Callable[[Rewrite, TorchOp, Exception], None]
+"""Told of refused applications: `Declined` and `Undecided`, and violations where not raised."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows the applications of a driver.
+
+    - `listeners`: called with each application after its checks, before it is connected.
+    - `applied`: called with each application once it is connected.
+    - `report`: where given, a violated contract is told to it and skipped; else it raises.
+    """
+
+    listeners: tuple[Listener, ...] = ()
+    applied: tuple[Listener, ...] = ()
+    report: Report | None = None
+
+
+_NOBODY = Watch()
+_watch: ContextVar[Watch] = ContextVar("xductor_rewrite_watch", default=_NOBODY)
+
+
+@contextmanager
+def watching(
+    *,
+    listener: Listener | None = None,
+    applied: Listener | None = None,
+    report: Report | None = None,
+) -> Iterator[None]:
+    """Follow the applications of every driver that runs inside the block, besides who does."""
+    now = _watch.get()
+    token = _watch.set(
+        Watch(
+            now.listeners + ((listener,) if listener is not None else ()),
+            now.applied + ((applied,) if applied is not None else ()),
+            report or now.report,
+        )
+    )
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+class RewriteIndex:
+    """Rewrites by the ops that may root them, and by what must stand below the root."""
+
+    def __init__(self, rewrites: Sequence[Rewrite]) -> None:
+        self.rewrites = tuple(rewrites)
+        self._anything: dict[str, list[int]] = defaultdict(list)
+        self._below: dict[str, dict[str, list[int]]] = {}
+        for number, one in enumerate(self.rewrites):
+            for root, needs in one.compiled.roots.items():
+                if needs is None:
+                    self._anything[root].append(number)
+                else:
+                    below = self._below.setdefault(root, defaultdict(list))
+                    for name in needs:
+                        below[name].append(number)
+        self.roots = frozenset((*self._anything, *self._below))
+
+    def candidates(self, op: TorchOp) -> list[int]:
+        """The numbers of the rewrites that may apply at an op, in order."""
+        name = op.name
+        found = list(self._anything.get(name, ()))
+        below = self._below.get(name)
+        if below:
+            for operand in op._operands:
+                if type(operand) is OpResult:
+                    for number in below.get(operand.op.name, ()):
+                        if number not in found:
+                            found.append(number)
+            found.sort()
+        return found
+
+
+class Driver:
+    """Applies an index of rewrites to modules.
+
+    `policy` says which numerics are admitted; rewrites of others do not run. Who follows it is
+    told by `watching(...)`.
+    """
+
+    def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
+        self.index = index
+        self.admitted = ADMITTED[policy]
+        self.watch = _watch.get()
+
+    def rewrite(self, module: ModuleOp) -> int:
+        """Apply the rewrites to all graphs of a module; returns the number of applications."""
+        bodies = Bodies(module)
+        return sum(self._graph(graph, bodies) for graph in graphs_of(module))
+
+    def _graph(self, graph: GraphOp, bodies: Bodies) -> int:
+        roots = self.index.roots
+        work = [op for op in graph.block.ops if op.name in roots]
+        if not work:
+            return 0
+        with InferenceEnv.of(graph) as env:
+            return _Walk(self, GraphState(graph, bodies, env)).run(work)
+
+
+class _Walk:
+    """The walk over one graph."""
+
+    def __init__(self, driver: Driver, state: GraphState) -> None:
+        self.driver = driver
+        self.state = state
+        self.index = driver.index
+        self.history: dict[TorchOp, tuple[Rewrite, ...]] = {}
+        self.queue: list[tuple[int, int, Any]] = []
+        self.queued: set[Any] = set()
+        self.ticket = 0
+
+    def run(self, work: Sequence[Any]) -> int:
+        for op in work:
+            self.queue.append((-self.state.order.key(op), self._next(), op))
+            self.queued.add(op)
+        heapify(self.queue)
+        applied = 0
+        while self.queue:
+            _, _, op = heappop(self.queue)
+            self.queued.discard(op)
+            if op.parent is None:
+                continue
+            applied += self._visit(op)
+        return applied
+
+    def _next(self) -> int:
+        self.ticket += 1
+        return self.ticket
+
+    def _push(self, op: Any) -> None:
+        if op in self.queued or op.name not in self.index.roots or op.parent is None:
+            return
+        self.queued.add(op)
+        heappush(self.queue, (-self.state.order.key(op), self._next(), op))
+
+    def _visit(self, op: TorchOp) -> bool:
+        for number in self.index.candidates(op):
+            one = self.index.rewrites[number]
+            if one.numerics not in self.driver.admitted:
+                continue
+            if self._try(one, op):
+                return True
+        return False
+
+    def _try(self, one: Rewrite, op: TorchOp) -> bool:
+        compiled = one.compiled
+        matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
+
+        def accepts(match: Match) -> bool:
+            return self._where(one, compiled, match)
+
+        match = matcher.match_at(compiled.outputs, op, accepts)
+        if match is None:
+            return False
+        try:
+            return self._apply(one, compiled, match)
+        except (Declined, Undecided) as refusal:
+            self._tell(one, op, refusal)
+        except (Violation, Unbuildable, TypeError, ValueError, IndexError) as error:
+            violation = ContractViolation(violation_text(one, op, error))
+            violation.__cause__ = error
+            if self.driver.watch.report is None:
+                raise violation from error
+            self._tell(one, op, violation)
+        return False
+
+    def _tell(self, one: Rewrite, op: TorchOp, error: Exception) -> None:
+        if self.driver.watch.report is not None:
+            self.driver.watch.report(one, op, error)
+
+    def _where(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
+        """What the rewrite's own condition says of a match."""
+        if not compiled.where_names:
+            answer: Any = one.where()
+        else:
+            answer = self._answer(one, compiled, match)
+        if isinstance(answer, Refusal):
+            self._tell(one, match.anchor, Declined(answer.reason))
+            return False
+        if isinstance(answer, Fact) and answer.value is None:
+            self._tell(one, match.anchor, Undecided(answer))
+            return False
+        if isinstance(answer, bool | Fact):
+            return bool(answer)
+        raise TypeError(
+            f"{one.name}.where returned {answer!r}; expected a bool, a fact or no('reason')"
+        )
+
+    def _answer(self, one: Rewrite, compiled: Compiled, match: Match) -> Any:
+        variables = [
+            handle(match.bindings.get(name), self.state.facts) for name in compiled.where_names
+        ]
+        try:
+            return one.where(*variables)
+        except Undecided as error:
+            return error.fact
+
+    def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
+        state = self.state
+        anchor = match.anchor
+        insertion = self._insertion_point(match)
+        check_region(match, state)
+        builder = ReplacementBuilder(
+            state.env,
+            state.facts,
+            anchor.node,
+            _tensors(match),
+            state.symints,
+            lambda value: _is_above(value, insertion, state),
+        )
+        try:
+            outputs = self._replacement(one, compiled, match, builder)
+            made = builder.made
+            self._check(match, made, outputs)
+            application = Application(one, state.graph, match, made, outputs, state, ["contract"])
+            if not should_apply(one.name):
+                raise Declined("its debug counter says no")
+            for listener in self.driver.watch.listeners:
+                listener(application)
+        except BaseException:
+            builder.discard()
+            raise
+        self._connect(one, match, insertion, made, outputs)
+        for listener in self.driver.watch.applied:
+            listener(application)
+        return True
+
+    def _replacement(
+        self, one: Rewrite, compiled: Compiled, match: Match, builder: ReplacementBuilder
+    ) -> list[Any]:
+        variables = [
+            handle(match.bindings.get(name), self.state.facts)
+            for name in compiled.replacement_names
+        ]
+        with building(builder):
+            returned = one.replacement(*variables)
+        outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
+        if len(outputs) != len(match.outputs):
+            raise Violation(
+                f"`replacement` gives {len(outputs)} values for {len(match.outputs)} outputs"
+            )
+        return [one.value if isinstance(one, Tensor | Opaque | Dim) else one for one in outputs]
+
+    def _check(self, match: Match, made: list[TorchOp], outputs: list[Any]) -> None:
+        state = self.state
+        pairs: list[tuple[SSAValue, SSAValue]] = []
+        for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
+            if new is None and old.first_use is None:
+                continue
+            check_output(old, new, number, state)
+            pairs.append((old, new))
+        if all(old is new for old, new in pairs):
+            raise Declined("the replacement is what is there already")
+        check_effects(match, made, state)
+        check_aliases(pairs, state)
+
+    def _insertion_point(self, match: Match) -> TorchOp:
+        """The op above which the replacement goes: after all operands, before all uses."""
+        outputs = match.outputs
+        if len(outputs) == 1:
+            return match.anchor
+        order, inside = self.state.order, match.removable()
+        users = [use.operation for value in outputs for use in value.uses]
+        uses = [order.key(user) for user in users if user not in inside]  # type: ignore[arg-type]
+        key = order.key(match.anchor)
+        if uses and min(uses) < key:
+            # The replacement needs all that the match reads, and something uses an output before
+            # the last of the matched ops: it may move up to that use if its operands allow.
+            first = min(
+                (user for user in users if user not in inside),
+                key=order.key,  # type: ignore[arg-type]
+            )
+            for _, op in match.matched_ops():
+                for operand in op.operands:
+                    if operand.owner not in inside and not _is_above(operand, first, self.state):
+                        raise Declined("an output is used before all operands are there")
+            assert isinstance(first, TorchOp)
+            return first
+        return match.anchor
+
+    def _connect(
+        self,
+        one: Rewrite,
+        match: Match,
+        insertion: TorchOp,
+        made: list[TorchOp],
+        outputs: list[Any],
+    ) -> None:
+        state, block = self.state, self.state.graph.block
+        past = max((self.history.get(op, ()) for _, op in match.matched_ops()), key=len)
+        chain = (*past, one)
+        if len(chain) > MAX_GENERATIONS:
+            names = list(dict.fromkeys(step.name for step in reversed(chain)))[:2]
+            raise RewritesFeedEachOther(
+                describe(
+                    match.anchor,
+                    f"rewrites {' and '.join(names)} feed each other: {len(chain)} applications, "
+                    "each on what the last one made",
+                    hint="let `where` of one refuse what the other makes",
+                )
+            )
+        for op in made:
+            block.insert_op_before(op, insertion)
+            state.order.insert(op, insertion)
+            self.history[op] = chain
+        used: list[Any] = []
+        for old, new in zip(match.outputs, outputs, strict=True):
+            if new is not None and new is not old:
+                used += [use.operation for use in old.uses]
+                old.replace_all_uses_with(new)
+        self._erase_dead(match)
+        state.changed()
+        for op in (*made, *used):
+            self._push(op)
+
+    def _erase_dead(self, match: Match) -> None:
+        """Erase the matched ops that nobody uses, and pure ops that only they used."""
+        state = self.state
+        removable = match.removable()
+        pending: list[Any] = sorted(removable, key=state.order.key, reverse=True)
+        while pending:
+            op = pending.pop(0)
+            if op.parent is None or any(result.first_use is not None for result in op.results):
+                continue
+            if op not in removable and not _is_pure(op):
+                continue
+            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
+            state.order.forget(op)
+            state.graph.block.erase_op(op)
+            pending += [one for one in above if isinstance(one, TorchOp)]
+
+
+def _is_pure(op: TorchOp) -> bool:
+    if type(op) is OutputOp or op.fx_op != "call_function" or op.raw_arguments:
+        return False
+    return is_removable_call(
+        op.target, impure=False, fallback_random=True, arguments=arguments_of(op)
+    )
+
+
+def _tensors(match: Match) -> list[SSAValue]:
+    """The tensors that a match binds or makes, bound ones first."""
+    found: list[SSAValue] = []
+
+    def add(item: Any) -> None:
+        if isinstance(item, SSAValue):
+            found.append(item)
+        elif isinstance(item, list):
+            for part in item:
+                add(part)
+
+    for item in match.bindings.values():
+        add(item)
+    return found
+
+
+def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
+    if not isinstance(value, OpResult):
+        return True
+    return value.op not in state.order.keys or state.order.before(value.op, op)
+
+
+def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:
+    """The message of a broken contract."""
+    what = str(error) if isinstance(error, Violation | Unbuildable) else repr(error)
+    return describe(op, f"rewrite {one.name}: {what}")
+
+
+__all__ = [
+    "Application",
+    "ContractViolation",
+    "Driver",
+    "Listener",
+    "RewriteIndex",
+    "RewritesFeedEachOther",
+    "Watch",
+    "watching",
+]

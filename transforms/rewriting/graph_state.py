@@ -1,0 +1,167 @@
+"""What the driver knows of one graph while it rewrites it: order, outputs, effects, regions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.facts import Facts
+from xductor.ir.graph import GraphOp
+from xductor.ir.inference import InferenceEnv
+from xductor.ir.operations import TorchOp
+from xductor.ir.storage import result_aliases
+from xductor.ir.types import SymIntType
+from xductor.transforms.graphs import facts_of
+from xductor.transforms.memory import Memory
+from xductor.transforms.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.rewriting.matcher import Match
+
+_GAP = 1 << 20
+
+
+class OrderKeys:
+    """Numbers by which ops of a block compare; a new op gets one between its neighbours'."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self.keys: dict[Any, int] = {}
+        self.renumber()
+
+    def renumber(self) -> None:
+        self.keys = {op: number * _GAP for number, op in enumerate(self._block.ops, start=1)}
+
+    def key(self, op: Any) -> int:
+        return self.keys[op]
+
+    def before(self, left: Any, right: Any) -> bool:
+        return self.keys[left] < self.keys[right]
+
+    def insert(self, op: TorchOp, anchor: TorchOp) -> None:
+        """Give a key to an op that was put right before `anchor`."""
+        above: Any = op.prev_op
+        low = self.keys[above] if above is not None else 0
+        middle = (low + self.keys[anchor]) // 2
+        if middle == low:
+            self.renumber()
+        else:
+            self.keys[op] = middle
+
+    def forget(self, op: TorchOp) -> None:
+        self.keys.pop(op, None)
+
+
+class GraphState:
+    """One graph during a walk. Everything that most graphs do not need is found when asked for."""
+
+    def __init__(self, graph: GraphOp, bodies: Bodies, env: InferenceEnv) -> None:
+        self.graph = graph
+        self.bodies = bodies
+        self.env = env
+        self.facts: Facts = facts_of(graph)
+        self.order = OrderKeys(graph.block)
+
+    @cached_property
+    def inputs(self) -> set[SSAValue]:
+        return set(self.graph.block.args)
+
+    @property
+    def returned(self) -> set[SSAValue]:
+        """The values that the graph returns."""
+        return set(self.graph.output.operands)
+
+    @property
+    def returned_roots(self) -> set[SSAValue]:
+        """The values whose storage the graph returns."""
+        return {storage_root(value) for value in self.graph.output.operands}
+
+    @cached_property
+    def writes(self) -> list[TorchOp]:
+        """Ops that may write to an operand."""
+        return [
+            op
+            for op in self.graph.block.ops
+            if isinstance(op, TorchOp) and len(written_operands(op, self.bodies)) > 0
+        ]
+
+    @property
+    def written_roots(self) -> set[SSAValue]:
+        return {
+            storage_root(op.operands[index])
+            for op in self.writes
+            for index in written_operands(op, self.bodies)
+        }
+
+    @cached_property
+    def draws(self) -> list[TorchOp]:
+        """Ops that draw random numbers, in order."""
+        ops = self.graph.block.ops
+        return [op for op in ops if isinstance(op, TorchOp) and effects_of(op).rng]
+
+    @cached_property
+    def _mode_ops(self) -> list[TorchOp]:
+        """Where autocast, grad mode and the like change."""
+        return [
+            op
+            for op in self.graph.block.ops
+            if isinstance(op, TorchOp) and op.raw_arguments and effects_of(op).mode
+        ]
+
+    def region(self, op: TorchOp) -> int:
+        """The number of the mode region an op is in."""
+        return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)
+
+    def symints(self) -> list[SSAValue]:
+        """The integers among the graph's values."""
+        found: list[SSAValue] = [
+            argument for argument in self.graph.block.args if type(argument.type) is SymIntType
+        ]
+        for op in self.graph.block.ops:
+            found += [result for result in op.results if type(result.type) is SymIntType]
+        return found
+
+    def draw_between(self, draws: list[TorchOp], anchor: TorchOp) -> TorchOp | None:
+        """A random draw that is none of `draws`, below the first of them and above `anchor`."""
+        first, last = min(map(self.order.key, draws)), self.order.key(anchor)
+        for op in self.draws:
+            if op not in draws and first < self.order.key(op) < last:
+                return op
+        return None
+
+    def write_between(self, match: Match) -> SSAValue | None:
+        """An operand of the match that is written above the anchor, after the match reads it."""
+        if not self.writes:
+            return None
+        ops = [op for _, op in match.matched_ops()]
+        first = min(ops, key=self.order.key)
+        memory = Memory(self.graph, self.bodies)
+        inside = {result for op in ops for result in op.results}
+        for op in ops:
+            for operand in op.operands:
+                if operand not in inside and memory.is_written(operand, first, match.anchor):
+                    return operand
+        return None
+
+    def changed(self) -> None:
+        """Forget what an application may have changed."""
+        for name in ("writes", "draws"):
+            self.__dict__.pop(name, None)
+
+
+def storage_root(value: SSAValue) -> SSAValue:
+    """The value whose storage this one has or may have."""
+    owner: Any = value.owner
+    while isinstance(owner, TorchOp):
+        facts = result_aliases(owner)
+        index: int = value.index  # type: ignore[attr-defined]
+        fact = facts[index] if index < len(facts) else None
+        if fact is None:
+            break
+        value = owner._operands[fact[0]]
+        owner = value.owner
+    return value
+
+
+__all__ = ["GraphState", "OrderKeys", "storage_root"]

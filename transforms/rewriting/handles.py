@@ -1,0 +1,244 @@
+"""What the variables of a rewrite stand for in `where` and `replacement`.
+
+A tensor variable is a `Tensor`: its type's facts, and no data. Sizes and strides are `Dim`s, whose
+comparisons are facts. Everything else is the constant that the graph holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+from xdsl.ir import SSAValue
+
+from xductor.ir import expressions
+from xductor.ir.expressions import SymExpr
+from xductor.ir.types import SymBoolType, SymFloatType, SymIntType, TensorType, contiguous_strides
+from xductor.transforms.rewriting.decisions import Fact, all_of
+
+Expr = int | SymExpr
+
+
+class Knowledge(Protocol):
+    """Answers about symbols: `xductor.ir.facts.Facts`, or a prover's."""
+
+    def known_equal(self, a: Expr, b: Expr) -> bool | None: ...
+    def known_le(self, a: Expr, b: Expr) -> bool | None: ...
+    def known_lt(self, a: Expr, b: Expr) -> bool | None: ...
+    def divides(self, k: Expr, e: Expr) -> bool | None: ...
+
+
+class Dim:
+    """A number of the graph: a size, a stride, an int, float or bool argument that may be symbolic.
+
+    Comparisons give facts; arithmetic gives dims. Used as an argument in `replacement` it becomes a
+    constant, or the value that has this expression. `value` is that value, where there is one.
+    """
+
+    __slots__ = ("expr", "facts", "kind", "value")
+    __hash__ = None  # type: ignore[assignment]  # equality is a fact
+
+    def __init__(
+        self, expr: Expr, facts: Knowledge, value: SSAValue | None = None, kind: str = "int"
+    ) -> None:
+        self.expr = expr
+        self.facts = facts
+        self.value = value
+        self.kind = kind
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is a plain int."""
+        return isinstance(self.expr, int)
+
+    def __index__(self) -> int:
+        if isinstance(self.expr, int):
+            return self.expr
+        raise TypeError(f"{self.expr} is symbolic; ask `is_static` first, or compare it")
+
+    __int__ = __index__
+
+    def _compare(self, text: str, question: str, left: Any, right: Any) -> Fact:
+        a, b = _expr(left), _expr(right)
+        ask = {
+            "eq": self.facts.known_equal,
+            "le": self.facts.known_le,
+            "lt": self.facts.known_lt,
+            "divides": self.facts.divides,
+        }[question]
+        return Fact(ask(a, b), text, (question, a, b))
+
+    def __eq__(self, other: object) -> Fact:  # type: ignore[override]
+        return self._compare(f"{self} == {other}", "eq", self, other)
+
+    def __ne__(self, other: object) -> Fact:  # type: ignore[override]
+        return ~self._compare(f"{self} == {other}", "eq", self, other)
+
+    def __le__(self, other: Dim | int) -> Fact:
+        return self._compare(f"{self} <= {other}", "le", self, other)
+
+    def __lt__(self, other: Dim | int) -> Fact:
+        return self._compare(f"{self} < {other}", "lt", self, other)
+
+    def __ge__(self, other: Dim | int) -> Fact:
+        return self._compare(f"{self} >= {other}", "le", other, self)
+
+    def __gt__(self, other: Dim | int) -> Fact:
+        return self._compare(f"{self} > {other}", "lt", other, self)
+
+    def divides(self, other: Dim | int) -> Fact:
+        """Whether `other` is a multiple of this."""
+        return self._compare(f"{self} divides {other}", "divides", self, other)
+
+    def is_multiple_of(self, other: Dim | int) -> Fact:
+        return self._compare(f"{other} divides {self}", "divides", other, self)
+
+    def _of(self, expr: Expr) -> Dim:
+        return Dim(expr, self.facts)
+
+    def __add__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.add(self.expr, _expr(other)))
+
+    def __sub__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.sub(self.expr, _expr(other)))
+
+    def __rsub__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.sub(_expr(other), self.expr))
+
+    def __mul__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.mul(self.expr, _expr(other)))
+
+    def __floordiv__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.floordiv(self.expr, _expr(other)))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return str(self.expr)
+
+
+def _expr(item: object) -> Expr:
+    if isinstance(item, Dim):
+        return item.expr
+    if isinstance(item, bool) or not isinstance(item, int | SymExpr):
+        raise TypeError(f"a dim cannot be compared with {item!r}")
+    return item
+
+
+class Tensor:
+    """A tensor variable of a rewrite: what its type says. The annotation of such a variable."""
+
+    __slots__ = ("_facts", "type", "value")
+    kind = "tensor"
+
+    def __init__(self, type_: TensorType, facts: Knowledge, value: SSAValue | None = None) -> None:
+        self.type = type_
+        self._facts = facts
+        self.value = value
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.type.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.type.device
+
+    @property
+    def layout(self) -> str:
+        return self.type.data.layout
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return tuple([Dim(size, self._facts) for size in self.type.shape])
+
+    @property
+    def stride(self) -> tuple[Dim, ...]:
+        """In elements."""
+        return tuple([Dim(step, self._facts) for step in self.type.stride])
+
+    @property
+    def ndim(self) -> int:
+        return self.type.rank
+
+    rank = ndim
+
+    @property
+    def requires_grad(self) -> bool:
+        """Before autograd; always False after it."""
+        return "requires_grad" in self.type.data.flags
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.type.dtype.is_floating_point
+
+    def numel(self) -> Dim:
+        count = Dim(1, self._facts)
+        for size in self.shape:
+            count = count * size
+        return count
+
+    def is_contiguous(self) -> Fact:
+        """Whether the strides are those of a contiguous tensor of this shape."""
+        pairs = zip(self.stride, contiguous_strides(self.type.shape), strict=True)
+        return all_of(*[step == size for step, size in pairs])
+
+    def same_shape(self, other: Tensor) -> Fact:
+        """Whether two tensors have equal sizes."""
+        if self.ndim != other.ndim:
+            return Fact(False, f"ranks {self.ndim} and {other.ndim} are equal")
+        return all_of(*[a == b for a, b in zip(self.shape, other.shape, strict=True)])
+
+    def __repr__(self) -> str:
+        return self.type.text
+
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
+
+
+class Scalar:
+    """Annotation of a variable for a Python number: int, float, bool, complex or a symbolic one."""
+
+
+def handle(item: Any, facts: Knowledge) -> Any:
+    """What a rewrite's method sees of a matched value, constant, or list of both."""
+    if isinstance(item, SSAValue):
+        return value_handle(item, facts)
+    if isinstance(item, SymExpr):
+        return Dim(item, facts)
+    if isinstance(item, list | tuple):
+        return [handle(element, facts) for element in item]
+    return item
+
+
+_NUMBER_KINDS = {SymIntType: "int", SymFloatType: "float", SymBoolType: "bool"}
+
+
+def value_handle(value: SSAValue, facts: Knowledge) -> Any:
+    """The handle of a value of the graph."""
+    type_: Any = value.type
+    if isinstance(type_, TensorType):
+        return Tensor(type_, facts, value)
+    kind = _NUMBER_KINDS.get(type(type_))
+    if kind is not None:
+        return Dim(type_.expr, facts, value, kind)
+    return Opaque(value)
+
+
+class Opaque:
+    """A value that is no tensor and no number: it can be passed on."""
+
+    __slots__ = ("value",)
+    kind = "object"
+
+    def __init__(self, value: SSAValue) -> None:
+        self.value = value
+
+
+def handles(items: Sequence[Any], facts: Knowledge) -> list[Any]:
+    return [handle(item, facts) for item in items]
+
+
+__all__ = ["Dim", "Knowledge", "Opaque", "Scalar", "Tensor", "handle", "value_handle"]

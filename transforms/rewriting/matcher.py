@@ -1,0 +1,476 @@
+"""Finds a pattern in a graph: which values its variables are, and which ops are its calls.
+
+The search is deterministic: alternatives and operand orders are tried as written, the first way
+that fits as a whole is the match. It is bounded by `MAX_STEPS` for each root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.arguments import FunctionArg, ListArg, Pack, Ref, SizeArg, same_constant
+from xductor.ir.expressions import SymExpr
+from xductor.ir.facts import Facts
+from xductor.ir.op_functions import OpFunction, OverloadFunction
+from xductor.ir.operations import RawOp, SchemaOp, TorchOp
+from xductor.ir.python_call_binding import bind_call
+from xductor.ir.types import SymBoolType, SymFloatType, SymIntType, TensorType
+from xductor.transforms.rewriting.commutativity import needs_unit_alpha
+from xductor.transforms.rewriting.patterns import (
+    Bound,
+    Call,
+    Each,
+    Element,
+    Head,
+    Item,
+    OneOf,
+    Pattern,
+    Var,
+    children,
+)
+from xductor.transforms.rewriting.spellings import Spellings
+
+MAX_STEPS = 20_000
+
+Ways = Iterator[None]
+"""One item for each way a part of a pattern fits; the bindings hold while it is looked at."""
+
+Miss = Callable[[Any, Any, str], None]
+"""Told of a sub-pattern, what stands in its place, and why that does not fit."""
+
+
+class Match:
+    """What was found.
+
+    - `bindings`: by variable; an SSA value, a constant, or a list of them.
+    - `ops`: the op of each call of the pattern; a call inside `each` has several.
+    - `wrappers`: ops that were looked through.
+    - `outputs`: the values to be replaced, in the pattern's order.
+    - `anchor`: the op of the output that comes last in the block.
+    """
+
+    def __init__(self, anchor: TorchOp) -> None:
+        self.anchor = anchor
+        self.bindings: dict[str, Any] = {}
+        self.ops: dict[Call, TorchOp] = {}
+        self.repeated: list[tuple[Call, TorchOp]] = []
+        self.wrappers: list[TorchOp] = []
+        self.outputs: list[SSAValue] = []
+
+    def matched_ops(self) -> list[tuple[Call | None, TorchOp]]:
+        """Every matched op with its call; None for a wrapper."""
+        found: list[tuple[Call | None, TorchOp]] = list(self.ops.items())
+        found += self.repeated
+        found += [(None, op) for op in self.wrappers]
+        return found
+
+    def removable(self) -> set[TorchOp]:
+        """The ops that the match is about: all but the shared ones."""
+        return {op for call, op in self.matched_ops() if call is None or not call.is_shared}
+
+
+class Matcher:
+    """One search in one graph. `before(a, b)` tells the order of two ops."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        spellings: Spellings,
+        before: Callable[[TorchOp, TorchOp], bool],
+        miss: Miss | None = None,
+    ) -> None:
+        self.facts = facts
+        self.spellings = spellings
+        self.before = before
+        self.miss = miss
+        self.steps = 0
+        self.element: list[Any] = []
+        self.match: Match = cast("Match", None)
+
+    def match_at(
+        self, outputs: Sequence[Any], op: TorchOp, accepts: Callable[[Match], bool]
+    ) -> Match | None:
+        """The first match whose last output is made by `op` and that `accepts` takes."""
+        self.steps = 0
+        for number, output in enumerate(outputs):
+            self.match = Match(op)
+            self.match.outputs = [op.results[0]] * len(outputs) if op.results else []
+            others = [place for place in range(len(outputs)) if place != number]
+            for _ in self._output(output, number, op):
+                for _ in self._others(outputs, others):
+                    if self._is_closed() and accepts(self.match):
+                        return self.match
+        return None
+
+    # Outputs.
+
+    def _output(self, output: Any, number: int, op: TorchOp) -> Ways:
+        if isinstance(output, OneOf):
+            for alternative in output.alternatives:
+                yield from self._output(alternative, number, op)
+            return
+        index = output.index if isinstance(output, Item) else 0
+        if index >= len(op.results):
+            return
+        self.match.outputs[number] = value = op.results[index]
+        yield from self._value(output, value)
+
+    def _others(self, outputs: Sequence[Any], places: list[int]) -> Ways:
+        """The outputs above the anchor, found through what they share with what is matched."""
+        if not places:
+            yield
+            return
+        place, *rest = places
+        output = outputs[place]
+        call = output.call if isinstance(output, Item) else output
+        found = self.match.ops.get(call)
+        candidates = [found] if found is not None else self._candidates(call)
+        for op in candidates:
+            if op is not self.match.anchor and not self.before(op, self.match.anchor):
+                continue
+            if found is None and op in self.match.ops.values():
+                continue  # each output is another op
+            for _ in self._output(output, place, op):
+                yield from self._others(outputs, rest)
+
+    def _candidates(self, part: Any) -> list[TorchOp]:
+        """Ops that may be a call: users of what its parts are bound to."""
+        if isinstance(part, OneOf):
+            return [op for one in part.alternatives for op in self._candidates(one)]
+        if isinstance(part, Bound):
+            return self._candidates(part.pattern)
+        if not isinstance(part, Call):
+            return []
+        classes = {head.cls for head in part.heads}
+        for child in children(part):
+            values = self._bound_values(child)
+            if values is None:
+                inner = self._candidates(child.call if isinstance(child, Item) else child)
+                values = [result for op in inner for result in op.results]
+            users = [use.operation for value in values for use in value.uses]
+            found = [op for op in dict.fromkeys(users) if type(op) in classes]
+            if found:
+                return cast("list[TorchOp]", found)
+        return []
+
+    def _bound_values(self, part: Any) -> list[SSAValue] | None:
+        if isinstance(part, Var):
+            value = self.match.bindings.get(part.name)
+            return [value] if isinstance(value, SSAValue) else None
+        call = part.call if isinstance(part, Item) else part
+        op = self.match.ops.get(call) if isinstance(call, Call) else None
+        return None if op is None else list(op.results)
+
+    def _is_closed(self) -> bool:
+        """Whether nothing outside uses an inner value, but for those that are shared."""
+        match = self.match
+        inside = match.removable()
+        outputs = set(match.outputs)
+        for op in inside:
+            for result in op.results:
+                if result in outputs:
+                    continue
+                for use in result.uses:
+                    if use.operation not in inside:
+                        self._say(None, result, f"{op.name} has another user, {use.operation.name}")
+                        return False
+        return True
+
+    # Parts.
+
+    def _part(self, pattern: Any, item: Any) -> Ways:
+        """The ways in which an argument fits a part of a pattern."""
+        if pattern is ...:
+            yield
+        elif isinstance(pattern, Var):
+            yield from self._variable(pattern, item)
+        elif isinstance(pattern, Call | Item):
+            yield from self._value(pattern, item)
+        elif isinstance(pattern, OneOf):
+            for alternative in pattern.alternatives:
+                yield from self._part(alternative, item)
+        elif isinstance(pattern, Bound):
+            for _ in self._part(pattern.pattern, item):
+                yield from self._variable(pattern.variable, item)
+        elif isinstance(pattern, Each):
+            yield from self._each(pattern, item)
+        elif isinstance(pattern, Element):
+            yield from self._element(item)
+        elif isinstance(pattern, list | tuple):
+            yield from self._list(pattern, item)
+        elif self._is_constant(pattern, item):
+            yield
+
+    def _is_constant(self, pattern: Any, item: Any) -> bool:
+        if isinstance(pattern, OpFunction | OverloadFunction):
+            fits = isinstance(item, FunctionArg) and item.name in {
+                cls.name for cls in pattern.overloads
+            } | {f"torch.ops.{cls.name}" for cls in pattern.overloads}
+        else:
+            fits = not isinstance(item, SSAValue) and same_constant(pattern, item)
+        if not fits:
+            self._say(pattern, item, "another constant")
+        return fits
+
+    def _variable(self, variable: Var, item: Any) -> Ways:
+        bindings, name = self.match.bindings, variable.name
+        if name in bindings:
+            if self._same(bindings[name], item):
+                yield
+            else:
+                self._say(variable, item, f"'{name}' is another value already")
+            return
+        if not _has_kind(variable.kind, item):
+            self._say(variable, item, f"'{name}' is to be a {variable.kind}")
+            return
+        bindings[name] = item
+        yield
+        bindings.pop(name, None)
+
+    def _same(self, left: Any, right: Any) -> bool:
+        if isinstance(left, SSAValue) or isinstance(right, SSAValue):
+            return left is right or (
+                self._stripped(left) is self._stripped(right) and bool(self.spellings.wrappers)
+            )
+        if isinstance(left, list) and isinstance(right, list):
+            return len(left) == len(right) and all(map(self._same, left, right))
+        return same_constant(_frozen(left), _frozen(right))
+
+    def _stripped(self, item: Any) -> Any:
+        while isinstance(item, OpResult) and isinstance(item.op, SchemaOp):
+            inner = self.spellings.inside(item.op, self.facts)
+            if inner is None:
+                break
+            item = inner
+        return item
+
+    def _value(self, pattern: Call | Item, item: Any) -> Ways:
+        """The ways in which a value is made by a call of the pattern."""
+        call, index = (pattern.call, pattern.index) if isinstance(pattern, Item) else (pattern, 0)
+        if isinstance(item, list) and isinstance(pattern, Call):
+            yield from self._all_results(call, item)
+            return
+        if not isinstance(item, OpResult) or not isinstance(item.op, TorchOp):
+            self._say(pattern, item, f"{call.name} is expected here")
+            return
+        op = item.op
+        known = self.match.ops.get(call)
+        if known is not None:
+            if known is op and item.index == index:
+                yield
+            return
+        if item.index == index and (len(op.results) == 1 or not call.single):
+            yield from self._op(call, op)
+        yield from self._wrapped(pattern, op)
+
+    def _wrapped(self, pattern: Call | Item, op: TorchOp) -> Ways:
+        if not self.spellings.wrappers or not isinstance(op, SchemaOp):
+            return
+        inner = self.spellings.inside(op, self.facts)
+        if inner is None:
+            return
+        self.match.wrappers.append(op)
+        yield from self._value(pattern, inner)
+        self.match.wrappers.pop()
+
+    def _op(self, call: Call, op: TorchOp) -> Ways:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            return
+        self.match.ops[call] = op
+        for head in call.heads:
+            if type(op) is head.cls:
+                for arguments in self._orders(head, op):
+                    yield from self._arguments(head.entries, 0, arguments)
+                break
+            if self.spellings.synonyms and isinstance(op, SchemaOp):
+                respelled = self.spellings.respelled(op, head.cls.name)
+                if respelled is not None:
+                    items = [_plain(part) for part in respelled]
+                    yield from self._arguments(head.entries, 0, dict(enumerate(items)))
+                    break
+        else:
+            self._say(call, op, f"{call.name} is expected here, found {op.name}")
+        self.match.ops.pop(call, None)
+
+    def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
+        """The arguments as they are, and with the operands of a commutative op exchanged."""
+        arguments = arguments_of(op)
+        yield arguments
+        if head.swappable is None:
+            return
+        left, right = head.swappable
+        a, b = arguments.get(left), arguments.get(right)
+        if a is b or not isinstance(a, SSAValue) or not isinstance(b, SSAValue):
+            return
+        if needs_unit_alpha(head.cls) and arguments.get("alpha", arguments.get(2, 1)) != 1:
+            return
+        yield {**arguments, left: b, right: a}
+
+    def _arguments(
+        self,
+        entries: tuple[tuple[int | str, Any], ...],
+        number: int,
+        arguments: Mapping[int | str, Any],
+    ) -> Ways:
+        # Constants first, in one go: they have one way to fit and fail soonest.
+        if number == 0:
+            for slot, entry in entries:
+                if (
+                    not isinstance(entry, Pattern)
+                    and entry is not ...
+                    and not _holds_pattern(entry)
+                    and not self._is_constant(entry, _frozen(arguments.get(slot)))
+                ):
+                    return
+        while number < len(entries):
+            slot, entry = entries[number]
+            if isinstance(entry, Pattern) or _holds_pattern(entry):
+                break
+            number += 1
+        else:
+            yield
+            return
+        for _ in self._part(entry, arguments.get(slot)):
+            yield from self._arguments(entries, number + 1, arguments)
+
+    # Lists.
+
+    def _list(self, patterns: Sequence[Any], item: Any) -> Ways:
+        if not isinstance(item, list) or len(item) != len(patterns):
+            self._say(patterns, item, f"a list of {len(patterns)} is expected")
+            return
+        yield from self._elements(patterns, item, 0)
+
+    def _elements(self, patterns: Sequence[Any], items: Sequence[Any], number: int) -> Ways:
+        if number == len(patterns):
+            yield
+            return
+        for _ in self._part(patterns[number], items[number]):
+            yield from self._elements(patterns, items, number + 1)
+
+    def _all_results(self, call: Call, items: list[Any]) -> Ways:
+        """A list that is all the results of one call, in order."""
+        op = items[0].op if items and isinstance(items[0], OpResult) else None
+        if not isinstance(op, TorchOp) or list(op.results) != items:
+            self._say(call, items, f"all results of {call.name}, in order, are expected")
+            return
+        known = self.match.ops.get(call)
+        if known is not None:
+            if known is op:
+                yield
+            return
+        yield from self._op(call, op)
+
+    def _each(self, each: Each, items: Any) -> Ways:
+        if not isinstance(items, list):
+            self._say(each, items, "a list is expected")
+            return
+        for sources in self._bodies(each.body, items, 0, []):
+            yield from self._part(each.source, sources)
+
+    def _bodies(
+        self, body: Any, items: list[Any], number: int, sources: list[Any]
+    ) -> Iterator[list[Any]]:
+        """The elements under the bodies of a list, for each way in which all bodies fit."""
+        if number == len(items):
+            yield list(sources)
+            return
+        self.element.append(None)
+        before = dict(self.match.ops)
+        for _ in self._part(body, items[number]):
+            own = {call: op for call, op in self.match.ops.items() if call not in before}
+            for call in own:
+                del self.match.ops[call]
+            self.match.repeated += own.items()
+            element = self.element.pop()
+            yield from self._bodies(body, items, number + 1, [*sources, element])
+            self.element.append(element)
+            del self.match.repeated[len(self.match.repeated) - len(own) :]
+            self.match.ops.update(own)
+        self.element.pop()
+
+    def _element(self, item: Any) -> Ways:
+        kept = self.element[-1]
+        if kept is not None and kept is not item:
+            return
+        self.element[-1] = item
+        yield
+        self.element[-1] = kept
+
+    def _say(self, pattern: Any, item: Any, why: str) -> None:
+        if self.miss is not None:
+            self.miss(pattern, item, why)
+
+
+def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
+    """An op's arguments by position in the schema, or by parameter name; lists are plain lists."""
+    if isinstance(op, SchemaOp):
+        operands = op._operands
+        return {
+            place: operands[item.index] if type(item) is Ref else _plain(op.argument_tree(item))
+            for place, item in enumerate(op.args.data)
+        }
+    assert isinstance(op, RawOp)
+    bound = bind_call(type(op), op.positional, op.keywords, _is_value)
+    return {name: _plain(item) for name, item in bound.items()}
+
+
+def _is_value(item: object) -> bool:
+    return isinstance(item, SSAValue)
+
+
+def _plain(item: Any) -> Any:
+    """A list argument as a list, in whatever container the call has it."""
+    if type(item) in _LISTS:
+        return [_plain(part) for part in item]
+    return item
+
+
+_LISTS = (ListArg, SizeArg, Pack, tuple, list)
+
+
+def _frozen(item: Any) -> Any:
+    return ListArg([_frozen(part) for part in item]) if isinstance(item, list) else item
+
+
+def _holds_pattern(entry: Any) -> bool:
+    return isinstance(entry, list | tuple) and any(
+        isinstance(part, Pattern) or part is ... or _holds_pattern(part) for part in entry
+    )
+
+
+_VALUE_KINDS: dict[str, tuple[type, ...]] = {
+    "tensor": (TensorType,),
+    "int": (SymIntType,),
+    "float": (SymFloatType,),
+    "bool": (SymBoolType,),
+    "scalar": (SymIntType, SymFloatType, SymBoolType),
+}
+_CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int, SymExpr),
+    "float": (float, SymExpr),
+    "bool": (bool,),
+    "scalar": (int, float, bool, complex, SymExpr),
+    "str": (str,),
+}
+
+
+def _has_kind(kind: str, item: Any) -> bool:
+    if kind == "any":
+        return True
+    if kind.startswith("list["):
+        return isinstance(item, list) and all(_has_kind(kind[5:-1], part) for part in item)
+    if isinstance(item, SSAValue):
+        return isinstance(item.type, _VALUE_KINDS.get(kind, ()))
+    if kind == "int" and isinstance(item, bool):
+        return False
+    if kind in _CONSTANT_KINDS:
+        return isinstance(item, _CONSTANT_KINDS[kind])
+    return kind not in ("tensor",) and (item is not None)
+
+
+__all__ = ["MAX_STEPS", "Match", "Matcher", "arguments_of"]

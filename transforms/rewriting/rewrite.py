@@ -1,0 +1,236 @@
+"""`Rewrite`: a rewrite that reads like the pattern it matches.
+
+    class BmmToMm(Rewrite):
+        stage = "joint"
+        inductor = "joint_graph.py:bmm_to_mm"
+        numerics = EXACT
+
+        def pattern(self, a: Tensor, b: Tensor):
+            return aten.bmm(a, b)
+
+        def where(self, a: Tensor, b: Tensor):
+            return all_of(a.shape[0] == 1, a.device.type != "cpu")
+
+        def replacement(self, a: Tensor, b: Tensor):
+            return aten.unsqueeze(aten.mm(aten.squeeze(a, 0), aten.squeeze(b, 0)), 0)
+
+The three methods share their variables by name. `where` and `replacement` may take fewer of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, get_args
+
+from xductor.transforms.numerics import Numerics
+from xductor.transforms.rewriting.patterns import Call, Item, OneOf, PatternError, Var, variables
+from xductor.transforms.rewriting.spellings import Spelling, Spellings
+from xductor.transforms.rewriting.tracing import trace
+from xductor.transforms.typed_pass import Stage
+
+
+class Rewrite:
+    """A declared rewrite; subclasses are rewrites, instances carry their options.
+
+    Class attributes:
+
+    - `stage`: the stage or stages whose graphs it may see.
+    - `numerics`: what an application may change about values; `EXACT` if not given.
+    - `inductor`: where Inductor has it, `"joint_graph.py:bmm_to_mm"`; empty if nowhere.
+    - `name`: by default the class's name in snake_case.
+    - `through`: the spellings that matching looks through (`spellings.py`).
+    - `counter`: a counter of `counters["inductor"]` that an application bumps.
+
+    Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
+    `replacement` (what stands there instead), and optionally `instances`, which yields bindings
+    for validation where generation needs help.
+
+    Raises PatternError when the class is made: for methods that do not fit together, a misspelt
+    op or argument, a pattern that is no computation.
+    """
+
+    stage: ClassVar[Stage | tuple[Stage, ...]]
+    numerics: ClassVar[Numerics] = "exact"
+    inductor: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    through: ClassVar[tuple[Spelling, ...]] = ()
+    counter: ClassVar[str | None] = None
+
+    pattern: Callable[..., Any]
+    replacement: Callable[..., Any]
+
+    def where(self) -> Any:
+        """Every match is taken where a subclass does not say otherwise."""
+        return True
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if abstract:
+            return
+        if "name" not in cls.__dict__:
+            cls.name = snake_case(cls.__name__)
+        _check_class(cls)
+        # Traced for the default options, so that what is misspelt is an error at import.
+        cls.__dict__.get("_compiled") or Compiled(object.__new__(cls))
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The pattern as data, for these options; made once."""
+        return Compiled(self)
+
+    def __repr__(self) -> str:
+        return f"<rewrite {self.name}>"
+
+
+class Compiled:
+    """A rewrite's pattern and what its methods take.
+
+    - `outputs`: the pattern's outputs.
+    - `roots`: the names of the ops that an output may be made by.
+    - `needs`: for each root a set of op names, one of which must make an operand of the root; None
+      where the pattern asks for nothing there.
+    """
+
+    def __init__(self, rewrite: Rewrite) -> None:
+        self.rewrite = rewrite
+        pattern = parameters(rewrite.pattern)
+        where = parameters(rewrite.where)
+        replacement = parameters(rewrite.replacement)
+        self.where_names, self.replacement_names = tuple(where), tuple(replacement)
+        kinds = {name: kind_of_annotation(rewrite, name, note) for name, note in pattern.items()}
+        arguments = tuple([Var(name, kind) for name, kind in kinds.items()])
+        try:
+            self.outputs = trace(rewrite.pattern, arguments)
+        except (TypeError, AttributeError) as error:
+            raise PatternError(f"{rewrite.name}.pattern: {error}") from error
+        used = {one.name for output in self.outputs for one in variables(output)}
+        unused = [name for name in kinds if name not in used]
+        if unused:
+            raise PatternError(
+                f"{rewrite.name}: `pattern` takes {', '.join(unused)} and does not use it"
+            )
+        self.kinds = kinds
+        self.spellings = Spellings(tuple(rewrite.through))
+        self.roots = self._roots()
+
+    def _roots(self) -> dict[str, frozenset[str] | None]:
+        roots: dict[str, frozenset[str] | None] = {}
+        for output in self.outputs:
+            for call in calls_of(output):
+                for head in call.heads:
+                    needs = self._needs(head.entries) if len(self.outputs) == 1 else None
+                    for name in self._names(head.cls.name):
+                        known = roots.get(name, needs)
+                        both = known is not None and needs is not None
+                        roots[name] = known | needs if both else None  # type: ignore[operator]
+        return roots
+
+    def _names(self, name: str) -> list[str]:
+        """An op and the ops that may be spelled in its place."""
+        return [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
+
+    def _needs(self, entries: tuple[tuple[int | str, Any], ...]) -> frozenset[str] | None:
+        for _, entry in entries:
+            call = entry.call if isinstance(entry, Item) else entry
+            if isinstance(call, Call) and not self.spellings.wrappers:
+                return frozenset(name for head in call.heads for name in self._names(head.cls.name))
+        return None
+
+
+def calls_of(output: Any) -> list[Call]:
+    """The calls that may make an output."""
+    if isinstance(output, OneOf):
+        return [call for one in output.alternatives for call in calls_of(one)]
+    if isinstance(output, Item):
+        return [output.call]
+    return [output] if isinstance(output, Call) else []
+
+
+def stages_of(one: Any) -> tuple[Stage, ...]:
+    """The stages of a rewrite or a pass."""
+    return (one.stage,) if isinstance(one.stage, str) else tuple(one.stage)
+
+
+def snake_case(name: str) -> str:
+    """`BmmToMm` as `bmm_to_mm`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def parameters(method: Callable[..., Any]) -> dict[str, Any]:
+    """The variables a method takes, with their annotations; `self` is left out."""
+    code = getattr(method, "__code__", None) or getattr(method, "__func__", method).__code__
+    names = code.co_varnames[: code.co_argcount]
+    if names[:1] == ("self",):
+        names = names[1:]
+    notes = getattr(method, "__annotations__", {})
+    return {name: notes.get(name, inspect.Parameter.empty) for name in names}
+
+
+def _check_class(cls: type[Rewrite]) -> None:
+    for needed in ("stage", "pattern", "replacement"):
+        if not hasattr(cls, needed):
+            raise PatternError(f"{cls.__name__} has no `{needed}`")
+    for stage in stages_of(cls):
+        if stage not in get_args(Stage):
+            raise PatternError(f"{cls.__name__}: no stage is called {stage!r}")
+    if cls.numerics not in get_args(Numerics):
+        raise PatternError(
+            f"{cls.__name__}: numerics is {cls.numerics!r}; it is one of "
+            + ", ".join(map(repr, get_args(Numerics)))
+        )
+    given = parameters(cls.pattern)
+    for method in (cls.where, cls.replacement):
+        unknown = [name for name in parameters(method) if name not in given]
+        if unknown:
+            raise PatternError(
+                f"{cls.__name__}.{method.__name__} takes {', '.join(unknown)}, which `pattern` "
+                f"does not bind; it binds {', '.join(given)}"
+            )
+
+
+_KINDS: dict[str, str] = {
+    "Tensor": "tensor",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "Scalar": "scalar",
+    "str": "str",
+    "dtype": "dtype",
+    "device": "device",
+    "layout": "layout",
+    "memory_format": "memory_format",
+    "Any": "any",
+}
+_LIST = re.compile(r"(?:list|List|Sequence)\[(.+)\]")
+
+
+def kind_of_annotation(rewrite: Rewrite, name: str, note: Any) -> str:
+    """What a variable's annotation says it is: `Tensor`, `int`, `list[Tensor]`, ...
+
+    Raises PatternError for an annotation without a meaning here, and for none at all.
+    """
+    if note is inspect.Parameter.empty:
+        raise PatternError(
+            f"{rewrite.name}: the variable '{name}' has no annotation; say what it is: "
+            "Tensor, int, float, bool, Scalar, str, torch.dtype, list[Tensor], Any, ..."
+        )
+    text = note if isinstance(note, str) else _annotation_text(note)
+    found = _LIST.fullmatch(text.strip())
+    inner = (found[1] if found else text).strip().rpartition(".")[2]
+    kind = _KINDS.get(inner)
+    if kind is None:
+        raise PatternError(f"{rewrite.name}: the annotation of '{name}', {text}, has no meaning")
+    return f"list[{kind}]" if found else kind
+
+
+def _annotation_text(note: Any) -> str:
+    if typing.get_origin(note) is not None:
+        return str(note)
+    return getattr(note, "__name__", str(note))
+
+
+__all__ = ["Compiled", "Rewrite", "calls_of", "parameters", "snake_case", "stages_of"]

@@ -1,0 +1,61 @@
+"""Declared rewrites as a pass: one walk applies all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.registry import op_class_by_name
+from xductor.transforms.numerics import EXACT, Numerics, Policy
+from xductor.transforms.rewriting.driver import Driver, RewriteIndex
+from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.typed_pass import Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class RewritePass(TypedPass):
+    """The rewrites given, in one walk; `policy` says which numerics are admitted."""
+
+    name: ClassVar[str] = "rewrites"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = ("pre_grad", "joint", "post_grad")
+    inductor: ClassVar[str] = ""
+    numerics: ClassVar[Numerics] = EXACT  # each rewrite has its own
+
+    rewrites: tuple[Rewrite, ...] = ()
+    policy: Policy = "default"
+
+    @classmethod
+    def of(cls, rewrites: Iterable[Rewrite | type[Rewrite]], policy: Policy = "default") -> Any:
+        """The pass of rewrites given as instances or, for their default options, as classes."""
+        return cls(tuple(instance(one) for one in rewrites), policy)
+
+    def may_fire(self, graph: Graph) -> bool:
+        """Whether an FX graph holds a root of one of the rewrites."""
+        return any(
+            graph.find_nodes(op=cls.fx_op, target=cls.target, sort=False)
+            for cls in self._root_classes
+        )
+
+    @cached_property
+    def _root_classes(self) -> list[Any]:
+        return [op_class_by_name(name) for name in sorted(self.index.roots)]
+
+    @cached_property
+    def index(self) -> RewriteIndex:
+        return RewriteIndex(self.rewrites)
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return Driver(self.index, self.policy).rewrite(module)
+
+
+def instance(one: Any) -> Any:
+    """A rewrite or pass given as itself, or as its class."""
+    return one() if isinstance(one, type) else one
+
+
+__all__ = ["RewritePass", "instance"]

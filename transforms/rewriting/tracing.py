@@ -1,0 +1,59 @@
+"""Turns the `pattern` method of a rewrite into a pattern tree. Nothing of PyTorch is traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir.op_functions import BoundCall, building
+from xductor.ir.operations import TorchOp
+from xductor.ir.python_call_binding import bind_call
+from xductor.transforms.rewriting.commutativity import needs_unit_alpha, swappable
+from xductor.transforms.rewriting.patterns import Call, Head, Item, OneOf, Pattern, PatternError
+
+
+class PatternBuilder:
+    """Records the calls of op functions as pattern nodes."""
+
+    def call(self, name: str, calls: list[BoundCall]) -> Call:
+        heads = tuple([_head(call) for call in calls])
+        table = calls[0].cls.table
+        return Call(name, heads, table.returns, not table.is_tuple)
+
+    def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        bound = bind_call(cls, args, kwargs, lambda item: isinstance(item, Pattern))
+        call = Call(cls.name, (Head(cls, tuple(bound.items()), swappable(cls)),), None, False)
+        call.kind = "any"
+        return call
+
+
+def _head(call: BoundCall) -> Head:
+    swap = swappable(call.cls)
+    if swap is not None and needs_unit_alpha(call.cls):
+        alpha = call.args[call.cls.table.index["alpha"]]
+        if not isinstance(alpha, Pattern) and alpha is not ... and alpha != 1:
+            swap = None
+    return Head(call.cls, tuple(enumerate(call.args)), swap)
+
+
+def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The outputs of a pattern method called on variables, as calls, items and alternatives.
+
+    Raises PatternError where it returns something that is no computation.
+    """
+    with building(PatternBuilder()):
+        returned = pattern(*arguments)
+    outputs = tuple(returned) if isinstance(returned, tuple | list) else (returned,)
+    found: list[Any] = []
+    for output in outputs:
+        if isinstance(output, Call) and not output.single and output.outputs is not None:
+            found.extend(Item(output, index) for index in range(output.outputs))
+        elif isinstance(output, Call | Item | OneOf):
+            found.append(output)
+        else:
+            raise PatternError(f"`pattern` returns {output!r}, which is no call of an operator")
+    if not found:
+        raise PatternError("`pattern` returns nothing")
+    return tuple(found)
+
+
+__all__ = ["PatternBuilder", "trace"]
