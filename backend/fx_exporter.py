@@ -86,8 +86,8 @@ class _Fresh:
             nodes.define(
                 op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
             )
-        record_rebuilt_values(source, nodes)
         made = fx.GraphModule(root, graph)
+        record_rebuilt_values(source, nodes)
         made.graph.lint()
         return made
 

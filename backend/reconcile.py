@@ -14,6 +14,7 @@ import torch.fx as fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
+from xductor.backend.new_subgraphs import new_child
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.value_metadata import record_new_values
 from xductor.ir.arguments import Pack
@@ -259,15 +260,30 @@ class _Reconciliation:
         if op.args is op.node.args and op._operands is op.node.operands and op.node.origin is node:
             self.precede(op, node)
             return
+        args = (self.nodes.tree(op, op.tree),)  # makes `getitem` nodes, to be undone after the use
         self.remember_arguments(node)
-        node.args = (self.nodes.tree(op, op.tree),)
+        node.args = args
 
     def subgraph(self, name: str) -> fx.Node:
         """The `get_attr` of a subgraph; an existing one where there is one."""
         node = self.subgraph_nodes.get(name)
         if node is None:
-            raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
+            node = self.subgraph_nodes[name] = self.add_subgraph(name)
         self.kept.add(node)
+        return node
+
+    def add_subgraph(self, name: str) -> fx.Node:
+        """The `get_attr` of a body that a pass made; it becomes a child of the GraphModule."""
+        child = new_child(self.module, name)
+        attribute = name.replace(".", "_")
+        if hasattr(self.gm, attribute):
+            raise RaisingError(f"@{name}: the GraphModule has an attribute of that name")
+        self.gm.add_submodule(attribute, child)
+        self.undo.append(lambda: delattr(self.gm, attribute))
+        with self._behind_cursor():
+            node = self.graph.get_attr(attribute)
+        self.undo.append(lambda: self.graph.erase_node(node))
+        self.cursor = node
         return node
 
     def _subgraph_nodes(self) -> dict[str, fx.Node]:

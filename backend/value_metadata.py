@@ -11,6 +11,7 @@ import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.node import map_arg
 
+from xductor.backend.new_subgraphs import child_at, record_in_child
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.rebuilt_values import rebuild_values
 from xductor.backend.textual_places import restore_textual
@@ -75,6 +76,9 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
     """The value of a call, run on its inputs' recorded fake values; it adds no guard."""
 
     def recorded(used: fx.Node) -> Any:
+        child = child_at(used)
+        if child is not None:
+            return child
         if key not in used.meta:
             raise RaisingError(f"'{node.name}' uses '{used.name}', which records no value")
         return used.meta[key]
@@ -82,6 +86,7 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
     args = map_arg(node.args, recorded)
     kwargs = map_arg(node.kwargs, recorded)
     with mode, _no_guards(mode.shape_env):
+        record_in_child(node, args, mode)
         if node.op == "call_method":
             self_, *rest = args
             return getattr(self_, str(node.target))(*rest, **kwargs)

@@ -136,7 +136,9 @@ STEP_ROWS = (
         "chain_random_ops_ordering",
         "Random ops tied into the order of the program.",
         "post_grad.py:_chain_random_ops_for_ordering",
+        kind="procedural",
         flag="fallback_random",
+        factory="post_grad.chain_random_ops_ordering:ChainRandomOpsOrdering",
         since=(2, 13),
     ),
     _row(

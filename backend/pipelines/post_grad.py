@@ -183,7 +183,7 @@ STEPS = (
     ),
     *collectives.FUSION_STEPS,
     user_hook("post_grad_custom_post_pass"),
-    stock_pass(
+    typed_step(
         "chain_random_ops_ordering",
         "post_grad:_chain_random_ops_for_ordering",
         when=when_flag("fallback_random"),

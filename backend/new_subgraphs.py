@@ -1,0 +1,47 @@
+"""Subgraphs that a pass made: as children of the GraphModule, with values of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch.fx as fx
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.raising import RaisingError
+from xductor.ir.graph import graph_named
+from xductor.ir.metadata import place_metadata
+
+_DEPENDENCIES = "control_deps"
+
+
+def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
+    """The GraphModule of a body that a pass added to the module.
+
+    Raises RaisingError for a name that the module gives no body of its own.
+    """
+    from xductor.backend.fx_exporter import to_fx
+
+    graph = graph_named(module, name)
+    if graph is None or graph.is_declaration or graph.live is not None:
+        raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
+    return to_fx(ModuleOp([graph.clone()]))
+
+
+def child_at(node: fx.Node) -> fx.GraphModule | None:
+    """The subgraph that a `get_attr` node names, or None."""
+    found: Any = node.graph.owning_module
+    for part in str(node.target).split(".") if node.op == "get_attr" else ():
+        found = getattr(found, part, None)
+    return found if node.op == "get_attr" and isinstance(found, fx.GraphModule) else None
+
+
+def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
+    """Values and places in the body of a call that only runs it, from those of the call."""
+    if getattr(node.target, "__name__", "") != _DEPENDENCIES:
+        return
+    _, child, *inputs = args
+    FakeTensorProp(child, mode).propagate_dont_convert_inputs(*inputs)
+    for inner in child.graph.nodes:
+        if inner.op == "call_function":
+            inner.meta.update(place_metadata(node.meta))
