@@ -82,7 +82,8 @@ class Backend:
         state = compile_state.begin(settings)
         with compile_state.entered(state), cache_keys.tagged():
             if inductor.compiler_name == _AOT_INDUCTOR:  # it says itself how it enters Inductor
-                return inductor(gm, inputs, config_patches=config_patches)
+                given = {"config_patches": config_patches} if config_patches else {}
+                return inductor(gm, inputs, **given)
             return versions.compile_fx_module().compile_fx(
                 gm, inputs, inner_compile=_inner_compile(state), config_patches=patches
             )

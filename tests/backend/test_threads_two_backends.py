@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from xductor.backend import ledger, seam
+from xductor.backend import ledger, seam, versions
 from xductor.backend.compiler import Backend
 
 pytestmark = pytest.mark.usefixtures("empty_cache")
@@ -117,9 +117,10 @@ def test_through_dynamo() -> None:
                     compile_both(stock, ours, size)
                     assert counted() == (each if cold else warm)
     cold_rounds = ROUNDS // 2
-    assert Counter(record.stage for record in records) == {
-        stage: count * cold_rounds for stage, count in STAGES.items()
-    }
+    expected = Counter({stage: count * cold_rounds for stage, count in STAGES.items()})
+    if not versions.pre_grad_runs_late():  # before the lookup, and so in the warm rounds too
+        expected["pre_grad"] += ROUNDS - cold_rounds
+    assert Counter(record.stage for record in records) == expected
     assert removed(records) == pairs * cold_rounds // 2
     assert {record.fallback for record in records} == {None}
 

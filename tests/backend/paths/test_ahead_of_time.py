@@ -102,8 +102,9 @@ def test_export_then_compile(stages: StageRecords, dynamic: bool) -> None:
 def test_aot_compile_of_a_function(stages: StageRecords) -> None:
     """``torch.compile(f).aot_compile``: what it makes is bound to no frame of Dynamo's."""
     x, w = square(), square()
-    compiled = torch.compile(chain, backend="xductor", options=OPTIONS, fullgraph=True)
-    out = compiled.aot_compile(((x, w), {}))(x, w)
+    with torch._dynamo.config.patch(enable_aot_compile=True):
+        compiled = torch.compile(chain, backend="xductor", options=OPTIONS, fullgraph=True)
+        out = compiled.aot_compile(((x, w), {}))(x, w)
     assert stages.names() == FORWARD
     torch.testing.assert_close(out, chain(x, w))
 
