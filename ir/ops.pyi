@@ -1,0 +1,11 @@
+"""Op functions of every `torch.library` namespace. Written by `python -m xductor.ir.stubs`; do not edit."""
+
+from xductor.ir import aten as aten
+from xductor.ir import prims as prims
+from xductor.ir.op_functions import OpLibrary, RawFunction
+
+pyfn: RawFunction
+method: RawFunction
+higher_order: RawFunction
+
+def __getattr__(library: str) -> OpLibrary: ...
