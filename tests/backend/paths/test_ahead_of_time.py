@@ -13,7 +13,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
-from xductor.backend import seam
+from xductor.backend import seam, versions
 from xductor.backend.compiler import Backend
 from xductor.backend.not_covered import NotCoveredWarning
 
@@ -99,11 +99,17 @@ def test_export_then_compile(stages: StageRecords, dynamic: bool) -> None:
     assert stages.pairs_removed() == 1
 
 
-def test_aot_compile_of_a_function(stages: StageRecords) -> None:
+@pytest.mark.parametrize("installed", [False, True], ids=["backend", "installed"])
+def test_aot_compile_of_a_function(stages: StageRecords, installed: bool) -> None:
     """``torch.compile(f).aot_compile``: what it makes is bound to no frame of Dynamo's."""
+    if not installed and versions.torch_release() < (2, 12):
+        pytest.skip("this torch makes a serializable function of its own backend's result alone")
     x, w = square(), square()
+    keywords = {} if installed else {"backend": "xductor", "options": OPTIONS}
+    if installed:
+        seam.install(OPTIONS)
     with torch._dynamo.config.patch(enable_aot_compile=True):
-        compiled = torch.compile(chain, backend="xductor", options=OPTIONS, fullgraph=True)
+        compiled = torch.compile(chain, fullgraph=True, **keywords)
         out = compiled.aot_compile(((x, w), {}))(x, w)
     assert stages.names() == FORWARD
     torch.testing.assert_close(out, chain(x, w))
