@@ -39,11 +39,8 @@ _TRAIN = """
 def train(backend: str, cache: Path, setup: str = "", teardown: str = "") -> str:
     script = _TRAIN.format(setup=setup, teardown=teardown).replace("BACKEND", repr(backend))
     paths = [str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH", "")]
-    return (
-        run_script(script, cache, PYTHONPATH=os.pathsep.join(filter(None, paths)))
-        .strip()
-        .splitlines()[-1]
-    )
+    said = run_script(script, cache, PYTHONPATH=os.pathsep.join(filter(None, paths)))
+    return said.strip().splitlines()[-1]
 
 
 COLD = {"xductor": "hits 0 graphs 0 stages 4", "inductor": "hits 0 graphs 0 stages 0"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch._dynamo.utils import counters
-from torch._inductor import config
+from torch._inductor import config, cudagraph_trees
 
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, StageRecords, chain, square
 from xductor.backend import seam, versions
@@ -79,6 +79,7 @@ def test_cudagraphs(stages: StageRecords) -> None:
     assert stages.names() == FORWARD
     assert stages.pairs_removed() == 1
     assert counters["inductor"]["cudagraph_skips"] == 0
+    assert cudagraph_trees.get_manager(0, create_if_none_exists=False) is not None
 
 
 @pytest.mark.gpu
@@ -95,3 +96,4 @@ def test_cudagraphs_in_training(stages: StageRecords) -> None:
         torch.testing.assert_close(got, wanted)
     assert stages.names() == [*FORWARD, "post_grad"]
     assert counters["inductor"]["cudagraph_skips"] == 0
+    assert cudagraph_trees.get_manager(0, create_if_none_exists=False) is not None
