@@ -7,10 +7,16 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+
+if TYPE_CHECKING:
+    from xductor.transforms.rewriting.rewrite import Rewrite
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -22,7 +28,8 @@ class PluginError(Exception):
 def load(names: Iterable[str]) -> dict[str, PassFactory]:
     """Import modules (`package.module`, or `path/to/file.py`); the passes defined in them, by name.
 
-    Importing a module also registers the operator libraries that it defines.
+    A declared rewrite is a pass by itself. Importing a module also registers the operator libraries
+    that it defines.
 
     Raises:
         PluginError: there is no such module.
@@ -33,7 +40,34 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
         for cls in vars(module).values():
             if _is_pass(cls) and cls.__module__ == module.__name__:
                 passes[cls.name] = lambda cls=cls: cls
+            elif _is_rewrite(cls) and cls.__module__ == module.__name__:
+                passes[cls.name] = lambda cls=cls: _pass_of(cls)
     return passes
+
+
+def _is_rewrite(cls: object) -> bool:
+    # A module that defines rewrites has imported their base class.
+    home = sys.modules.get("xductor.transforms.rewriting.rewrite")
+    return home is not None and isinstance(cls, type) and issubclass(cls, home.Rewrite)
+
+
+def _pass_of(declared: type[Rewrite]) -> type[ModulePass]:
+    """A pass that applies one rewrite; its option `policy` says which numerics are admitted."""
+    from xductor.transforms.rewriting.rewrite_pass import RewritePass
+    from xductor.transforms.typed_pass import TypedPass
+
+    @dataclass(frozen=True)
+    class OneRewrite(TypedPass):
+        name = declared.name
+        stage = declared.stage
+        inductor = declared.inductor
+
+        policy: Literal["strict", "default", "fast"] = "default"
+
+        def rewrite(self, module: ModuleOp) -> int:
+            return RewritePass.of([declared], self.policy).rewrite(module)
+
+    return OneRewrite
 
 
 def _is_pass(cls: object) -> bool:

@@ -303,3 +303,56 @@ def test_structure_errors_lead_with_file_and_line(file: Path, opt: Opt) -> None:
 def test_a_plugin_that_is_not_there(file: Path, opt: Opt) -> None:
     assert "no such file" in opt(file, "--load-pass-plugin", "none.py").err
     assert "cannot load 'no_such_module'" in opt(file, "--load-pass-plugin", "no_such_module").err
+
+
+APPLICABLE: dict[str, str] = {
+    "constant_fold_uniform_value": (
+        "%a = aten.mul.Tensor %ones, 3 : T\n  %b = aten.neg.default %a : T"
+    ),
+    "remove_no_ops": "%b = aten.mul.Tensor %x, %ones : T",
+    "view_to_reshape": "%b = aten.view.default %x, [4] : T",
+    "remove_noop_ops": "%a = aten.clone.default %x : T\n  %b = aten.neg.default %a : T",
+}
+
+
+@pytest.mark.parametrize("name", APPLICABLE)
+def test_passes_ask_before_each_application(file: Path, name: str, opt: Opt) -> None:
+    ones = "%ones = aten.full.default [4], 1.0, dtype = f32, device = device<cpu> : T"
+    text = f"fx.graph @f stage(joint) (%x : T) {{\n  {ones}\n  {APPLICABLE[name]}\n"
+    text += "  %c = aten.add.Tensor %b, %ones : T\n  fx.output (%c,)\n}\n"
+    file.write_text(text.replace(": T", ": !fx.tensor<f32[4], cpu>"))
+    untouched = opt(file).out
+    free = opt(file, "-p", name)
+    assert free.out != untouched
+    flags = ["--debug-counter", f"{name}=:0", "--print-debug-counters"]
+    held = opt(file, "-p", name, *flags)
+    assert held.out == untouched
+    assert "applied 0" in held.err
+    assert "asked 0" not in held.err
+
+
+REWRITE = """
+from xductor import Rewrite, Tensor
+from xductor.ir import aten
+
+class NegNeg(Rewrite):
+    '''A negation of a negation.'''
+    stage = "joint"
+    def pattern(self, x: Tensor):
+        return aten.neg(aten.neg(x))
+    def replacement(self, x: Tensor):
+        return aten.clone(x)
+"""
+
+
+def test_a_declared_rewrite_of_a_plugin_is_a_pass(file: Path, tmp_path: Path, opt: Opt) -> None:
+    plugin = tmp_path / "neg_neg.py"
+    plugin.write_text(REWRITE)
+    file.write_text(VIEWS.replace("aten.view.default %b, [4, 4]", "aten.neg.default %b"))
+    ran = opt(file, "--load-pass-plugin", plugin, "-p", "neg_neg", "--verify-level", "types")
+    assert ran.status == 0, ran.err
+    assert "aten.clone.default" in ran.out
+    flags = ["-p", "neg_neg{policy=strict}", "--debug-counter", "neg_neg=:0"]
+    ran = opt(file, "--load-pass-plugin", plugin, *flags, "--print-debug-counters")
+    assert "aten.clone" not in ran.out
+    assert ", applied 0 " in ran.err

@@ -18,6 +18,7 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType, contiguous_strides
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph import uniform_values
 from xductor.transforms.joint_graph.uniform_values import FULL, UniformValues
@@ -114,6 +115,9 @@ class _Folding:
             return False
         made = self.full(op, type_, env)
         if made is None:
+            return False
+        if not should_apply(ConstantFoldUniformValue.name):
+            made.erase()
             return False
         self.graph.block.insert_op_before(made, op)
         self.memory.positions[made] = self.memory.positions[op]

@@ -18,6 +18,7 @@ from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph.uniform_values import UniformValues, uniform_uses
 from xductor.transforms.op_effects import Bodies
@@ -145,12 +146,16 @@ def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: Inferen
     assert type(result) is TensorType
     assert type(type_) is TensorType
     if result.dtype is type_.dtype:
-        if not replacement.may_replace(op, kept):
+        if not replacement.may_replace(op, kept) or not should_apply(RemoveNoOps.name):
             return False
         replacement.replace(op, kept)
         return True
     made = _cast(op, kept, result, env)
-    if made is None or not same_meta(made.results[0]._type, result, replacement.facts):
+    if made is None:
+        return False
+    fits = same_meta(made.results[0]._type, result, replacement.facts)
+    if not fits or not should_apply(RemoveNoOps.name):
+        made.erase()
         return False
     replacement.graph.block.insert_op_before(made, op)
     replacement.memory.positions[made] = replacement.memory.positions[op]

@@ -12,6 +12,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement, same_meta
@@ -55,7 +56,11 @@ def _remove_views(graph: GraphOp, bodies: Bodies) -> int:
             continue
         known = views.setdefault(source, {source._type.dtype: source})
         found = known.get(dtype)
-        if found is not None and _is_same(result, found, replacement):
+        if (
+            found is not None
+            and _is_same(result, found, replacement)
+            and should_apply(RemoveRedundantViews.name)
+        ):
             replacement.replace(op, found)
             removed += 1
             continue

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -37,7 +38,11 @@ class RemoveProfilerOps(TypedPass):
         removed = 0
         for graph in graphs_of(module):
             for op in reversed(graph.block.ops):
-                if op.name in _MARKS and all(result.first_use is None for result in op.results):
+                if (
+                    op.name in _MARKS
+                    and all(result.first_use is None for result in op.results)
+                    and should_apply(self.name)
+                ):
                     graph.block.erase_op(op)
                     removed += 1
         return removed

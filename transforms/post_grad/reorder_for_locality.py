@@ -14,6 +14,7 @@ from xductor.ir.effects import Effects
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
 from xductor.transforms.block_order import arrange
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies, effects_of, subgraphs_of, written_operands
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -61,7 +62,7 @@ class ReorderForLocality(TypedPass):
 def _reorder(graph: GraphOp, bodies: Bodies) -> int:
     before: list[TorchOp] = list(graph.block.ops)  # type: ignore[arg-type]
     after = _local_order(before, _Movable(graph, before, bodies))
-    if after == before:
+    if after == before or not should_apply(ReorderForLocality.name):
         return 0
     arrange(graph.block, after)
     return 1

@@ -12,6 +12,7 @@ from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.results import AliasAttr
 from xductor.ir.storage import result_aliases
+from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -37,7 +38,7 @@ class ViewToReshape(TypedPass):
         changed = 0
         for graph in graphs_of(module):
             for op in graph.block.ops:
-                if op.name == _VIEW and isinstance(op, SchemaOp):
+                if op.name == _VIEW and isinstance(op, SchemaOp) and should_apply(self.name):
                     _reshape(graph, op)
                     changed += 1
         return changed
