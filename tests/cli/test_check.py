@@ -51,8 +51,8 @@ def test_planted_stale_value_and_wrong_dtype(
     good.write_text((captured / "000_joint.before.mlir").read_text())
     status, out, err = check(capsys, good, bad)
     assert status == 1
-    assert f"{bad}:{stale}:3: aten.addmm.default" in out
-    assert f"{bad}:{wrong}:3: aten.erf.default" in out
+    assert f"{bad}:{stale}:5: aten.addmm.default" in out
+    assert f"{bad}:{wrong}:5: aten.erf.default" in out
     assert "dtype differs" in out
     assert re.search(r"expected: !fx.tensor<f32\[21, 16\], cpu> \(inferred\)", out)
     assert re.search(r"found: +!fx.tensor<f32\[21, 17\], cpu> \(recorded\)", out)
@@ -142,7 +142,7 @@ def test_stale_metadata_that_a_pass_leaves_is_found_through_a_script(
     assert status == 1
     assert "out of post_grad inference: aten.relu.default (node relu)" in out
     assert facet in out
-    assert f"user code: {script}:12" in out
+    assert f"user code: {script}:11" in out
     assert "into" not in out
 
 
