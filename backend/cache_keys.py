@@ -222,7 +222,12 @@ def _options_text(rewrite: Any) -> str | None:
     if dataclasses.is_dataclass(rewrite):
         values = {f.name: getattr(rewrite, f.name) for f in dataclasses.fields(rewrite)}
     else:
-        values = dict(getattr(rewrite, "__dict__", {}))
+        values = {
+            name: value
+            for name, value in getattr(rewrite, "__dict__", {}).items()
+            # What the class derives from its options and keeps.
+            if not isinstance(getattr(type(rewrite), name, None), functools.cached_property)
+        }
     texts = {name: _plain(value) for name, value in values.items()}
     if None in texts.values():
         return None

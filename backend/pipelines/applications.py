@@ -10,7 +10,12 @@ from contextlib import contextmanager
 from xductor.backend import cache_keys
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.ir.operations import TorchOp
-from xductor.transforms.rewriting.driver import Application, ContractViolation, watching
+from xductor.transforms.rewriting.driver import (
+    Application,
+    ContractViolation,
+    RewritesFeedEachOther,
+    watching,
+)
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 log = logging.getLogger(__name__)
@@ -23,7 +28,8 @@ class ContractWarning(UserWarning):
 
 @contextmanager
 def followed(run: StageRun) -> Iterator[None]:
-    """Note each application in the stage's record and in Inductor's counters.
+    """Note each application in the stage's record, in Inductor's counters, and in
+    `counters["xductor"]` under the rewrite's module and class.
 
     With `on_error="raise"` a broken contract raises; else it is told once, and skipped.
     """
@@ -33,7 +39,7 @@ def followed(run: StageRun) -> Iterator[None]:
         _count(application)
 
     def report(one: Rewrite, op: TorchOp, error: Exception) -> None:
-        if isinstance(error, ContractViolation):
+        if isinstance(error, ContractViolation | RewritesFeedEachOther):
             if run.settings.on_error == "raise":
                 raise error
             _skip(one, error)
@@ -44,9 +50,9 @@ def followed(run: StageRun) -> Iterator[None]:
         yield
 
 
-def _skip(one: Rewrite, error: ContractViolation) -> None:
+def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
-    key = (one.name, str(error.__cause__ or error).splitlines()[0])
+    key = (one.qualified_name(), str(error.__cause__ or error).splitlines()[0])
     if key in _warned:
         return
     _warned.add(key)
@@ -63,6 +69,7 @@ def _count(application: Application) -> None:
 
     counters["inductor"]["pattern_matcher_count"] += 1
     counters["inductor"]["pattern_matcher_nodes"] += len(application.match.matched_ops())
+    counters["xductor"][application.rewrite.qualified_name()] += 1
     if application.rewrite.counter is not None:
         counters["inductor"][application.rewrite.counter] += 1
 

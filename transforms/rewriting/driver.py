@@ -227,14 +227,16 @@ class _Walk:
         def accepts(match: Match) -> bool:
             return self._where(one, compiled, match)
 
-        match = matcher.match_at(compiled.outputs, op, accepts)
-        if match is None:
-            return False
         try:
-            return self._apply(one, compiled, match)
+            match = matcher.match_at(compiled.outputs, op, accepts)
+            return match is not None and self._apply(one, compiled, match)
         except (Declined, Undecided) as refusal:
             self._tell(one, op, refusal)
-        except (Violation, Unbuildable, TypeError, ValueError, IndexError) as error:
+        except RewritesFeedEachOther as error:
+            if self.driver.watch.report is None:
+                raise
+            self._tell(one, op, error)
+        except Exception as error:  # a rewrite that fails leaves the others alone
             violation = ContractViolation(violation_text(one, op, error))
             violation.__cause__ = error
             if self.driver.watch.report is None:
@@ -293,12 +295,13 @@ class _Walk:
             application = Application(one, state.graph, match, made, outputs, state, ["contract"])
             if not should_apply(one.name):
                 raise Declined("its debug counter says no")
+            chain = self._chain(one, match)
             for listener in self.driver.watch.listeners:
                 listener(application)
         except BaseException:
             builder.discard()
             raise
-        self._connect(one, match, insertion, made, outputs)
+        self._connect(match, insertion, made, outputs, chain)
         for listener in self.driver.watch.applied:
             listener(application)
         return True
@@ -356,15 +359,8 @@ class _Walk:
             return first
         return match.anchor
 
-    def _connect(
-        self,
-        one: Rewrite,
-        match: Match,
-        insertion: TorchOp,
-        made: list[TorchOp],
-        outputs: list[Any],
-    ) -> None:
-        state, block = self.state, self.state.graph.block
+    def _chain(self, one: Rewrite, match: Match) -> tuple[Rewrite, ...]:
+        """The applications that made what this one matches, and this one."""
         past = max((self.history.get(op, ()) for _, op in match.matched_ops()), key=len)
         chain = (*past, one)
         if len(chain) > MAX_GENERATIONS:
@@ -377,6 +373,17 @@ class _Walk:
                     hint="let `where` of one refuse what the other makes",
                 )
             )
+        return chain
+
+    def _connect(
+        self,
+        match: Match,
+        insertion: TorchOp,
+        made: list[TorchOp],
+        outputs: list[Any],
+        chain: tuple[Rewrite, ...],
+    ) -> None:
+        state, block = self.state, self.state.graph.block
         for op in made:
             block.insert_op_before(op, insertion)
             state.order.insert(op, insertion)

@@ -82,6 +82,15 @@ class Rewrite:
         """The pattern as data, for these options; made once."""
         return Compiled(self)
 
+    @classmethod
+    def qualified_name(cls) -> str:
+        """Module and class: what tells rewrites of several libraries apart."""
+        return f"{cls.__module__}.{cls.__qualname__}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The options; the compiled pattern is made anew where the rewrite is unpickled."""
+        return {name: value for name, value in self.__dict__.items() if name != "compiled"}
+
     def __repr__(self) -> str:
         return f"<rewrite {self.name}>"
 
