@@ -7,13 +7,15 @@ collected, and bridged steps are watched for changes (which costs a walk over th
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
@@ -29,7 +31,8 @@ _HISTORY = 256
 class PassRecord:
     """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
 
-    ``changed`` and ``counters`` are None for a bridged step when nobody listened.
+    ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
+    those of the applications (`debug_counters`).
     """
 
     name: str
@@ -37,6 +40,7 @@ class PassRecord:
     applications: int | None = None
     changed: bool | None = None
     counters: dict[str, int] | None = None
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class ApplicationRecord:
     - `where`: file and line of the user's code, where known; `anchor`: the op that was replaced.
     - `bindings`: the variables by name; `before`, `after`: the types of the outputs.
     - `checks`: the levels that the application passed.
+    - `in_pass`: the pass that the rewrite ran in; `number`: the application's number.
     """
 
     rewrite: str
@@ -56,9 +61,11 @@ class ApplicationRecord:
     after: tuple[str, ...]
     numerics: str
     checks: tuple[str, ...]
+    in_pass: str = ""
+    number: int = 0
 
     @classmethod
-    def of(cls, application: Application) -> ApplicationRecord:
+    def of(cls, application: Application, in_pass: str = "", number: int = 0) -> ApplicationRecord:
         match = application.match
         return cls(
             application.rewrite.name,
@@ -69,6 +76,8 @@ class ApplicationRecord:
             tuple([str(value.type) for value in application.new_outputs if value is not None]),
             application.rewrite.numerics,
             tuple(application.checks),
+            in_pass,
+            number,
         )
 
 
@@ -82,8 +91,10 @@ def _shown(item: Any) -> str:
 class StageRecord:
     """One call of a stage.
 
-    ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how often the graph was
-    brought into the typed IR; ``fallback`` is the reason why optional steps were left out, if so.
+    ``compile`` is the number of the compile it belongs to, which it shares with the other stages,
+    the backward included. ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how
+    often the graph was brought into the typed IR; ``fallback`` is the reason why optional steps
+    were left out, if so.
     """
 
     stage: str
@@ -98,14 +109,17 @@ class StageRecord:
     passes: list[PassRecord] = field(default_factory=list[PassRecord])
     applications_made: list[ApplicationRecord] = field(default_factory=list[ApplicationRecord])
     detailed: bool = False
+    compile: int = 0
 
-    def typed(self, name: str, applications: int) -> None:
+    def typed(self, name: str, applications: int, numbers: Iterable[int] = ()) -> None:
         """Note that the typed pass ``name`` ran and was applied so often."""
-        self.passes.append(PassRecord(name, "typed", applications, applications > 0))
+        self.passes.append(
+            PassRecord(name, "typed", applications, applications > 0, numbers=tuple(numbers))
+        )
 
-    def applied(self, application: Application) -> None:
-        """Note an application of a declared rewrite."""
-        self.applications_made.append(ApplicationRecord.of(application))
+    def applied(self, application: Application, in_pass: str, number: int) -> None:
+        """Note an application of a declared rewrite, in the pass of that name."""
+        self.applications_made.append(ApplicationRecord.of(application, in_pass, number))
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
         """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
@@ -170,6 +184,8 @@ def _counters() -> Counter[str]:
 _lock = threading.Lock()
 _history: deque[StageRecord] = deque(maxlen=_HISTORY)
 _listeners: list[list[StageRecord]] = []
+_compiles: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_next_compile = itertools.count(1)
 
 
 @contextmanager
@@ -209,6 +225,7 @@ def stage_record(
         verify_level,
         nodes_before=len(gm.graph.nodes),
         detailed=bool(_listeners),
+        compile=_compile_number(),
     )
     start = time.thread_time_ns()
     try:
@@ -219,6 +236,22 @@ def stage_record(
             _history.append(entry)
             for records in _listeners:
                 records.append(entry)
+
+
+def _compile_number() -> int:
+    """The number of the compile that is going on in this thread: of its tracing context, which the
+    backward has too. A stage that is called outside of a compile is one by itself.
+    """
+    from torch._guards import TracingContext
+
+    context = TracingContext.try_get()
+    with _lock:
+        number = _compiles.get(context) if context is not None else None
+        if number is None:
+            number = next(_next_compile)
+            if context is not None:
+                _compiles[context] = number
+        return number
 
 
 def _graph_name(gm: GraphModule) -> str:

@@ -5,9 +5,15 @@ found to be right. It says yes unless a counter of that name is set. A counter `
 to the first `skip` questions, yes to the next `count`, and no from then on, so that the one
 application that breaks a program is found by halving.
 
+The counter `*` is of all applications together, whatever their pass: `*=0:7` stops after the first
+seven. Each application has a number, its place in that count, beginning with 1; the ledger keeps
+it, and `xductor bisect` halves by it. A pass that must run for a graph to be right (sorting) asks
+nothing.
+
 Counters are of the process, as their numbers are: applications are counted over all graphs, in
-the order in which they are compiled. They come from `XDUCTOR_DEBUG_COUNTER`
-(`name=skip:count,name=skip:count`), or from :func:`counting`.
+the order in which they are compiled, from 1 at the start of the process or of the innermost
+:func:`counting`. While a counter is in force, Inductor's caches are left alone. Counters come from
+`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from :func:`counting`.
 """
 
 from __future__ import annotations
@@ -15,11 +21,15 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 VARIABLE = "XDUCTOR_DEBUG_COUNTER"
+
+TOTAL = "*"
+"""The counter that every application asks."""
 
 _RANGE = re.compile(r"(\d*)(?::(\d*))?")
 
@@ -51,7 +61,12 @@ class Counter:
 
 Counters = dict[str, Counter]
 
+Asked = Callable[[str, int, bool], None]
+"""Told of an application that is about to be made: whose, its number, whether it may happen."""
+
 _lock = threading.Lock()
+_number = 0
+_asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked", default=())
 _given: Counters | None = None
 _of_environment: tuple[str, Counters] = ("", {})
 
@@ -64,11 +79,26 @@ def should_apply(name: str) -> bool:
     Raises:
         CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
     """
-    counter = active().get(name)
-    if counter is None:
-        return True
+    global _number
+    counters = active()
     with _lock:
-        return counter.ask()
+        _number += 1
+        number = _number
+        answers = [counters[key].ask() for key in (TOTAL, name) if key in counters]
+    allowed = all(answers)
+    for listener in _asked.get():
+        listener(name, number, allowed)
+    return allowed
+
+
+@contextmanager
+def asking(listener: Asked) -> Iterator[None]:
+    """Tell `listener` of every application that is about to be made inside the block."""
+    token = _asked.set((*_asked.get(), listener))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
 
 
 def active() -> Counters:
@@ -90,13 +120,17 @@ def active() -> Counters:
 
 @contextmanager
 def counting(counters: Counters) -> Iterator[Counters]:
-    """Put `counters` in force, in every thread, in place of the environment's."""
-    global _given
-    before, _given = _given, counters
+    """Put `counters` in force, in every thread, in place of the environment's.
+
+    Inside the block applications are numbered from 1.
+    """
+    global _given, _number
+    before = _given, _number
+    _given, _number = counters, 0
     try:
         yield counters
     finally:
-        _given = before
+        _given, _number = before
 
 
 def parse(text: str, given_as: str = "--debug-counter") -> Counters:

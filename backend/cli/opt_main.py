@@ -188,7 +188,7 @@ class XductorOptMain(xDSLOptMain):
             return debug_counters.active()
         counters = debug_counters.parse(",".join(self.args.debug_counter))
         for name in counters:
-            if name not in self.available_passes:
+            if name != debug_counters.TOTAL and name not in self.available_passes:
                 raise UsageError(f"--debug-counter: {self._unknown_pass(name)}")
         return counters
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend import cache_keys
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.ir.operations import TorchOp
+from xductor.transforms.debug_counters import asking
 from xductor.transforms.rewriting.driver import (
     Application,
     ContractViolation,
@@ -17,6 +22,7 @@ from xductor.transforms.rewriting.driver import (
     watching,
 )
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.typed_pass import TypedPass
 
 log = logging.getLogger(__name__)
 _warned: set[tuple[str, str]] = set()
@@ -26,28 +32,69 @@ class ContractWarning(UserWarning):
     """A rewrite broke a contract and was not applied there."""
 
 
-@contextmanager
-def followed(run: StageRun) -> Iterator[None]:
-    """Note each application in the stage's record, in Inductor's counters, and in
-    `counters["xductor"]` under the rewrite's module and class.
+class PassWatcher(Protocol):
+    """What is told of typed passes, in every thread. It must not change the module."""
 
-    With `on_error="raise"` a broken contract raises; else it is told once, and skipped.
+    def asked(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
+    ) -> None:
+        """`name` is about to make application `number`, which is allowed."""
+        ...
+
+    def passed(self, run: StageRun, one: TypedPass, module: ModuleOp) -> None:
+        """The pass is done with the module."""
+        ...
+
+
+_lock = threading.Lock()
+_watchers: tuple[PassWatcher, ...] = ()
+
+
+@contextmanager
+def watching_passes(watcher: PassWatcher) -> Iterator[None]:
+    """Tell `watcher` of the typed passes of every stage call while the block runs."""
+    global _watchers
+    with _lock:
+        _watchers = (*_watchers, watcher)
+    try:
+        yield
+    finally:
+        with _lock:
+            _watchers = tuple(one for one in _watchers if one is not watcher)
+
+
+@contextmanager
+def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[list[int]]:
+    """Note each application in the stage's record and in Inductor's counters.
+
+    Gives the list in which the numbers of the applications are collected. With `on_error="raise"`
+    a broken contract raises; else it is told once, and skipped.
     """
+    numbers: list[int] = []
+
+    def asked(name: str, number: int, allowed: bool) -> None:
+        if not allowed:
+            return
+        numbers.append(number)
+        for watcher in _watchers:
+            watcher.asked(run, one, module, name, number)
 
     def applied(application: Application) -> None:
-        run.record.applied(application)
+        run.record.applied(application, one.name, numbers[-1])
         _count(application)
 
-    def report(one: Rewrite, op: TorchOp, error: Exception) -> None:
+    def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
         if isinstance(error, ContractViolation | RewritesFeedEachOther):
             if run.settings.on_error == "raise":
                 raise error
-            _skip(one, error)
+            _skip(rewrite, error)
         else:
-            log.debug("rewrite %s declined at %s: %s", one.name, op.name, error)
+            log.debug("rewrite %s declined at %s: %s", rewrite.name, op.name, error)
 
-    with watching(applied=applied, report=report):
-        yield
+    with watching(applied=applied, report=report), asking(asked):
+        yield numbers
+    for watcher in _watchers:
+        watcher.passed(run, one, module)
 
 
 def _skip(one: Rewrite, error: Exception) -> None:
@@ -74,4 +121,4 @@ def _count(application: Application) -> None:
         counters["inductor"][application.rewrite.counter] += 1
 
 
-__all__ = ["ContractWarning", "followed"]
+__all__ = ["ContractWarning", "PassWatcher", "followed", "watching_passes"]

@@ -8,7 +8,7 @@ kept for later passes as long as nobody edits the FX graph meanwhile. ``gm`` cha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,8 @@ class TypedGroup:
     #: Passes that ran since the last flush, and how often each was applied.
     passes: list[TypedPass] = field(default_factory=list[TypedPass])
     applied: list[int] = field(default_factory=list[int])
+    #: The numbers of the applications of each.
+    numbers: list[list[int]] = field(default_factory=list[list[int]])
 
     @classmethod
     def lower(cls, run: StageRun) -> TypedGroup:
@@ -63,9 +65,10 @@ class TypedGroup:
     def apply(self, one: TypedPass) -> int:
         """Run one pass; returns the number of applications."""
         self.passes.append(one)
-        with applications.followed(self.run):
+        with applications.followed(self.run, one, self.module) as numbers:
             applied = one.rewrite(self.module)
         self.applied.append(applied)
+        self.numbers.append(numbers)
         if applied:
             self.changed = True
             level = self.run.settings.verify
@@ -85,10 +88,10 @@ class TypedGroup:
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
-        for one, applied in zip(self.passes, self.applied, strict=True):
-            self.run.record.typed(one.name, applied)
+        for one, applied, numbers in zip(self.passes, self.applied, self.numbers, strict=True):
+            self.run.record.typed(one.name, applied, numbers)
             _count(one, applied)
-        self.passes, self.applied = [], []
+        self.passes, self.applied, self.numbers = [], [], []
 
 
 def _from_fx(run: StageRun) -> ModuleOp:
@@ -105,26 +108,44 @@ def _verify(module: ModuleOp, level: VerifyLevel) -> None:
     verify(module, level=level)
 
 
-def run_pass(run: StageRun, one: TypedPass) -> int:
+OnFailure = Callable[[failures.Failure], None]
+
+
+def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> int:
     """Run a typed pass as part of a stage; returns the number of applications.
 
     Nothing is lowered for a pass that cannot fire. A failure falls back or raises, as the settings
     say; after a fallback the FX graph is as it was before the group, and 0 is returned.
+
+    With `failed` a failure of the pass is told to it, and undoes the pass alone: what ran before
+    is raised first, and what the pass made is checked at once.
     """
     if run.degraded or one.numerics not in ADMITTED[run.settings.numerics]:
         return 0
     group = run.group
     if (group is None or not group.changed) and not one.may_fire(run.gm.graph):
         return 0
+    if failed is not None and group is not None and group.changed:
+        group.flush()
+        group = None
+        if run.degraded or not one.may_fire(run.gm.graph):
+            return 0
     if group is None or not group.current():
         group = _lowered(run)
         if group is None:
             return 0
     try:
-        return group.apply(one)
+        applied = group.apply(one)
+        if applied and failed is not None:
+            _verify(group.module, "structure")
+        return applied
     except Exception as error:
         run.group = None
-        failures.handle(run, failures.Failure(one.name, error, group.passes))
+        failure = failures.Failure(one.name, error, group.passes)
+        if failed is None:
+            failures.handle(run, failure)
+        else:
+            failed(failure)
         return 0
 
 
