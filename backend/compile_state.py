@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from torch._guards import TracingContext
 
+from xductor.backend import registered_rewrites
 from xductor.backend import settings as settings_module
 from xductor.backend.settings import Settings
 
@@ -45,7 +46,8 @@ def current() -> CompileState:
     context = TracingContext.try_get()
     state = _entered.get() or (None if context is None else _pinned.get(context))
     if state is None:
-        state = CompileState(settings_module.current() if is_installed() else None)
+        here = settings_module.current() if is_installed() else None
+        state = CompileState(here and registered_rewrites.added_to(here))
     if context is not None:
         _pinned[context] = state
     return state
@@ -56,6 +58,7 @@ def begin(settings: Settings) -> CompileState:
 
     Several compiles of one tracing context (parts of a split graph) share one.
     """
+    settings = registered_rewrites.added_to(settings)
     context = TracingContext.try_get()
     pinned = None if context is None else _pinned.get(context)
     if pinned is not None and pinned.settings == settings:

@@ -113,9 +113,15 @@ _current: ContextVar[Settings | None] = ContextVar("xductor_settings", default=N
 def current() -> Settings:
     """The settings of the innermost :func:`use`, else the process's default.
 
-    Where :func:`set_default` gave none, the default is built in, with the environment over it.
+    Where :func:`set_default` gave none, the default is built in, with the environment over it. To
+    a default the registered rewrites are added.
     """
-    return _current.get() or _default or Settings.from_options()
+    chosen = _current.get()
+    if chosen is not None:
+        return chosen
+    from xductor.backend import registered_rewrites
+
+    return registered_rewrites.added_to(_default or Settings.from_options())
 
 
 @contextmanager
@@ -223,6 +229,12 @@ def _check_rewrite(item: Any, given_as: str) -> None:
             f"{given_as}: {shown} is no rewrite or pass: it says no 'stage' "
             "('pre_grad', 'joint' or 'post_grad')"
         )
+    from xductor.backend import placement
+
+    try:
+        placement.check(item)
+    except placement.PlacementError as error:
+        raise SettingsError(f"{given_as}: {error}") from None
     try:
         hash(item)
     except TypeError:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend import ledger, settings, stage_watch
-from xductor.backend.pipelines import bridge, node_values
+from xductor.backend.pipelines import bridge, node_values, user_rewrites
 from xductor.backend.pipelines.ir_logging import log_ir
 from xductor.backend.pipelines.stage_run import StageRun, lacks_values
 from xductor.transforms.typed_pass import Stage
@@ -109,7 +109,8 @@ def _run(steps: Sequence[Step], run: StageRun) -> None:
     log_ir(run, "before")
     stage_watch.tell_before(run)
     for step in steps:
-        step(run)
+        with user_rewrites.around(run, step):
+            step(run)
     bridge.flush(run)
     stage_watch.tell_after(run)
     log_ir(run, "after")

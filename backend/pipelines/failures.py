@@ -53,6 +53,23 @@ def handle(run: StageRun, failure: Failure) -> None:
     Raises:
         StageError: with ``on_error="raise"``, from the original error.
     """
+    run.degraded = True
+    run.record.fallback = _tell(
+        run, failure, "the graph goes on without the optional passes of this stage"
+    )
+
+
+def skip(run: StageRun, failure: Failure) -> None:
+    """Raise or go on without the pass that failed, as the settings say: one of the user's own.
+
+    Raises:
+        StageError: with ``on_error="raise"``, from the original error.
+    """
+    _tell(run, failure, "the graph goes on without it")
+
+
+def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
+    """Write a reproducer; raise, or warn and keep the result out of the caches."""
     path = reproducer.write(
         run.gm,
         stage=run.stage,
@@ -66,17 +83,16 @@ def handle(run: StageRun, failure: Failure) -> None:
     reason = f"{type(failure.error).__name__}: {failure.error}"
     if run.settings.on_error == "raise":
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
-    run.degraded = True
-    run.record.fallback = f"{failure.culprit}: {reason}"
-    cache_keys.do_not_store(run.record.fallback)
+    told = f"{failure.culprit}: {reason}"
+    cache_keys.do_not_store(told)
     if _first_time(failure.key):
         warnings.warn(
-            f"{what} ({reason}); the graph goes on without the optional passes of this stage. "
-            f"To reproduce: {path}. "
+            f"{what} ({reason}); {outcome}. To reproduce: {path}. "
             'Compile with options={"xductor.on_error": "raise"} to make this an error.',
             FallbackWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
+    return told
 
 
 def forget_warnings() -> None:

@@ -13,12 +13,13 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import (
+    CoveringStep,
     TableStep,
     TypedStep,
     typed_step,
     user_noop_ops,
-    user_rewrites,
 )
+from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -39,6 +40,9 @@ def _auto_chunker(run: StageRun) -> None:
         log.debug("AutoChunker fail.", exc_info=True)
 
 
+_OWN_TABLE = ("fix_iota_device", "pointless_convert")
+
+
 def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     if not _pattern_matcher(run):
@@ -47,7 +51,7 @@ def _pass_patterns(run: StageRun) -> None:
     own = stock.lookup("joint_graph:patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        typed = ("fix_iota_device", "pointless_convert") if table is own else ()
+        typed = _OWN_TABLE if table is own else ()
         TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
@@ -73,6 +77,7 @@ STEPS = (
         required=True,
     ),
     user_hook("joint_custom_pre_pass"),
+    first_rewrites,
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),
     user_noop_ops,
     typed_step(
@@ -89,7 +94,7 @@ STEPS = (
         when=_pattern_matcher,
     ),
     BridgedStep("auto_chunker", _auto_chunker, when_flag("auto_chunker.enable")),
-    _pass_patterns,
+    CoveringStep(_pass_patterns, ("pass_patterns", *_OWN_TABLE)),
     user_rewrites,
     BridgedStep(
         "replace_random_passes",

@@ -17,12 +17,13 @@ from xductor.backend.pipelines.bridge import (
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import (
+    CoveringStep,
     TableStep,
     TypedStep,
     typed_step,
     user_noop_ops,
-    user_rewrites,
 )
+from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -150,6 +151,7 @@ STEPS = (
     typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
     BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
     user_hook("post_grad_custom_pre_pass"),
+    first_rewrites,
     unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
     unobserved(
         "concat_linear_woq_int4",
@@ -168,7 +170,7 @@ STEPS = (
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
     typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
-    _pass_patterns,
+    CoveringStep(_pass_patterns, ("pass_patterns",)),
     user_rewrites,
     stock_pass(
         "partitioned_scatter_optimization",

@@ -20,7 +20,7 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import user_rewrites
+from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 from xductor.backend.versions import torch_release
 
 _pattern_matcher = when_flag("pattern_matcher", True)
@@ -132,6 +132,7 @@ def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
 STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
     _with(_checks_numerics, "snapshot", _snapshot),
+    first_rewrites,
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat(((2, 13), (2, 99))),
     _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),

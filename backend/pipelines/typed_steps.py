@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from itertools import groupby
 from types import FunctionType
 from typing import Any
 
@@ -23,8 +22,6 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.transforms import registry
-from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
-from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
 from xductor.transforms.typed_pass import TypedPass
 
 _all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False)
@@ -64,7 +61,10 @@ def make(name: str, run: StageRun) -> TypedPass:
 
 
 def run_observed(
-    passes: Sequence[TypedPass], run: StageRun, observed_as: str | None = None
+    passes: Sequence[TypedPass],
+    run: StageRun,
+    observed_as: str | None = None,
+    failed: runner.OnFailure | None = None,
 ) -> int | None:
     """Run typed passes under one of Inductor's observers; returns the number of applications.
 
@@ -72,7 +72,8 @@ def run_observed(
     passes, the graph is raised inside the observer.
 
     ``observed_as`` is the name of Inductor's own observer, which is there whether something fires
-    or not. Without one, a pass that cannot fire is not worth an observer.
+    or not. Without one, a pass that cannot fire is not worth an observer. ``failed`` as for
+    :func:`runner.run_pass`.
     """
     if run.degraded:
         return 0
@@ -86,7 +87,7 @@ def run_observed(
         flush(run)
 
     def apply(_: object) -> int:
-        applications = sum(runner.run_pass(run, one) for one in wanted)
+        applications = sum(runner.run_pass(run, one, failed) for one in wanted)
         if watcher.active:
             flush(run)
         return applications
@@ -97,20 +98,6 @@ def run_observed(
 def _may_apply(one: TypedPass, run: StageRun) -> bool:
     changed = run.group is not None and run.group.changed
     return changed or one.may_fire(run.gm.graph)
-
-
-def user_rewrites(run: StageRun) -> None:
-    """The rewrites and typed passes that the user named in ``xductor.rewrites``, in his order.
-
-    Declared rewrites that follow each other are applied in one walk.
-    """
-    items = [instance(item) for item in run.settings.rewrites]
-    here = [one for one in items if run.stage in stages_of(one)]
-    for declared, group in groupby(here, lambda one: isinstance(one, Rewrite)):
-        policy = run.settings.numerics
-        ones = tuple(group)
-        for one in (RewritePass(ones, policy),) if declared else ones:
-            run.count += run_observed([one], run) or 0
 
 
 @dataclass(frozen=True)
@@ -215,6 +202,17 @@ class TableStep:
 
     def _rest(self, rest: Any, run: StageRun) -> None:
         run.count += rest.apply(run.gm.graph)
+
+
+@dataclass(frozen=True)
+class CoveringStep:
+    """A step that is made when it runs; ``covers`` names the passes that it may run."""
+
+    call: Callable[[StageRun], None]
+    covers: tuple[str, ...] = ()
+
+    def __call__(self, run: StageRun) -> None:
+        self.call(run)
 
 
 def _user_noop_ops(run: StageRun) -> None:

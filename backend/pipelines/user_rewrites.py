@@ -1,0 +1,82 @@
+"""The steps that run the user's own rewrites and passes, each at its place in the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+
+from xductor.backend import placement
+from xductor.backend.pipelines import failures
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.pipelines.typed_steps import run_observed
+from xductor.backend.placement import Place
+from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
+from xductor.transforms.typed_pass import TypedPass
+
+
+def first_rewrites(run: StageRun) -> None:
+    """Those that are to run before the stage's own passes."""
+    run_at(run, (Place("first"),))
+
+
+def user_rewrites(run: StageRun) -> None:
+    """Those that are to run after the stage's own passes, which is where they run by default."""
+    run_at(run, (Place("last"),))
+
+
+@contextmanager
+def around(run: StageRun, step: Any) -> Iterator[None]:
+    """Run what is to run before and after a step of the stage; at once where there is nothing."""
+    places = [
+        place
+        for place in map(placement.place_of, run.settings.rewrites)
+        if place.position in ("before", "after")
+    ]
+    if not places:
+        yield
+        return
+    names = list(placement.step_names(step))
+    run_at(run, [Place("before", name) for name in names])
+    yield
+    run_at(run, [Place("after", name) for name in names])
+
+
+def run_at(run: StageRun, places: Sequence[Place]) -> None:
+    """Run the user's rewrites of these places, in his order.
+
+    Declared rewrites that follow each other are applied in one walk.
+    """
+    here = [
+        placement.unplaced(item)
+        for item in run.settings.rewrites
+        if run.stage in stages_of(item) and placement.place_of(item) in places
+    ]
+    for declared, group in groupby(here, lambda one: isinstance(one, Rewrite)):
+        if declared:
+            _run_declared(run, tuple(group))
+        else:
+            for one in group:
+                _run_alone(run, one)
+
+
+def _run_declared(run: StageRun, rewrites: tuple[Rewrite, ...]) -> None:
+    """All in one walk. If that fails, each alone: one that is at fault leaves the others."""
+    if len(rewrites) == 1:
+        _run_alone(run, RewritePass(rewrites, run.settings.numerics))
+        return
+    failed: list[failures.Failure] = []
+    together = RewritePass(rewrites, run.settings.numerics)
+    run.count += run_observed([together], run, failed=failed.append) or 0
+    if failed:
+        for one in rewrites:
+            _run_declared(run, (one,))
+
+
+def _run_alone(run: StageRun, one: TypedPass) -> None:
+    run.count += run_observed([one], run, failed=lambda failure: failures.skip(run, failure)) or 0
+
+
+__all__ = ["around", "first_rewrites", "run_at", "user_rewrites"]
