@@ -46,7 +46,7 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
     if type(before) is not TensorType or type(after) is not TensorType:
         if before != after:
             raise Violation(f"{where}: expected {before}, found {after}")
-        return {}
+        return
     a, b = before.data, after.data
     for what, expected, found in (
         ("dtype", a.dtype, b.dtype),
