@@ -427,6 +427,11 @@ class _Walk:
             pending += [one for one in above if isinstance(one, TorchOp)]
 
 
+def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
+    """Apply one rewrite at one op, if it matches there; whether it was applied."""
+    return _Walk(driver, state)._try(one, op)
+
+
 def _is_pure(op: TorchOp) -> bool:
     if type(op) is OutputOp or op.fx_op != "call_function" or op.raw_arguments:
         return False
@@ -471,5 +476,6 @@ __all__ = [
     "RewriteIndex",
     "RewritesFeedEachOther",
     "Watch",
+    "attempt",
     "watching",
 ]
