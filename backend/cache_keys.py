@@ -102,6 +102,11 @@ def do_not_store(reason: str) -> None:
     compile_state.current().unstorable.append(reason)
 
 
+def is_kept_out() -> bool:
+    """Whether something said so of the compile that is going on."""
+    return bool(compile_state.current().unstorable)
+
+
 def _describe(settings: Settings) -> tuple[tuple[str, ...], list[str]]:
     """The key's part for ``settings``, and the rewrites that have no stable identity."""
     identities = [(rewrite, rewrite_identity(rewrite)) for rewrite in settings.rewrites]

@@ -51,6 +51,7 @@ class ApplicationRecord:
     - `bindings`: the variables by name; `before`, `after`: the types of the outputs.
     - `checks`: the levels that the application passed.
     - `in_pass`: the pass that the rewrite ran in; `number`: the application's number.
+    - `source`: module and class of the rewrite, which tell rewrites of one name apart.
     """
 
     rewrite: str
@@ -63,6 +64,7 @@ class ApplicationRecord:
     checks: tuple[str, ...]
     in_pass: str = ""
     number: int = 0
+    source: str = ""
 
     @classmethod
     def of(cls, application: Application, in_pass: str = "", number: int = 0) -> ApplicationRecord:
@@ -78,6 +80,7 @@ class ApplicationRecord:
             tuple(application.checks),
             in_pass,
             number,
+            application.rewrite.qualified_name(),
         )
 
 

@@ -72,7 +72,7 @@ def placed(
 
     Raises PlacementError for a pass that the stage has not, and where not exactly one is given.
     """
-    made = Placed(rewrite, _one_of(position, before, after, _shown(rewrite)))
+    made = Placed(rewrite, _one_of(position, before, after, shown(rewrite)))
     check(made)
     return made
 
@@ -89,7 +89,7 @@ def place_of(rewrite: Any) -> Place:
     )
     if position is before is after is None:
         return Place()
-    return _one_of(position, before, after, _shown(rewrite))
+    return _one_of(position, before, after, shown(rewrite))
 
 
 def unplaced(item: Any) -> Any:
@@ -106,7 +106,7 @@ def check(rewrite: Any) -> None:
         known = names(stage, place.position)
         if place.name in known:
             continue
-        wanted = f"{_shown(rewrite)} is to run {place} in the {stage} stage"
+        wanted = f"{shown(rewrite)} is to run {place} in the {stage} stage"
         if place.name in _all_names(stage):
             raise PlacementError(
                 f"{wanted}, but that is one of the steps that finish the stage; the last place "
@@ -172,7 +172,8 @@ def _one_of(position: Any, before: Any, after: Any, shown: str) -> Place:
     raise PlacementError(f"{shown}: position is {value!r}; expected 'first' or 'last'.{hint}")
 
 
-def _shown(rewrite: Any) -> str:
+def shown(rewrite: Any) -> str:
+    """A rewrite's class by name, for messages."""
     one = rewrite.rewrite if isinstance(rewrite, Placed) else rewrite
     cls = one if isinstance(one, type) else type(one)
     return cls.__qualname__
@@ -186,6 +187,7 @@ __all__ = [
     "names",
     "place_of",
     "placed",
+    "shown",
     "step_names",
     "unplaced",
 ]

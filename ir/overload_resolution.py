@@ -183,7 +183,7 @@ def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
         return sum(
             (kind_of(item) == param.kind) + 2 * (not param.lists)
             for param, item, is_given in pairs
-            if is_given
+            if is_given and kind_of(item) != "any"  # what may be anything decides nothing
         ) - sum(1 for given in call.given if not given)
 
     scores = [score(call) for call in calls]
