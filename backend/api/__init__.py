@@ -6,9 +6,15 @@ The names below are imported at first use, so ``import xductor`` loads neither t
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xductor.backend.compile_record import last_compile
     from xductor.backend.compiler import Backend
+    from xductor.backend.explaining import explain
     from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.graph_check import check
+    from xductor.backend.inductor_pass import inductor_pass
+    from xductor.backend.placement import placed
     from xductor.backend.reducer import reduce
+    from xductor.backend.registered_rewrites import register_rewrites
     from xductor.backend.seam import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
     from xductor.frontend.fx_importer import from_fx
@@ -45,22 +51,28 @@ _HOME = {
     "all_of": "xductor.transforms.rewriting.decisions",
     "any_of": "xductor.transforms.rewriting.decisions",
     "bind": "xductor.transforms.rewriting.patterns",
+    "check": "xductor.backend.graph_check",
     "diff": "xductor.ir.module_diff",
     "each": "xductor.transforms.rewriting.patterns",
+    "explain": "xductor.backend.explaining",
     "from_fx": "xductor.frontend.fx_importer",
     "in_order": "xductor.transforms.rewriting.patterns",
+    "inductor_pass": "xductor.backend.inductor_pass",
     "install": "xductor.backend.seam",
     "installed": "xductor.backend.seam",
     "joint_graph_passes": "xductor.backend.stages",
     "known": "xductor.transforms.rewriting.decisions",
+    "last_compile": "xductor.backend.compile_record",
     "maybe": "xductor.transforms.rewriting.patterns",
     "no": "xductor.transforms.rewriting.decisions",
     "one_of": "xductor.transforms.rewriting.patterns",
     "parse_ir": "xductor.ir.text",
+    "placed": "xductor.backend.placement",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
     "print_ir": "xductor.ir.text",
     "reduce": "xductor.backend.reducer",
+    "register_rewrites": "xductor.backend.registered_rewrites",
     "run": "xductor.ir.interpreter",
     "same": "xductor.ir.text",
     "shared": "xductor.transforms.rewriting.patterns",
@@ -83,22 +95,28 @@ __all__ = [
     "all_of",
     "any_of",
     "bind",
+    "check",
     "diff",
     "each",
+    "explain",
     "from_fx",
     "in_order",
+    "inductor_pass",
     "install",
     "installed",
     "joint_graph_passes",
     "known",
+    "last_compile",
     "maybe",
     "no",
     "one_of",
     "parse_ir",
+    "placed",
     "post_grad_passes",
     "pre_grad_passes",
     "print_ir",
     "reduce",
+    "register_rewrites",
     "run",
     "same",
     "shared",
