@@ -28,6 +28,14 @@ def add(parser: argparse.ArgumentParser, levels: Sequence[str]) -> None:
         action="store_true",
         help="Print how often each debug counter was asked, after the passes",
     )
+    parser.add_argument(
+        "--explain",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="Print why a declared rewrite does not apply, for each op that may root it, after the "
+        "passes: a name that a pass plugin brings, or module:Class, or file.py:Class",
+    )
     _add_plugins(parser)
 
 

@@ -30,12 +30,14 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from xductor.backend.cli import opt_arguments, pass_plugins
 from xductor.backend.cli.expected_diagnostics import Expected, compare, expectations
 from xductor.backend.cli.pass_listeners import PrintIR, TimePasses, count_ops, op_stats
+from xductor.backend.explaining import explain
 from xductor.ir.context import XductorContext
 from xductor.ir.graph import GraphOp
 from xductor.ir.verifier import verify
 from xductor.transforms import debug_counters
 from xductor.transforms.instrumentation import InstrumentedPipeline, PassListener
 from xductor.transforms.registry import passes_for_cli
+from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.universe import UNIVERSE
 
 VerifyLevel = Literal["structure", "types", "stage"]
@@ -69,6 +71,7 @@ class XductorOptMain(xDSLOptMain):
         self._counts_before, self._counts_after = Counter[str](), Counter[str]()
         self.timing: TimePasses | None = None
         self.counters = debug_counters.Counters()
+        self._explained: list[type[Rewrite]] = []
         super().__init__(description="xductor's modular optimizer driver", args=args)
 
     def register_all_dialects(self) -> None:
@@ -129,6 +132,8 @@ class XductorOptMain(xDSLOptMain):
             return
         if self.args.print_op_stats:
             self._counts_after.update(count_ops(prog))
+        for one in self._explained:
+            print(explain(one, prog), file=sys.stderr)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if self._failed:
@@ -157,6 +162,7 @@ class XductorOptMain(xDSLOptMain):
         except ValueError as error:  # an option the pass does not have, or of another type
             raise UsageError(str(error)) from error
         self.counters = self._debug_counters()
+        self._explained = [pass_plugins.rewrite_named(name) for name in self.args.explain]
         if self.args.time_passes:
             self.timing = TimePasses()
         self.pipeline = InstrumentedPipeline(

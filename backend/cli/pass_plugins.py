@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -45,7 +46,36 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
     return passes
 
 
-def _is_rewrite(cls: object) -> bool:
+def rewrite_named(name: str) -> type[Rewrite]:
+    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
+    `module:Class`, or `path/to/file.py:Class`.
+
+    Raises:
+        PluginError: there is none.
+    """
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+    home, colon, attribute = name.rpartition(":")
+    if colon:
+        found = getattr(_import(home), attribute, None)
+        if _is_rewrite(found):
+            return found
+        raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
+    known = {one.name: one for one in _subclasses(Rewrite)}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
+        raise PluginError(f"no declared rewrite that is loaded is called '{name}'; {hint}")
+    return known[name]
+
+
+def _subclasses(cls: type[Rewrite]) -> Iterator[type[Rewrite]]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
+def _is_rewrite(cls: object) -> TypeGuard[type[Rewrite]]:
     # A module that defines rewrites has imported their base class.
     home = sys.modules.get("xductor.transforms.rewriting.rewrite")
     return home is not None and isinstance(cls, type) and issubclass(cls, home.Rewrite)
