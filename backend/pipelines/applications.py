@@ -22,6 +22,7 @@ from xductor.transforms.rewriting.driver import (
     watching,
 )
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.values import validating
 from xductor.transforms.typed_pass import TypedPass
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,8 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[list[i
     """Note each application in the stage's record and in Inductor's counters.
 
     Gives the list in which the numbers of the applications are collected. With `on_error="raise"`
-    a broken contract raises; else it is told once, and skipped.
+    a broken contract raises; else it is told once, and skipped. With `validate="values"` each
+    application is run on generated inputs before it is connected.
     """
     numbers: list[int] = []
 
@@ -91,7 +93,8 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[list[i
         else:
             log.debug("rewrite %s declined at %s: %s", rewrite.name, op.name, error)
 
-    with watching(applied=applied, report=report), asking(asked):
+    check_values = run.settings.validate == "values"
+    with validating(check_values), watching(applied=applied, report=report), asking(asked):
         yield numbers
     for watcher in _watchers:
         watcher.passed(run, one, module)

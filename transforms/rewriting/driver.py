@@ -124,6 +124,11 @@ def watching(
         _watch.reset(token)
 
 
+def listeners() -> tuple[Listener, ...]:
+    """Who follows the drivers that run here."""
+    return _watch.get().listeners
+
+
 class RewriteIndex:
     """Rewrites by the ops that may root them, and by what must stand below the root."""
 
@@ -477,5 +482,6 @@ __all__ = [
     "RewritesFeedEachOther",
     "Watch",
     "attempt",
+    "listeners",
     "watching",
 ]

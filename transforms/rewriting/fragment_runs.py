@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.graph import GraphOp, entry_graph
@@ -111,11 +110,10 @@ def _is_float(tensor: torch.Tensor) -> bool:
 @torch.no_grad()
 def _tame(tensor: torch.Tensor) -> None:
     """Put ones for finite numbers whose square or sum may overflow."""
-    with _disable_current_modes():
-        # Expanded and overlapping memory is not written through the view.
-        flat = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0)
-        large = flat.isfinite() & (flat.abs() > torch.finfo(flat.dtype).max ** 0.25)
-        flat.masked_fill_(large, 1.0)
+    # Expanded and overlapping memory is not written through the view.
+    flat = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0)
+    large = flat.isfinite() & (flat.abs() > torch.finfo(flat.dtype).max ** 0.25)
+    flat.masked_fill_(large, 1.0)
 
 
 def finite_inputs(inputs: Sequence[Any]) -> list[Any]:
@@ -142,7 +140,7 @@ def run_fragment(module: ModuleOp, inputs: list[Any], seed: int) -> Run:
     """Run a fragment, with its gradients where it is before autograd. Raises what its ops raise."""
     graph = entry_graph(module)
     before_autograd = graph.stage.data == "pre_grad"
-    with _disable_current_modes(), warnings.catch_warnings(), seeded(seed):
+    with warnings.catch_warnings(), seeded(seed):
         warnings.simplefilter("ignore")
         outputs = list(run(module, *inputs))
         gradients = _gradients(inputs, outputs, seed) if before_autograd else []

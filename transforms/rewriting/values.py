@@ -1,6 +1,6 @@
 """Translation validation: a matched fragment and its replacement run on the same inputs.
 
-    with watching(listener=ValueCheck()):
+    with validating():
         Driver(index).rewrite(module)
 
 An application whose replacement gives another result than what it replaces raises `Violation`, so
@@ -10,21 +10,29 @@ values, strides as typed, indices in range. Where the matched fragment raises, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import SSAValue
 
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.operations import TorchOp
 from xductor.ir.symbol_values import NoSample
 from xductor.ir.types import TensorType
-from xductor.transforms.numerics import Numerics
+from xductor.transforms.numerics import (
+    APPROXIMATE,
+    EXACT,
+    REASSOCIATES,
+    UP_TO_ZERO_SIGN,
+    Numerics,
+)
 from xductor.transforms.op_effects import effects_of
 from xductor.transforms.rewriting.contracts import Violation
-from xductor.transforms.rewriting.driver import Application
+from xductor.transforms.rewriting.driver import Application, listeners, watching
 from xductor.transforms.rewriting.fragment_runs import (
     PRODUCTS,
     Run,
@@ -71,6 +79,16 @@ class ValueCheck:
         )
 
 
+@contextmanager
+def validating(on: bool = True, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[None]:
+    """Validate the applications of every driver inside the block, if `on`; nested ones once."""
+    if not on or any(isinstance(one, ValueCheck) for one in listeners()):
+        yield
+        return
+    with watching(listener=ValueCheck(rounds, seed)):
+        yield
+
+
 def check_values(application: Application, *, rounds: int = ROUNDS, seed: int = 0) -> Checked:
     """Run what an application replaces and its replacement on the same inputs.
 
@@ -87,12 +105,13 @@ def check_values(application: Application, *, rounds: int = ROUNDS, seed: int = 
     runs = rejected = 0
     why = ""
     try:
-        for trial in trials(sides[0], rounds, seed):
-            refused = comparison.check(trial)
-            if refused is None:
-                runs += 1
-            else:
-                rejected, why = rejected + 1, refused
+        with _disable_current_modes():  # a compile runs under a fake mode
+            for trial in trials(sides[0], rounds, seed):
+                refused = comparison.check(trial)
+                if refused is None:
+                    runs += 1
+                else:
+                    rejected, why = rejected + 1, refused
     except NoSample as error:
         return Checked(runs, rejected, "" if runs else str(error))
     if not runs:
@@ -138,8 +157,8 @@ class _Comparison:
 
     def check(self, trial: Trial) -> str | None:
         """Why the matched fragment refuses the trial; None if both sides ran and agree."""
-        tame = self.numerics != "exact" and self.numerics != "exact up to the sign of zero"
-        if self.numerics == "approximate":
+        tame = self.numerics not in (EXACT, UP_TO_ZERO_SIGN)
+        if self.numerics == APPROXIMATE:
             trial = Trial(trial.seed, trial.symbols, 0.0)
         inputs = inputs_of(self.graph, trial, tame=tame)
         try:
@@ -189,9 +208,9 @@ class _Comparison:
         mismatch = compare(old, new, budget, scale)
         if mismatch is None or mismatch.index is None or not self.same_kernels:
             return mismatch
-        if budget.numerics in ("exact", "exact up to the sign of zero") and _kernels(self.graph):
+        if budget.numerics in (EXACT, UP_TO_ZERO_SIGN) and _kernels(self.graph):
             # One operator's kernels round differently for other layouts and sizes.
-            slack = Budget("reassociates", budget.terms)
+            slack = Budget(REASSOCIATES, budget.terms)
             return compare(old, new, slack, scale) and mismatch
         return mismatch
 
@@ -213,12 +232,14 @@ class _Comparison:
 
     def _gradients(self, expected: Run, found: Run, budget: Budget) -> str | None:
         # Gradients are added up in the order of the ops, whatever the rewrite declares.
-        kind: Numerics = "reassociates" if budget.numerics.startswith("exact") else budget.numerics
+        exact = budget.numerics in (EXACT, UP_TO_ZERO_SIGN)
+        kind = REASSOCIATES if exact else budget.numerics
         loose = Budget(kind, budget.terms + 4, budget.narrowest)
         for place, (old, new) in enumerate(zip(expected.gradients, found.gradients, strict=True)):
-            if old is None and new is None:
-                continue
-            old = torch.zeros_like(new) if old is None else old
+            if old is None:
+                if new is None:
+                    continue
+                old = torch.zeros_like(new)
             new = torch.zeros_like(old) if new is None else new
             scale = torch.maximum(old.abs(), new.abs()).double().nan_to_num(0.0, 0.0, 0.0)
             top = scale.amax().expand(scale.shape) if scale.numel() else scale
@@ -230,7 +251,7 @@ class _Comparison:
     def _scales(self, trial: Trial, expected: Run) -> list[torch.Tensor | None]:
         """For each output the size of the terms it is made of: the fragment of the magnitudes."""
         nothing: list[torch.Tensor | None] = [None] * len(expected.outputs)
-        if self.numerics == "exact" and not _kernels(self.graph):
+        if self.numerics == EXACT and not _kernels(self.graph):
             return nothing
         inputs = inputs_of(self.graph, trial, tame=True)
         try:
@@ -319,4 +340,4 @@ def _kernels(graph: GraphOp) -> dict[str, int]:
     return found
 
 
-__all__ = ["ROUNDS", "Checked", "ValueCheck", "check_values", "shortened"]
+__all__ = ["ROUNDS", "Checked", "ValueCheck", "check_values", "shortened", "validating"]
