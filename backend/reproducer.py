@@ -7,12 +7,14 @@ is ever overwritten. When the graph could not be lowered at all, the readable FX
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.typed_pass import Stage, TypedPass
 
 if TYPE_CHECKING:
@@ -42,10 +44,10 @@ def write(
             body, suffix, note = _typed_text(gm, stage, example_inputs), ".mlir", None
         except Exception as second:  # the first error is the one to tell; this one is a line of it
             note = f"The graph could not be printed as typed IR ({second!r}); this is the FX graph."
-    pipeline = ",".join(str(one.spec()) for one in passes)
+    pipeline = ",".join(spec for one in passes for spec in _specs(one))
     path = _new_file(stage, passes[-1].name if passes else culprit, suffix)
     run = f" -p '{pipeline}'" if pipeline else ""
-    command = f"xductor-opt {path}{run} --verify-level {verify_level}"
+    command = f"xductor-opt {path}{run}{_plugins(passes)} --verify-level {verify_level}"
     header = [
         command if suffix == ".mlir" else (note or ""),
         f"stage: {stage}",
@@ -57,6 +59,30 @@ def write(
     lines = [f"{comment} {line}" for entry in header for line in entry.splitlines()]
     path.write_text("\n".join([*lines, "", body, ""]), encoding="utf-8")
     return path
+
+
+def _specs(one: TypedPass) -> list[str]:
+    """A pass as `-p` takes it; declared rewrites are passes of their own, in a walk each."""
+    if isinstance(one, RewritePass):
+        options = "" if one.policy == "default" else f"{{policy={one.policy}}}"
+        return [f"{rewrite.name}{options}" for rewrite in one.rewrites]
+    return [str(one.spec())]
+
+
+def _plugins(passes: Sequence[TypedPass]) -> str:
+    """The flags that load the modules of passes that are not our own."""
+    ones = [
+        part
+        for one in passes
+        for part in (one.rewrites if isinstance(one, RewritePass) else (one,))
+    ]
+    modules = dict.fromkeys(type(one).__module__ for one in ones)
+    files = [
+        getattr(sys.modules.get(name), "__file__", None) or name
+        for name in modules
+        if name.partition(".")[0] != "xductor"
+    ]
+    return "".join(f" --load-pass-plugin {file}" for file in files)
 
 
 def _typed_text(gm: GraphModule, stage: Stage, example_inputs: Sequence[Any] | None) -> str:

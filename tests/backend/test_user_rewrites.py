@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -14,11 +15,13 @@ from xdsl.dialects.builtin import ModuleOp
 import xductor
 from xductor import Rewrite, Tensor, no
 from xductor.backend import cache_keys, ledger, placement, registered_rewrites, settings
+from xductor.backend.cli.run_lines import run_pipeline, split_pipeline
 from xductor.backend.pipelines import applications
-from xductor.backend.pipelines.failures import FallbackWarning, forget_warnings
+from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
 from xductor.backend.settings import Settings, SettingsError
 from xductor.ir import aten
 from xductor.transforms.numerics import EXACT
+from xductor.transforms.rewriting.driver import ContractViolation
 from xductor.transforms.typed_pass import TypedPass
 
 
@@ -244,8 +247,20 @@ def test_one_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(applications, "_warned", set[Any]())
     with pytest.warns(applications.ContractWarning, match=r"rewrite fails: .*shpae"):
         joint(lambda x: torch.sin(x) + 1, Fails, on_error="fallback")
-    with pytest.raises(RuntimeError, match="shpae"):
+    with pytest.raises(StageError, match="shpae") as caught:
+        joint(sin, Fails, SinToCos)
+    assert Path(str(caught.value).rpartition("to reproduce: ")[2]).exists()
+
+
+def test_the_reproducer_of_a_rewrite_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDUCTOR_DEBUG_DIR", str(tmp_path))
+    with pytest.raises(StageError):
         joint(sin, Fails)
+    (path,) = tmp_path.glob("*.mlir")
+    command = path.read_text().splitlines()[0]
+    assert command.startswith(f"// xductor-opt {path} -p 'fails' --load-pass-plugin {__file__}")
+    with pytest.raises(ContractViolation, match="shpae"):
+        run_pipeline(split_pipeline(command.removeprefix("// ")), path, "")
 
 
 def test_a_pass_that_fails_is_undone_alone() -> None:
