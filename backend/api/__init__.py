@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
     from xductor.transforms.rewriting.rewrite import Rewrite
     from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
+    from xductor.transforms.rewriting.validation import ValidationResult, validate
 
     __version__: str
 
@@ -48,6 +49,7 @@ _HOME = {
     "Scalar": "xductor.transforms.rewriting.handles",
     "Tensor": "xductor.transforms.rewriting.handles",
     "UP_TO_ZERO_SIGN": "xductor.transforms.numerics",
+    "ValidationResult": "xductor.transforms.rewriting.validation",
     "all_of": "xductor.transforms.rewriting.decisions",
     "any_of": "xductor.transforms.rewriting.decisions",
     "bind": "xductor.transforms.rewriting.patterns",
@@ -78,6 +80,7 @@ _HOME = {
     "shared": "xductor.transforms.rewriting.patterns",
     "to_fx": "xductor.backend.fx_exporter",
     "uninstall": "xductor.backend.seam",
+    "validate": "xductor.transforms.rewriting.validation",
     "verify": "xductor.ir.verifier",
 }
 
@@ -92,6 +95,7 @@ __all__ = [
     "Rewrite",
     "Scalar",
     "Tensor",
+    "ValidationResult",
     "all_of",
     "any_of",
     "bind",
@@ -122,6 +126,7 @@ __all__ = [
     "shared",
     "to_fx",
     "uninstall",
+    "validate",
     "verify",
 ]
 

@@ -69,6 +69,10 @@ class ReplacementBuilder:
         named = tuple([(name, self._argument(item, operands)) for name, item in kwargs.items()])
         return self._make(cls, ArgsAttr((positional, named)), operands)
 
+    def add_source(self, value: SSAValue) -> None:
+        """A further tensor whose sizes may be asked for."""
+        self._sources.append(value)
+
     def discard(self) -> None:
         """Take back what was made: nothing of the graph uses it."""
         for op in reversed(self.made):

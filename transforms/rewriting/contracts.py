@@ -81,10 +81,13 @@ def _seen(fields: Any) -> tuple[Any, ...]:
 
 def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
     """No output comes to share storage with an input or another output, and none ceases to."""
+    came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
         if type(old.type) is not TensorType or old is new:
             continue
         before, after = storage_root(old), storage_root(new)
+        if before in state.returned_roots and came_from.setdefault(after, before) is not before:
+            raise Declined("two outputs would come to share storage")
         if before is after:
             if not _same_offset(old, new, state):
                 raise Declined("it would begin elsewhere in its storage")

@@ -10,7 +10,7 @@ values, strides as typed, indices in range. Where the matched fragment raises, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -89,8 +89,16 @@ def validating(on: bool = True, *, rounds: int = ROUNDS, seed: int = 0) -> Itera
         yield
 
 
-def check_values(application: Application, *, rounds: int = ROUNDS, seed: int = 0) -> Checked:
+def check_values(
+    application: Application,
+    *,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    given: Mapping[str, Any] | None = None,
+) -> Checked:
     """Run what an application replaces and its replacement on the same inputs.
+
+    - `given`: values of some of the rewrite's tensor variables; the others are made up.
 
     To be called while the application is live. Raises Violation where they differ by more than the
     rewrite declares, with the inputs, both results and the first index that differs.
@@ -101,7 +109,8 @@ def check_values(application: Application, *, rounds: int = ROUNDS, seed: int = 
     if reason:
         return Checked(skipped=reason)
     visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
-    comparison = _Comparison(fragments, application.rewrite.numerics, visible)
+    numerics: Numerics = application.rewrite.numerics  # type: ignore[assignment]
+    comparison = _Comparison(fragments, numerics, visible, given or {})
     runs = rejected = 0
     why = ""
     try:
@@ -145,7 +154,14 @@ def _draws(graph: GraphOp) -> list[tuple[str, tuple[Any, ...]]]:
 class _Comparison:
     """Both sides of one application on one trial after the other."""
 
-    def __init__(self, fragments: Fragments, numerics: Numerics, visible: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        fragments: Fragments,
+        numerics: Numerics,
+        visible: Sequence[bool],
+        given: Mapping[str, Any],
+    ) -> None:
+        self.given = given
         self.matched, self.replacement = fragments.matched, fragments.replacement
         self.outputs = fragments.outputs
         self.graph = entry_graph(fragments.matched)
@@ -160,12 +176,12 @@ class _Comparison:
         tame = self.numerics not in (EXACT, UP_TO_ZERO_SIGN)
         if self.numerics == APPROXIMATE:
             trial = Trial(trial.seed, trial.symbols, 0.0)
-        inputs = inputs_of(self.graph, trial, tame=tame)
+        inputs = self._inputs(trial, tame=tame)
         try:
             expected = run_fragment(self.matched, inputs, trial.seed)
         except Exception as error:
             return f"{type(error).__name__}: {_first_line(error)}"
-        given = inputs_of(self.graph, trial, tame=tame)
+        given = self._inputs(trial, tame=tame)
         try:
             found = run_fragment(self.replacement, given, trial.seed)
         except Exception as error:
@@ -176,6 +192,15 @@ class _Comparison:
         if problem is not None:
             raise self._violation(trial, problem, expected, found)
         return None
+
+    def _inputs(self, trial: Trial, *, tame: bool) -> list[Any]:
+        made = inputs_of(self.graph, trial, tame=tame)
+        for place, name in enumerate(self.graph.argument_names):
+            example = self.given.get(name)
+            if isinstance(example, torch.Tensor) and example.shape == made[place].shape:
+                with torch.no_grad():
+                    made[place].copy_(example)
+        return made
 
     def _difference(self, trial: Trial, expected: Run, found: Run) -> str | None:
         budget = Budget(self.numerics, terms_of(self.sides, trial.symbols), self.narrowest)
@@ -253,7 +278,7 @@ class _Comparison:
         nothing: list[torch.Tensor | None] = [None] * len(expected.outputs)
         if self.numerics == EXACT and not _kernels(self.graph):
             return nothing
-        inputs = inputs_of(self.graph, trial, tame=True)
+        inputs = self._inputs(trial, tame=True)
         try:
             magnitudes = run_fragment(self.matched, finite_inputs(inputs), trial.seed)
         except Exception:  # the fragment does not take them: the results' own size must do
@@ -268,7 +293,7 @@ class _Comparison:
     ) -> Violation:
         lines = [f"the replacement does not compute what is replaced: {problem}"]
         lines.append(f"declared: {self.numerics}; inputs from {trial}:")
-        shown = inputs_of(self.graph, trial, tame=False)
+        shown = self._inputs(trial, tame=False)
         for name, item in zip(self.graph.argument_names, shown, strict=True):
             lines.append(f"  %{name} = {shortened(item)}")
         for what, side in (("matched", expected), ("replacement", found)):
