@@ -42,7 +42,12 @@ def run_script(
         stack.enter_context(_installed(codegen))
         stack.enter_context(stage_watch.watching(watcher))
         stack.enter_context(ledger.record())  # so that records have the details
-        stack.enter_context(_as_main(path, arguments))
+        return run_as_main(path, arguments)
+
+
+def run_as_main(path: str, arguments: Sequence[str]) -> int:
+    """Run a script as `python path arguments` would; its exit status."""
+    with _as_main(path, arguments):
         return _status(path)
 
 

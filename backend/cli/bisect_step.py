@@ -1,0 +1,194 @@
+"""The runs of `xductor bisect`: a script, with the first applications only.
+
+Run as a module, it loads what every run needs, and then reads plans, one a line. Each is carried
+out in a fork of the process, and answered with an empty line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.cli import scripts
+from xductor.backend.cli.lowered_stages import GraphNumbers
+from xductor.backend.pipelines.applications import watching_passes
+from xductor.backend.pipelines.stage_run import StageRun
+from xductor.transforms.debug_counters import TOTAL, active
+from xductor.transforms.typed_pass import TypedPass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a step runs.
+
+    - `environment`: variables to set.
+    - `output`, `log`, `result`: files for what the script prints, its errors, and what happened.
+    - `eager`: run the script as it is.
+    - `culprit`: the number of an application to write down in `folder`, with the IR before and
+      after it.
+    """
+
+    script: str
+    arguments: list[str]
+    codegen: bool
+    environment: dict[str, str]
+    output: str
+    log: str
+    result: str
+    eager: bool = False
+    culprit: int | None = None
+    folder: str = ""
+
+
+@dataclass
+class Found:
+    """The application that was looked for. Files are named relative to the folder.
+
+    - `made_by`: the rewrite, or the pass if it is procedural; `in_pass`: the pass it ran in.
+    - `reduced`: how the small IR shows what is wrong; empty if no small IR could be made.
+    - `not_reduced`: why there is none.
+    """
+
+    number: int
+    made_by: str
+    in_pass: str
+    stage: str
+    direction: str
+    graph: int
+    compile_id: str
+    anchor: str = ""
+    where: tuple[str, int] | None = None
+    bindings: dict[str, str] = field(default_factory=dict[str, str])
+    numerics: str = ""
+    reduced: str = ""
+    not_reduced: str = ""
+    ops_before: int = 0
+    ops_small: int = 0
+
+
+@dataclass
+class Result:
+    """What happened: the script's exit status, how many applications were asked for, whose."""
+
+    status: int | None = None
+    asked: int = 0
+    found: Found | None = None
+
+
+class Watcher:
+    """Counts applications, and keeps the module around the one that is looked for."""
+
+    def __init__(self, culprit: int | None) -> None:
+        self.culprit = culprit
+        self.found: Found | None = None
+        self.by: tuple[TypedPass, str] | None = None
+        self.module_before: ModuleOp | None = None
+        self.module_after: ModuleOp | None = None
+        self._numbers = GraphNumbers()
+
+    def before(self, run: StageRun) -> None:
+        self._numbers.number(run)
+
+    def after(self, run: StageRun) -> None:
+        """Nothing: passes are what is followed."""
+
+    def asked(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
+    ) -> None:
+        if number != self.culprit:
+            return
+        graph, ident = self._numbers.number(run)
+        record = run.record
+        self.found = Found(
+            number, name, one.name, run.stage, record.direction, graph, ident, numerics=one.numerics
+        )
+        self.by = (one, name)
+        self.module_before = module.clone()
+
+    def passed(self, run: StageRun, one: TypedPass, module: ModuleOp) -> None:
+        if self.by is None or self.by[0] is not one or self.module_after is not None:
+            return
+        assert self.found is not None
+        self.module_after = module.clone()
+        for made in run.record.applications_made:
+            if made.number == self.culprit:
+                self.found.anchor, self.found.where = made.anchor, made.where
+                self.found.bindings, self.found.numerics = made.bindings, made.numerics
+
+
+def step(plan: Plan) -> Result:
+    """Run the script; what happened. `XDUCTOR_DEBUG_COUNTER` says how many applications happen."""
+    watcher = Watcher(plan.culprit)
+    result = Result()
+    if plan.eager:
+        result.status = scripts.run_as_main(plan.script, plan.arguments)
+        return result
+    with watching_passes(watcher):
+        result.status = scripts.run_script(
+            plan.script, plan.arguments, watcher, codegen=plan.codegen
+        )
+    counter = active().get(TOTAL)
+    result.asked = 0 if counter is None else counter.asked
+    if watcher.found is not None:
+        result.found = watcher.found
+        _write(watcher, Path(plan.folder))
+    return result
+
+
+def _write(watcher: Watcher, folder: Path) -> None:
+    from xductor.backend.cli.small_ir import small_ir
+    from xductor.ir.text import print_ir
+
+    found, before = watcher.found, watcher.module_before
+    assert found is not None
+    assert before is not None
+    assert watcher.by is not None
+    (folder / "before.mlir").write_text(print_ir(before), encoding="utf-8")
+    if watcher.module_after is not None:
+        (folder / "after.mlir").write_text(print_ir(watcher.module_after), encoding="utf-8")
+    small = small_ir(before, *watcher.by)
+    found.ops_before, found.not_reduced = small.ops_before, small.problem
+    if small.module is None:
+        return
+    found.reduced, found.ops_small = small.kind, small.ops
+    (folder / "small.mlir").write_text(print_ir(small.module), encoding="utf-8")
+    if small.after is not None:
+        (folder / "small.after.mlir").write_text(print_ir(small.after), encoding="utf-8")
+
+
+def serve() -> int:
+    """Carry out the plans on standard input until it ends."""
+
+    import xductor.backend.compiler
+    import xductor.backend.pipelines.joint_graph
+    import xductor.backend.pipelines.post_grad
+    import xductor.frontend.fx_importer  # noqa: F401
+
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            return _carry_out(Plan(**json.loads(line)))
+        os.waitpid(child, 0)
+        print(flush=True)
+    return 0
+
+
+def _carry_out(plan: Plan) -> int:
+    os.environ.update(plan.environment)
+    for stream, path in ((sys.stdout, plan.output), (sys.stderr, plan.log)):
+        with open(path, "wb") as file:
+            os.dup2(file.fileno(), stream.fileno())
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdin.fileno())
+    content = json.dumps(asdict(step(plan)))
+    Path(plan.result).write_text(content, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(serve())
