@@ -14,6 +14,7 @@ from xductor.backend import (
     in_process,
     repro_scripts,
     settings,
+    stage_watch,
     versions,
 )
 from xductor.backend.settings import Settings
@@ -112,7 +113,7 @@ def _dispatcher(stage: Stage, stock: Callable[..., Any]) -> Callable[..., Any]:
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         chosen = compile_state.current().settings
         if chosen is None:
-            return stock(*args, **kwargs)
+            return stage_watch.run_stock(stage, stock, *args, **kwargs)
         with settings.use(chosen):
             return stage_function(stage)(*args, **kwargs)
 

@@ -1,5 +1,6 @@
 """Watchers of stage calls: they see each graph right before and after its stage, in any thread.
 
+The stages of stock Inductor are watched too, from the time that the seam is attached.
 They run inside the compile: fake mode, tracing context and metadata are those the stage sees. A
 stage that raises has no "after".
 """
@@ -7,11 +8,13 @@ stage that raises has no "after".
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
+from xductor.backend import ledger, settings
 from xductor.backend.pipelines.stage_run import StageRun
+from xductor.transforms.typed_pass import Stage
 
 _lock = threading.Lock()
 _watchers: tuple[StageWatcher, ...] = ()
@@ -42,6 +45,26 @@ def watching(watcher: StageWatcher) -> Iterator[None]:
     finally:
         with _lock:
             _watchers = tuple(one for one in _watchers if one is not watcher)
+
+
+def run_stock(stage: Stage, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call stock's function for a stage, with the watchers told of it."""
+    if not _watchers:
+        return stock(*args, **kwargs)
+    gm = args[0] if args else kwargs["gm"]
+    is_inference = stage == "post_grad" and bool((*args[1:2], kwargs.get("is_inference"))[0])
+    now = settings.current()
+    with ledger.stage_record(
+        stage, gm, ledger.direction(stage, is_inference), now.verify
+    ) as record:
+        inputs = (*args[1:2], kwargs.get("example_inputs"))[0] if stage == "pre_grad" else None
+        run = StageRun(stage, gm, now, record, inputs, is_inference=is_inference)
+        tell_before(run)
+        result = stock(*args, **kwargs)
+        run.gm = gm if result is None else result
+        record.nodes_after = len(run.gm.graph.nodes)
+        tell_after(run)
+    return result
 
 
 def tell_before(run: StageRun) -> None:
