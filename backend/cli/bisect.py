@@ -14,7 +14,7 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from xductor.backend.cli import scripts
 from xductor.backend.cli.bisect_step import Plan
@@ -115,7 +115,7 @@ class Steps:
         )
         self._expected = self._eager() if options.reference else None
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

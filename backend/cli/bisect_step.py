@@ -163,12 +163,7 @@ def _write(watcher: Watcher, folder: Path) -> None:
 
 def serve() -> int:
     """Carry out the plans on standard input until it ends."""
-
-    import xductor.backend.compiler
-    import xductor.backend.pipelines.joint_graph
-    import xductor.backend.pipelines.post_grad
-    import xductor.frontend.fx_importer  # noqa: F401
-
+    _load()
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -176,6 +171,19 @@ def serve() -> int:
         os.waitpid(child, 0)
         print(flush=True)
     return 0
+
+
+def _load() -> None:
+    """Import what a compile needs, by compiling something that no rewrite applies to."""
+    import torch
+
+    from xductor.backend.without_codegen import without_codegen
+
+    state = torch.get_rng_state()
+    with without_codegen():
+        torch.compile(lambda x: x + 1, backend="xductor")(torch.ones(2, requires_grad=True))
+    torch._dynamo.reset()
+    torch.set_rng_state(state)
 
 
 def _carry_out(plan: Plan) -> int:

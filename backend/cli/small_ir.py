@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.context import Context
@@ -50,7 +50,7 @@ def small_ir(module: ModuleOp, one: TypedPass, name: str) -> SmallIR:
     Wrong is: other values, IR that the verifier refuses, or an exception.
     """
     alone = _alone(one, name)
-    ops = sum(1 for op in module.walk()) - 2
+    ops = sum(1 for _ in module.walk()) - 2
     problems: list[str] = []
     for passes in ([FirstApplication(alone)], [alone]):
         for kind, make in _TESTS.items():
@@ -80,9 +80,7 @@ def _alone(one: TypedPass, name: str) -> ModulePass:
     rewrites = [rewrite for rewrite in getattr(one, "rewrites", ()) if rewrite.name == name]
     if not rewrites:
         return one
-    from dataclasses import replace
-
-    return replace(one, rewrites=tuple(rewrites[:1]))  # type: ignore[call-arg]
+    return replace(one, rewrites=tuple(rewrites[:1]))
 
 
 def _after(module: ModuleOp, passes: list[Any]) -> ModuleOp | None:

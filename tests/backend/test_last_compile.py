@@ -1,0 +1,137 @@
+"""`xductor.last_compile()`: what the last compile did; numbers of applications, and stopping at one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import xductor
+from xductor import Rewrite, Tensor
+from xductor.backend.compile_record import CompileRecord, NotARecord, last_compile
+from xductor.backend.without_codegen import without_codegen
+from xductor.ir import aten
+from xductor.transforms.debug_counters import Counter, CounterError, counting, parse
+
+
+class NegNeg(Rewrite):
+    """Two signs are none."""
+
+    stage = "joint"
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.neg(aten.neg(x))
+
+    def replacement(self, x: Tensor) -> Any:
+        return x
+
+
+def function(x: torch.Tensor) -> torch.Tensor:
+    y = x.transpose(0, 1).transpose(0, 1).view(12).view(3, 4)
+    return y.neg().neg().relu() * x.sin().neg().neg() + 0
+
+
+@pytest.fixture(autouse=True)
+def no_code() -> Iterator[None]:
+    torch._dynamo.reset()
+    with without_codegen():
+        yield
+
+
+def compiled() -> CompileRecord:
+    """The record of a compile of forward and backward."""
+    torch._dynamo.reset()
+    options = {"xductor.rewrites": [NegNeg], "xductor.on_error": "raise"}
+    x = torch.ones(3, 4, requires_grad=True)
+    torch.compile(function, backend="xductor", options=options)(x).sum().backward()
+    return xductor.last_compile()
+
+
+def test_stages_passes_and_applications() -> None:
+    with counting({}):
+        record = compiled()
+    assert [(one.stage, one.direction) for one in record] == [
+        ("pre_grad", "unknown"),
+        ("joint", "joint"),
+        ("post_grad", "forward"),
+        ("post_grad", "backward"),
+    ]
+    assert record.numbers == list(range(1, len(record.numbers) + 1))
+    counts = record.counts()
+    assert counts["pointless_permute_pair"] >= 1
+    assert counts["neg_neg"] == len(record.applications) >= 2
+    first = record.applications[0]
+    assert (first.rewrite, first.anchor, first.in_pass) == (
+        "neg_neg",
+        "aten.neg.default",
+        "rewrites",
+    )
+    assert first.where is not None
+    assert first.where[0] == __file__
+    assert first.bindings == {"x": "!fx.tensor<f32[3, 4], cpu>"}
+    assert first.before == first.after == ("!fx.tensor<f32[3, 4], cpu>",)
+    assert first.numerics == "exact"
+    assert "contract" in first.checks
+    assert (
+        first.number in record.stage("joint").passes[-1].numbers or first.number in record.numbers
+    )
+
+
+def test_only_the_last_compile_is_in_it() -> None:
+    compiled()
+    torch._dynamo.reset()
+    torch.compile(lambda x: x.sin(), backend="xductor")(torch.ones(3))
+    assert xductor.last_compile().counts() == {}
+    with pytest.raises(LookupError, match="the stages that ran: pre_grad"):
+        xductor.last_compile().stage("post_grad", "backward")
+
+
+def test_it_is_written_and_read_and_printed(tmp_path: Path) -> None:
+    record = compiled()
+    path = tmp_path / "record.json"
+    record.save(path)
+    assert CompileRecord.load(path) == record
+    text = str(record)
+    assert "neg_neg at" in text
+    assert "pointless_permute_pair" in text
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"xductor_compile": 99}'])
+def test_another_file_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_text(content)
+    with pytest.raises(NotARecord, match=r"record\.json"):
+        CompileRecord.load(path)
+
+
+def test_the_first_n_applications_and_no_more() -> None:
+    with counting({}):
+        everything = compiled()
+    for count in (0, 1, len(everything.numbers) - 1, len(everything.numbers)):
+        with counting({"*": Counter(0, count)}) as counters:
+            record = compiled()
+        assert record.numbers == list(range(1, count + 1))
+        assert sum(one.applications or 0 for stage in record for one in stage.passes) == count
+        assert counters["*"].allowed == count
+        assert record.applications == [
+            one for one in everything.applications if one.number <= count
+        ]
+
+
+def test_the_counter_of_all_and_one_of_a_pass_both_must_agree() -> None:
+    with counting({"*": Counter(0, 100), "neg_neg": Counter(1, 1)}):
+        assert compiled().counts()["neg_neg"] == 1
+
+
+def test_the_counter_is_written_as_others_are() -> None:
+    assert parse("*=0:7,cse=1") == {"*": Counter(0, 7), "cse": Counter(1)}
+    with pytest.raises(CounterError):
+        parse("*=x")
+
+
+def test_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xductor.backend import ledger
+
+    monkeypatch.setattr(ledger, "recent", lambda: ())
+    assert len(last_compile()) == 0
