@@ -296,6 +296,8 @@ class GraphLowering:
             value = self.value(node)
             if value is MISSING:
                 value = self.value_without_record(node, cls)
+        if issubclass(cls, SchemaOp) and cls.table.returns == 0 and not node.users:
+            value = None  # Inductor leaves there what the op's functional form gave
         structure: StructureAttr | None = None
         if isinstance(value, (tuple, list)) and not isinstance(value, torch.Tensor):
             shape = structure_of(value)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -115,8 +118,12 @@ def test_never(xductor_fired):
 
 
 def test_fixtures(pytester: pytest.Pytester) -> None:
+    """And what the documentation shows of them."""
+    page = (Path(__file__).parents[1] / "docs/verify-in-your-tests.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    pytester.makepyfile(test_page="\n\n".join(blocks))
     result = run(pytester, FIXTURES)
-    result.assert_outcomes(passed=5, failed=3)
+    result.assert_outcomes(passed=6, failed=3)
     text = result.stdout.str()
     failed = [name for name in ("wrong_text", "not_twice", "never") if f"_ test_{name} _" in text]
     assert failed == ["wrong_text", "not_twice", "never"]
