@@ -42,6 +42,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _validate_applications() -> Iterator[None]:
+    """`XDUCTOR_VALIDATE=values` validates what tests apply themselves as it does in compiles."""
+    if os.environ.get("XDUCTOR_VALIDATE") != "values":
+        yield
+        return
+    from xductor.transforms.rewriting.values import validating
+
+    with validating():
+        yield
+
+
+@pytest.fixture(autouse=True)
 def _clean_torch_state() -> Iterator[None]:
     """Seed before, and forget what was compiled after: no test sees another's graphs."""
     torch = sys.modules.get("torch")

@@ -139,6 +139,11 @@ def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
             raise Declined(f"{op.name} writes to memory, the replacement does not")
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
+    names, new_names = sorted(op.name for op in draws), sorted(op.name for op in new_draws)
+    if names != new_names:
+        raise Violation(
+            f"random numbers are drawn by {', '.join(new_names)}, and by {', '.join(names)} before"
+        )
     crossed = state.draw_between(draws, match.anchor) if draws else None
     if crossed is not None:
         raise Declined(f"a random draw would move across {crossed.name}")

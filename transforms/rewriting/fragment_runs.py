@@ -14,12 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.interpreter import run, seeded
 from xductor.ir.operations import TorchOp
-from xductor.ir.sample_inputs import sample_inputs
+from xductor.ir.sample_inputs import sample_inputs, special_floats
 from xductor.ir.symbol_values import NoSample, Number, number, symbol_choices, symbol_values
 from xductor.ir.types import TensorType
 
-#: Shares of special elements (NaN, infinities, signed zeros, denormals, extremes), in turn.
-SPECIAL = (0.0, 0.3, 0.05)
+#: Shares of special elements (NaN, infinities, signed zeros, denormals, extremes), in turn. 1.0
+#: goes through all of them in order, so that small tensors meet each.
+SPECIAL = (0.0, 0.3, 1.0, 0.05, 1.0, 0.0, 1.0, 0.3)
+#: Fragments of few elements are run that much more often.
+FEW, VERY_FEW = 256, 16
 #: A fragment whose values hold more elements than this is run once; beyond the second, not at all.
 ONE_RUN, TOO_LARGE = 1 << 22, 1 << 26
 
@@ -64,12 +67,14 @@ def trials(graph: GraphOp, count: int, seed: int = 0) -> Iterator[Trial]:
         raise NoSample(f"its values have {size:,} elements, too many to run")
     if size > ONE_RUN:
         count = 1
+    elif size <= FEW:
+        count *= 3 if size <= VERY_FEW else 2
     choices = symbol_choices(table, seed)
-    # The hints serve twice: with ordinary numbers and with special ones.
+    # The hints serve thrice: with ordinary numbers, with some and with all special ones.
     first = next(choices)
-    for place, symbols in enumerate(
-        itertools.islice(itertools.chain([first], [first], choices), count)
-    ):
+    for place, symbols in enumerate(itertools.chain([first] * 3, choices)):
+        if place == count:
+            break
         own = {name: symbols[name] for name in table}
         yield Trial(seed + place, own, SPECIAL[place % len(SPECIAL)])
 
@@ -90,7 +95,12 @@ def elements_of(graph: GraphOp, symbols: dict[str, Number]) -> int:
 
 def inputs_of(graph: GraphOp, trial: Trial, *, tame: bool) -> list[Any]:
     """The inputs of a trial; `tame` leaves out what overflows when it is added up."""
-    made = sample_inputs(graph, seed=trial.seed, symbols=trial.symbols, special=trial.special)
+    share = min(trial.special, 0.5)
+    made = sample_inputs(graph, seed=trial.seed, symbols=trial.symbols, special=share)
+    if trial.special == 1.0:
+        floats = [one for one in made if isinstance(one, torch.Tensor) and _is_float(one)]
+        for place, item in enumerate(floats):
+            _fill_with_special(item, trial.seed, place)
     if tame:
         for item in made:
             if isinstance(item, torch.Tensor) and _is_float(item):
@@ -108,10 +118,24 @@ def _is_float(tensor: torch.Tensor) -> bool:
 
 
 @torch.no_grad()
+def _fill_with_special(tensor: torch.Tensor, seed: int, place: int) -> None:
+    """All special values in order, beginning elsewhere for each seed and each input."""
+    flat = _elements(tensor)
+    values = special_floats(tensor.dtype).to(tensor.dtype)
+    start = seed * len(flat) + place * seed
+    flat.copy_(values[(torch.arange(len(flat)) + start) % len(values)])
+
+
+def _elements(tensor: torch.Tensor) -> torch.Tensor:
+    """All memory of a tensor: expanded and overlapping memory is not written through the view."""
+    count = tensor.untyped_storage().nbytes() // tensor.itemsize
+    return tensor.as_strided((count,), (1,), 0)
+
+
+@torch.no_grad()
 def _tame(tensor: torch.Tensor) -> None:
     """Put ones for finite numbers whose square or sum may overflow."""
-    # Expanded and overlapping memory is not written through the view.
-    flat = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0)
+    flat = _elements(tensor)
     large = flat.isfinite() & (flat.abs() > torch.finfo(flat.dtype).max ** 0.25)
     flat.masked_fill_(large, 1.0)
 

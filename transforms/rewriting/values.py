@@ -109,8 +109,7 @@ def check_values(
     if reason:
         return Checked(skipped=reason)
     visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
-    numerics: Numerics = application.rewrite.numerics  # type: ignore[assignment]
-    comparison = _Comparison(fragments, numerics, visible, given or {})
+    comparison = _Comparison(fragments, application.rewrite.numerics, visible, given or {})
     runs = rejected = 0
     why = ""
     try:
@@ -166,7 +165,7 @@ class _Comparison:
         self.outputs = fragments.outputs
         self.graph = entry_graph(fragments.matched)
         self.sides = (self.graph, entry_graph(fragments.replacement))
-        self.numerics = numerics
+        self.numerics: Numerics = numerics
         self.visible = visible
         self.narrowest = _narrowest(self.sides)
         self.same_kernels = _kernels(self.sides[0]) == _kernels(self.sides[1])
