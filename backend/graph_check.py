@@ -66,19 +66,31 @@ def stage_of(gm: GraphModule) -> Stage:
     """The stage that a graph looks like.
 
     Calls of modules, methods and Python functions are of the pre-grad stage. Among ATen graphs one
-    that takes tangents besides primals is a joint graph, every other one is post-grad.
+    with primals, tangents and an output before them is a joint graph, every other one is post-grad.
     """
     for node in gm.graph.nodes:
         if node.op in ("call_module", "call_method"):
             return "pre_grad"
         if node.op == "call_function" and _is_torch_level(node.target):
             return "pre_grad"
-    inputs = [str(node.target) for node in gm.graph.nodes if node.op == "placeholder"]
-    if any(name.startswith("tangents_") for name in inputs) and any(
-        name.startswith("primals_") for name in inputs
-    ):
-        return "joint"
-    return "post_grad"
+    return "joint" if _is_joint(gm) else "post_grad"
+
+
+def _is_joint(gm: GraphModule) -> bool:
+    """Whether a graph takes primals and tangents, and gives what does not depend on tangents.
+
+    A backward graph may take both too, and gives gradients alone.
+    """
+    inputs = gm.graph.find_nodes(op="placeholder")
+    late = {node for node in inputs if str(node.target).startswith("tangents_")}
+    if not late or not any(str(node.target).startswith("primals_") for node in inputs):
+        return False
+    for node in gm.graph.nodes:
+        if node.op == "output":
+            return any(one not in late for one in node.all_input_nodes)
+        if not late.isdisjoint(node.all_input_nodes):
+            late.add(node)
+    return False
 
 
 def _is_torch_level(target: Any) -> bool:
