@@ -1,4 +1,4 @@
-"""`xductor.last_compile()`: what the last compile did; numbers of applications, and stopping at one."""
+"""`xductor.last_compile()`: what the last compile did, and stopping at an application."""
 
 from collections.abc import Iterator
 from pathlib import Path

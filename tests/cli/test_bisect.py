@@ -39,7 +39,7 @@ def test_a_planted_rewrite_is_found_and_shown_small(tmp_path: Path) -> None:
 
 
 class FakeSteps:
-    """Runs that are wrong from application `culprit` of `total` on; always for 0, never for None."""
+    """Runs that are wrong from application `culprit` on; 0 is always, None never."""
 
     def __init__(self, culprit: int | None, total: int) -> None:
         self.culprit = culprit
