@@ -275,10 +275,10 @@ def _changes(folder: Path) -> tuple[list[str], list[str]]:
     after = folder / "after.mlir"
     if not after.exists():
         return [], ["(the application raised)"]
-    texts = [(folder / name).read_text().splitlines() for name in ("before.mlir", "after.mlir")]
+    old, new = [(folder / name).read_text().splitlines() for name in ("before.mlir", "after.mlir")]
     changed = [
         line
-        for line in difflib.unified_diff(*texts, lineterm="", n=0)
+        for line in difflib.unified_diff(old, new, lineterm="", n=0)
         if not line.startswith(("---", "+++", "@@"))
     ]
     removed = [line[1:].strip() for line in changed if line.startswith("-")]

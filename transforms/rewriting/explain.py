@@ -212,7 +212,14 @@ class _Search:
             nearest = matcher.nearest
             if nearest.difference is None and op.name not in self.one.compiled.roots:
                 return None
-            calls = max(nearest.calls, 0)
+            # The search goes by the order of operands; what is there does not.
+            there = [
+                1 + calls_below(call, op, self.spellings)
+                for output in self.outputs
+                for call in calls_of(output)
+                if any(type(op) is head.cls for head in call.heads)
+            ]
+            calls = max(nearest.calls, 0, *there)
             return self._entry("near miss", op, calls, difference=nearest.difference)
         first = self._refusal(match)
         accepted = first is None or self._matcher().match_at(

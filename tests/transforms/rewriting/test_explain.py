@@ -105,7 +105,7 @@ def test_what_matches_is_listed_last() -> None:
     [
         pytest.param(
             lambda q, k, v, m: attend(m + torch.bmm(q, k) * 0.5, v),
-            3,
+            5,
             "aten.mul(aten.bmm(q, k), s)",
             "%m_1: !fx.tensor<f32[4, 4], cpu>, an input, in %add = aten.add.Tensor %m_1, %mul",
             "the operands of aten.add.Tensor in either order (no `in_order`)",
@@ -121,7 +121,7 @@ def test_what_matches_is_listed_last() -> None:
         ),
         pytest.param(
             lambda q, k, v, m: attend(torch.add(torch.bmm(q, k) * 0.5, m, alpha=2), v),
-            3,
+            5,
             "alpha = 1 of aten.add.Tensor (its default, which the pattern does not mention)",
             "2, in %add = aten.add.Tensor %mul, %m_1, alpha = 2",
             "alpha = 2 in aten.add",
