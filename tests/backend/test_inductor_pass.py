@@ -145,7 +145,7 @@ def test_what_makes_no_pass_is_refused() -> None:
         xductor.inductor_pass()
     with pytest.raises(SettingsError, match="is no rewrite or pass"):
         xductor.inductor_pass(int)
-    with pytest.raises(SettingsError, match="Did you mean 'xductor.numerics'"):
+    with pytest.raises(SettingsError, match=r"Did you mean 'xductor\.numerics'"):
         xductor.inductor_pass(MmOnce, numerisc="fast")
     with pytest.raises(ValueError, match="no such places"):
         xductor.inductor_pass(xductor.placed(JointOnly, before="pointless_view"))
