@@ -27,7 +27,7 @@ def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]
             sources[one.source] += 1
     name = _name(rewrite)
     qualified = getattr(rewrite, "qualified_name", None)
-    found = sources[qualified()] if callable(qualified) else fired[name]
+    found = sources[str(qualified())] if callable(qualified) else fired[name]
     others = [f"{one} {count}" for one, count in fired.items() if count and one != "rewrites"]
     return found, f"{name} {found} times; what fired: {', '.join(others) or 'nothing'}"
 

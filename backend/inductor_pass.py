@@ -94,14 +94,14 @@ class InductorPass(CustomGraphPass):
     def _stage_here(self) -> Stage:
         """The stage that is calling: that of the hook which holds this pass."""
         here = [stage for option, stage in HOOKS.items() if self in stock.hooks(option)]
-        fitting = [stage for stage in self.stages if stage in here]
+        fitting: list[Stage] = [stage for stage in self.stages if stage in here]
         if here and not fitting:
             options = [option for option, stage in HOOKS.items() if stage in self.stages]
             raise ValueError(
                 f"{self} is for the {' and the '.join(self.stages)} stage, and is set on a hook "
                 f"of the {here[0]} stage; its hooks are: {', '.join(options)}"
             )
-        return (fitting or self.stages)[0]
+        return fitting[0] if fitting else self.stages[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return InductorPass, (self.rewrites, self.stages, self.settings)
@@ -142,10 +142,13 @@ def inductor_pass(*rewrites: Any, stage: Stage | None = None, **options: Any) ->
     return InductorPass(tuple(rewrites), _common_stages(rewrites, stage), chosen)
 
 
+_LATEST_FIRST: tuple[Stage, ...] = ("post_grad", "joint", "pre_grad")
+
+
 def _common_stages(rewrites: tuple[Any, ...], wanted: Stage | None) -> tuple[Stage, ...]:
-    common = [
+    common: list[Stage] = [
         stage
-        for stage in ("post_grad", "joint", "pre_grad")
+        for stage in _LATEST_FIRST
         if all(stage in stages_of(one) for one in rewrites) and wanted in (None, stage)
     ]
     if common:

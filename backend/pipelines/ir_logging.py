@@ -18,7 +18,7 @@ def log_ir(run: StageRun, when: Literal["before", "after"]) -> None:
     """Log the graph of ``run`` as IR, at level DEBUG; a graph that has none yet says why."""
     if not _log.isEnabledFor(logging.DEBUG):
         return
-    from torch._logging import trace_structured
+    from torch._logging._internal import trace_structured
 
     text = _text(run)
     record = run.record

@@ -12,18 +12,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xductor.ir import registry
+from xductor.ir import aten, ops, registry
 from xductor.ir.arguments import ArgsAttr, Handle, ListArg, Ref
 from xductor.ir.graph import GraphOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import (
     UnknownOp,
-    aten,
     dispatcher_overloads,
     op_class,
     op_class_by_name,
-    ops,
 )
 from xductor.ir.results import StructureAttr
 from xductor.ir.schema import Param, accessor_name
@@ -133,7 +131,7 @@ def test_every_overload_with_a_kernel(namespace: str, at_least: int) -> None:
 
 def test_accessors_read_the_arguments() -> None:
     x, y = Block(arg_types=[X, X]).args
-    op = aten.add.Tensor.make(ArgsAttr((Ref(0), Ref(1), 2)), [x, y], [X])
+    op = aten.add.Tensor.op_class.make(ArgsAttr((Ref(0), Ref(1), 2)), [x, y], [X])
     assert op.self_ is x
     assert (op.other, op.alpha) == (y, 2)
     assert op.argument("alpha") == 2
@@ -141,7 +139,7 @@ def test_accessors_read_the_arguments() -> None:
         AttributeError, match=r"aten.add.Tensor has no argument 'beta'; it has: self, other, alpha"
     ):
         op.argument("beta")
-    cat = aten.cat.default.make(ArgsAttr((ListArg([Ref(0), Ref(1)]), 1)), [x, y], [X])
+    cat = aten.cat.default.op_class.make(ArgsAttr((ListArg([Ref(0), Ref(1)]), 1)), [x, y], [X])
     assert cat.tensors == ListArg([x, y])
 
 
@@ -183,7 +181,7 @@ def library() -> Iterator[str]:
 def test_a_third_partys_op(library: str) -> None:
     cls = op_class_by_name("my_lib_2._fused__op_.default")
     assert cls is op_class(torch.ops.my_lib_2._fused__op_.default)
-    assert ops.my_lib_2._fused__op_.default is cls
+    assert ops.my_lib_2._fused__op_.default.op_class is cls
     text = """
 fx.graph @forward stage(joint) (%x : !fx.tensor<f32[2], cpu>) {
   %a, %b = my_lib_2._fused__op_.default %x, mode = "b" : !fx.tensor<f32[2], cpu>, !fx.tensor<f32[2], cpu> as (*, (*,))
@@ -223,9 +221,9 @@ def test_names_that_nobody_registered(name: str, message: str) -> None:
 
 
 def test_namespaces_name_what_is_missing() -> None:
-    with pytest.raises(AttributeError, match="aten::nothing"):
+    with pytest.raises(AttributeError, match="'aten' has no operator 'nothing'"):
         _ = aten.nothing.default
-    assert ops.aten.mm.default is aten.mm.default
+    assert ops.aten.mm.default.op_class is aten.mm.default.op_class
 
 
 def test_one_class_for_a_callable_and_its_name() -> None:

@@ -338,7 +338,7 @@ class _Walk:
 
     def _check(self, match: Match, made: list[TorchOp], outputs: list[Any]) -> None:
         state = self.state
-        pairs: list[tuple[SSAValue, SSAValue]] = []
+        pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
             if new is None and old.first_use is None:
                 continue
@@ -358,21 +358,16 @@ class _Walk:
         if len(outputs) == 1 or self.driver.watch.unchecked:
             return match.anchor
         order, inside = self.state.order, match.removable()
-        users = [use.operation for value in outputs for use in value.uses]
-        uses = [order.key(user) for user in users if user not in inside]  # type: ignore[arg-type]
-        key = order.key(match.anchor)
-        if uses and min(uses) < key:
+        users: list[Any] = [use.operation for value in outputs for use in value.uses]
+        outside = [user for user in users if user not in inside]
+        first: Any = min(outside, key=order.key, default=None)
+        if first is not None and order.before(first, match.anchor):
             # The replacement needs all that the match reads, and something uses an output before
             # the last of the matched ops: it may move up to that use if its operands allow.
-            first = min(
-                (user for user in users if user not in inside),
-                key=order.key,  # type: ignore[arg-type]
-            )
             for _, op in match.matched_ops():
                 for operand in op.operands:
                     if operand.owner not in inside and not _is_above(operand, first, self.state):
                         raise Declined("an output is used before all operands are there")
-            assert isinstance(first, TorchOp)
             return first
         return match.anchor
 

@@ -75,7 +75,7 @@ class Rewrite:
             cls.name = snake_case(cls.__name__)
         _check_class(cls)
         # Traced for the default options, so that what is misspelt is an error at import.
-        cls.__dict__.get("_compiled") or Compiled(object.__new__(cls))
+        Compiled(object.__new__(cls))
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -161,7 +161,8 @@ def calls_of(output: Any) -> list[Call]:
 
 def stages_of(one: Any) -> tuple[Stage, ...]:
     """The stages of a rewrite or a pass."""
-    return (one.stage,) if isinstance(one.stage, str) else tuple(one.stage)
+    stages: tuple[Any, ...] = (one.stage,) if isinstance(one.stage, str) else tuple(one.stage)
+    return stages
 
 
 def snake_case(name: str) -> str:

@@ -68,7 +68,9 @@ def another_op(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    ("function", "times"), [(fresh, 1), (into_input, 1), (another_op, 0)], ids=str
+    ("function", "times"),
+    [(fresh, 1), (into_input, 1), (another_op, 0)],
+    ids=["fresh", "into_input", "another_op"],
 )
 def test_it_is_matched_and_built(
     function: Any, times: int, xductor_capture: Any, xductor_fired: Any
