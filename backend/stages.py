@@ -7,7 +7,7 @@ the post-grad stage goes through what can work on it, and is left valid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend import ledger, settings, stage_watch
@@ -108,8 +108,9 @@ def _fake_mode(gm: GraphModule) -> Iterator[None]:
 def _run(steps: Sequence[Step], run: StageRun) -> None:
     log_ir(run, "before")
     stage_watch.tell_before(run)
+    beside_steps = user_rewrites.beside_steps(run)
     for step in steps:
-        with user_rewrites.around(run, step):
+        with user_rewrites.around(run, step) if beside_steps else nullcontext():
             step(run)
     bridge.flush(run)
     stage_watch.tell_after(run)

@@ -27,17 +27,15 @@ def user_rewrites(run: StageRun) -> None:
     run_at(run, (Place("last"),))
 
 
+def beside_steps(run: StageRun) -> bool:
+    """Whether a rewrite is to run before or after some step of the stage."""
+    places = map(placement.place_of, run.settings.rewrites)
+    return any(place.position in ("before", "after") for place in places)
+
+
 @contextmanager
 def around(run: StageRun, step: Any) -> Iterator[None]:
-    """Run what is to run before and after a step of the stage; at once where there is nothing."""
-    places = [
-        place
-        for place in map(placement.place_of, run.settings.rewrites)
-        if place.position in ("before", "after")
-    ]
-    if not places:
-        yield
-        return
+    """Run what is to run before and after a step of the stage."""
     names = list(placement.step_names(step))
     run_at(run, [Place("before", name) for name in names])
     yield

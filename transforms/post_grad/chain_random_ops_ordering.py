@@ -39,13 +39,14 @@ class ChainRandomOpsOrdering(TypedPass):
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
         """Whether there are two random ops."""
-        found = 0
-        for node in graph.nodes:
-            if isinstance(node.target, OpOverload) and _is_random(node.target):
-                found += 1
-                if found == 2:
-                    return True
-        return False
+        # Few targets are many nodes', and an overload is slow to hash.
+        targets: dict[int, Any] = {id(node.target): node.target for node in graph.nodes}
+        random = [
+            target
+            for target in targets.values()
+            if isinstance(target, OpOverload) and _is_random(target)
+        ]
+        return sum(len(graph.find_nodes(op="call_function", target=one)) for one in random) > 1
 
     def rewrite(self, module: ModuleOp) -> int:
         graph = entry_graph(module)
