@@ -13,11 +13,12 @@ from xdsl.ir import Block, SSAValue
 
 from xductor.ir.effects import Effects
 from xductor.ir.graph import GetAttrOp
+from xductor.ir.inference import storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.op_effects import effects_of
 from xductor.transforms.replacement import known_equal
-from xductor.transforms.rewriting.graph_state import GraphState, storage_root
+from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
 

@@ -10,9 +10,8 @@ from xdsl.ir import Block, SSAValue
 
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
-from xductor.ir.inference import InferenceEnv
+from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
-from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
@@ -150,18 +149,4 @@ class GraphState:
             self.__dict__.pop(name, None)
 
 
-def storage_root(value: SSAValue) -> SSAValue:
-    """The value whose storage this one has or may have."""
-    owner: Any = value.owner
-    while isinstance(owner, TorchOp):
-        facts = result_aliases(owner)
-        index: int = value.index  # type: ignore[attr-defined]
-        fact = facts[index] if index < len(facts) else None
-        if fact is None:
-            break
-        value = owner._operands[fact[0]]
-        owner = value.owner
-    return value
-
-
-__all__ = ["GraphState", "OrderKeys", "storage_root"]
+__all__ = ["GraphState", "OrderKeys"]

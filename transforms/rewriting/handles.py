@@ -6,7 +6,6 @@ comparisons are facts. Everything else is the constant that the graph holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -235,10 +234,6 @@ class Opaque:
 
     def __init__(self, value: SSAValue) -> None:
         self.value = value
-
-
-def handles(items: Sequence[Any], facts: Knowledge) -> list[Any]:
-    return [handle(item, facts) for item in items]
 
 
 __all__ = ["Dim", "Knowledge", "Opaque", "Scalar", "Tensor", "handle", "value_handle"]

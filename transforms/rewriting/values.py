@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import SSAValue
 
 from xductor.ir.graph import GraphOp, entry_graph
+from xductor.ir.inference import storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.symbol_values import NoSample
 from xductor.ir.types import TensorType
@@ -44,7 +45,7 @@ from xductor.transforms.rewriting.fragment_runs import (
     trials,
 )
 from xductor.transforms.rewriting.fragments import Fragments, fragments_of
-from xductor.transforms.rewriting.graph_state import GraphState, storage_root
+from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.value_comparison import Budget, Mismatch, compare
 
 ROUNDS = 6
