@@ -11,6 +11,7 @@ from typing import Any
 from xductor.backend import (
     cache_keys,
     compile_state,
+    decompositions,
     in_process,
     repro_scripts,
     settings,
@@ -79,6 +80,7 @@ def attach() -> None:
         for stage, name in STAGE_FUNCTIONS.items():
             setattr(module, name, _dispatcher(stage, found[stage]))
         in_process.attach(module)
+        decompositions.attach(module)
         repro_scripts.attach()
         _stock.update(found)
 

@@ -1,0 +1,84 @@
+"""Where Inductor's table of decompositions goes against eager, ours does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+
+import xductor
+from xductor.backend import seam
+from xductor.backend.without_codegen import without_codegen
+
+
+@pytest.fixture(autouse=True)
+def _graphs_only() -> Iterator[None]:
+    torch._dynamo.reset()
+    counters.clear()
+    with without_codegen(), torch._functorch.config.patch(enable_autograd_cache=False):
+        yield
+    torch._dynamo.reset()
+
+
+def _ours(fn: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    return torch.compile(fn, backend="xductor", options={"xductor.on_error": "raise"})
+
+
+def _operands(columns: int = 4, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+    torch.manual_seed(0)
+    return (torch.randn(1, 3).to(dtype), torch.randn(3, columns).to(dtype))
+
+
+@pytest.mark.parametrize("columns", [4, 1], ids=["row", "dot"])
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_a_bias_times_zero_is_not_read(columns: int, alpha: int) -> None:
+    a, b = _operands(columns)
+    bias = torch.full((columns,), float("nan"))
+
+    def fn(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.addmm(x, a, b, beta=0, alpha=alpha)
+
+    torch.testing.assert_close(_ours(fn)(bias, a, b), fn(bias, a, b))
+
+
+def test_in_place_and_its_gradients() -> None:
+    a, b = (t.requires_grad_() for t in _operands())
+
+    def fn(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return (x * 1).addmm_(a, b, beta=0)
+
+    def gradients(run: Callable[..., torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        bias = torch.full((1, 4), float("inf"), requires_grad=True)
+        out = run(bias, a, b)
+        return (out.detach(), *torch.autograd.grad(out.sum(), (bias, a, b)))
+
+    torch.testing.assert_close(gradients(_ours(fn)), gradients(fn))
+
+
+def test_installed_too() -> None:
+    a, b = _operands()
+    bias = torch.full((4,), float("nan"))
+    with xductor.installed({"xductor.on_error": "raise"}):
+        out = torch.compile(lambda x, a, b: torch.addmm(x, a, b, beta=0))(bias, a, b)
+    torch.testing.assert_close(out, a @ b)
+
+
+def test_other_factors_are_decomposed_as_stock_does() -> None:
+    a, b = _operands()
+    bias = torch.tensor([1.0, float("nan"), float("inf"), -0.0])
+    out = _ours(lambda x, a, b: torch.addmm(x, a, b, beta=2))(bias, a, b)
+    torch.testing.assert_close(out, torch.addmm(bias, a, b, beta=2), equal_nan=True)
+    assert counters["inductor"]["decompose_addmm"] == 1
+
+
+def test_stock_compiles_keep_their_table() -> None:
+    from torch._inductor import compile_fx
+    from torch._inductor.decomposition import select_decomp_table
+
+    seam.attach()
+    assert (
+        compile_fx.select_decomp_table()[torch.ops.aten.addmm.default]
+        is select_decomp_table()[torch.ops.aten.addmm.default]
+    )
