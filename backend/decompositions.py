@@ -36,8 +36,8 @@ def _right(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]
 def _reading_no_bias_times_zero(stock: Callable[..., Any]) -> Callable[..., Any]:
     """``addmm`` does not read its first operand if ``beta`` is zero, whatever is in there.
 
-    Inductor writes small products on CPU as ``alpha * sums + beta * self`` for every ``beta``, where
-    a NaN of ``self`` comes through (pytorch/pytorch#196577).
+    Inductor writes small products on CPU as ``alpha * sums + beta * self`` for every ``beta``,
+    where a NaN of ``self`` comes through (pytorch/pytorch#196577).
     """
 
     @functools.wraps(stock)
