@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
 from torch._dynamo.utils import counters
+from torch._functorch import config as functorch_config
 
 import xductor
-from xductor.backend import seam
+from xductor.backend import seam, versions
 from xductor.backend.without_codegen import without_codegen
 
 
@@ -17,7 +19,7 @@ from xductor.backend.without_codegen import without_codegen
 def _graphs_only() -> Iterator[None]:
     torch._dynamo.reset()
     counters.clear()
-    with without_codegen(), torch._functorch.config.patch(enable_autograd_cache=False):
+    with without_codegen(), functorch_config.patch(enable_autograd_cache=False):
         yield
     torch._dynamo.reset()
 
@@ -74,8 +76,9 @@ def test_other_factors_are_decomposed_as_stock_does() -> None:
 
 
 def test_stock_compiles_keep_their_table() -> None:
-    from torch._inductor import compile_fx
     from torch._inductor.decomposition import select_decomp_table
+
+    compile_fx: Any = versions.compile_fx_module()
 
     seam.attach()
     assert (
