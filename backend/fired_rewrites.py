@@ -23,7 +23,7 @@ def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]
             {one.name: one.applications or 0 for one in record.passes if one.kind == "typed"}
         )
         for one in record.applications_made:
-            fired[one.rewrite] += 1
+            fired[one.rewrite] += one.in_pass != one.rewrite
             sources[one.source] += 1
     name = _name(rewrite)
     qualified = getattr(rewrite, "qualified_name", None)

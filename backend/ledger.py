@@ -154,7 +154,8 @@ class StageRecord:
     def applications(self, name: str) -> int:
         """How often the typed pass ``name`` was applied in this call."""
         passes = sum(p.applications or 0 for p in self.passes if p.name == name)
-        return passes + sum(1 for one in self.applications_made if one.rewrite == name)
+        others = [one for one in self.applications_made if one.in_pass != name]
+        return passes + sum(1 for one in others if one.rewrite == name)
 
 
 Fingerprint = list[tuple["Node", Any, Any, Any, Any]]

@@ -154,6 +154,10 @@ class NodeMeta(Data[tuple[str, ...]]):
         vars(made).update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
         return made
 
+    def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
+        """The same under other names."""
+        return NodeMeta(names, **{**vars(self), "data": names, "node": node})
+
     def print_parameter(self, printer: Printer) -> None:
         from xductor.ir.printing import node_text
 

@@ -53,4 +53,4 @@ MemoryFormatArg = torch.memory_format | Value | Anything
 ObjectArg = Any
 Many = Sequence
 
-__all__ = ["Result", "Value"]
+__all__ = ["Anything", "Result", "Value"]

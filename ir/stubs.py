@@ -50,6 +50,7 @@ from typing import overload
 
 from xductor.ir.op_functions import OpFunction, OverloadFunction
 from xductor.ir.op_values import (
+    Anything,
     BoolArg,
     DeviceArg,
     DtypeArg,
@@ -197,7 +198,7 @@ def _type(param: Param, name: str) -> str:
     for _ in range(param.lists):
         text = f"Many[{text}]"
     if param.lists:
-        text += " | Value"
+        text += " | Value | Anything"
         if param.size is not None and param.kind != "tensor":
             text += f" | {_ARGUMENTS[param.kind]}"
     return f"{text} | None" if param.optional else text

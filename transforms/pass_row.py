@@ -22,7 +22,8 @@ class PassRow:
       body, and that we have not built either.
     - ``flag``: the config options under which Inductor runs it; empty if it always does.
     - ``counter``: what ``counters["inductor"]`` counts it under, besides the matcher's two.
-    - ``factory``: ``"module:Class"`` of our typed pass.
+    - ``factory``: ``"module:Class"`` of our typed pass, or of the declared rewrite that is it;
+      ``"module:NAME"`` of a tuple of rewrites.
     - ``until``: the last release of torch that has the pass, if later ones lack it; ``since``: the
       first one, if the earliest supported one lacks it.
     """

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xductor.transforms import rows_collectives, rows_joint_graph, rows_post_grad, rows_pre_grad
 from xductor.transforms.pass_row import PassRow
 
 if TYPE_CHECKING:
+    from xductor.transforms.rewriting.rewrite import Rewrite
     from xductor.transforms.typed_pass import Stage, TypedPass
 
 #: All rows: by stage, and within a stage in the order in which Inductor runs the steps.
@@ -62,8 +63,34 @@ def typed_class(name: str) -> type[TypedPass]:
 
 @cache
 def _load(factory: str) -> type[TypedPass]:
-    module, _, cls = factory.partition(":")
-    return getattr(import_module(module), cls)
+    from xductor.transforms.rewriting.declared_pass import pass_of
+    from xductor.transforms.typed_pass import TypedPass
+
+    found = _found(factory)
+    if isinstance(found, type) and issubclass(found, TypedPass):
+        return found
+    return pass_of(*_classes(found))
+
+
+def _found(factory: str) -> Any:
+    module, _, name = factory.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _classes(found: Any) -> tuple[type[Rewrite], ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
+    """Every declared rewrite of the registry, or those of one stage."""
+    return tuple(
+        dict.fromkeys(
+            rewrite
+            for one in rows(stage)
+            if one.kind == "declared"
+            for rewrite in _classes(_found(one.factory))
+        )
+    )
 
 
 def home(name: str) -> tuple[str, str]:

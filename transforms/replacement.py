@@ -73,7 +73,7 @@ class Replacement:
     @cached_property
     def returned(self) -> set[SSAValue]:
         """The tensors that the graph returns."""
-        return {_tensor_of(value) for value in self.graph.output.operands}
+        return {tensor_of(value) for value in self.graph.output.operands}
 
     def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
         """Whether `source`, an operand of the same content, may stand for the only result."""
@@ -93,7 +93,7 @@ class Replacement:
             return False
         if result not in self.returned:
             return True
-        tensor = _tensor_of(source)
+        tensor = tensor_of(source)
         return not _is_input(tensor) and tensor not in self.returned
 
     def _may_share(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
@@ -113,7 +113,7 @@ class Replacement:
         if "memory" in self.__dict__:
             self.memory.unite(result, source)
         if result in self.returned:
-            self.returned.add(_tensor_of(source))
+            self.returned.add(tensor_of(source))
         result.replace_all_uses_with(source)
         self.graph.block.erase_op(op)
 
@@ -124,7 +124,7 @@ def _is_input(value: SSAValue) -> bool:
     return isinstance(owner, Block) or type(owner) is GetAttrOp
 
 
-def _tensor_of(value: SSAValue) -> SSAValue:
+def tensor_of(value: SSAValue) -> SSAValue:
     """The value whose very tensor this is: an op in place returns its argument itself."""
     while isinstance(value, OpResult):
         op = value.op

@@ -156,7 +156,7 @@ PATTERN_ROWS = (
         "pointless_convert",
         "A cast of a cast, without the one in the middle.",
         kind="declared",
-        factory="joint_graph.pointless_convert:PointlessConvert",
+        factory="joint_graph.pointless_convert:REWRITES",
     ),
     _row(
         "fix_iota_device",

@@ -15,6 +15,8 @@ from xductor.frontend import from_fx
 from xductor.ir.graph import entry_graph
 from xductor.ir.text import parse_ir, print_ir, same
 from xductor.ir.verifier import verify
+from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.typed_pass import TypedPass
 
 Function = Callable[..., Any]
@@ -36,10 +38,11 @@ class Case:
     def text(self) -> str:
         return print_ir(self.module)
 
-    def run(self, one: TypedPass) -> int:
-        """Run a pass; what it leaves must verify, print and parse."""
+    def run(self, one: TypedPass | Rewrite | type[Rewrite]) -> int:
+        """Run a pass or a rewrite; what it leaves must verify, print and parse."""
+        typed = one if isinstance(one, TypedPass) else RewritePass.of([one])
         before = self.text
-        applications = one.rewrite(self.module)
+        applications = typed.rewrite(self.module)
         verify(self.module, "structure")
         after = self.text
         assert (before == after) == (applications == 0)

@@ -11,7 +11,9 @@ from torch._dynamo.utils import counters
 from torch._inductor.fx_passes import joint_graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from xductor.backend.pipelines.runner import run_typed
 from xductor.transforms.joint_graph.pointless_view import PointlessView, PointlessViewPair
+from xductor.transforms.registry import typed_class
 
 aten = torch.ops.aten
 VIEW = "aten.view.default"
@@ -202,5 +204,15 @@ def test_counters_are_inductors(trace: Any) -> None:
     assert PointlessViewPair.counter == "removed_pointless_view_pair"
     assert counters["inductor"][PointlessViewPair.counter] == 1
     # Inductor also counts the outer view alone, which matches one pattern before the pair does.
-    nodes = PointlessView.matched_nodes + PointlessViewPair.matched_nodes
-    assert counters["inductor"]["pattern_matcher_nodes"] == nodes
+    assert counters["inductor"]["pattern_matcher_nodes"] == 3
+    assert counters["inductor"]["pattern_matcher_count"] == 2
+    counters.clear()
+    ours = make_fx(lambda x: x.view(12).view(3, 4) * 2, tracing_mode="fake")(torch.randn(3, 4))
+    assert run_typed(ours, [typed_class("pointless_view_pair")()], "joint") == {
+        "pointless_view_pair": 1
+    }
+    assert counters["inductor"] == {
+        "pattern_matcher_count": 1,
+        "pattern_matcher_nodes": 2,
+        "removed_pointless_view_pair": 1,
+    }

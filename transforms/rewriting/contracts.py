@@ -17,7 +17,7 @@ from xductor.ir.inference import storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.op_effects import effects_of
-from xductor.transforms.replacement import known_equal
+from xductor.transforms.replacement import known_equal, tensor_of
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -92,8 +92,13 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
         if before is after:
             if not _same_offset(old, new, state):
                 raise Declined("it would begin elsewhere in its storage")
-            if old in state.returned and new in state.returned | state.inputs:
-                raise Declined("an output would become the very tensor that another output is")
+            returned = state.returned_tensors
+            if old in returned:
+                tensor = tensor_of(new)
+                if is_outside(tensor) or tensor in returned:
+                    raise Declined(
+                        "an output would become the very tensor that an input or another output is"
+                    )
             continue
         returned = _root_returned(before, state)
         if returned and (is_outside(after) or _root_returned(after, state)):
@@ -154,12 +159,15 @@ def _is_felt_outside(effects: Effects) -> bool:
     return effects.unknown or effects.host or effects.collective or effects.mode
 
 
-def check_region(match: Match, state: GraphState) -> None:
-    """All matched ops are in one mode region, of one pass of autograd, under one policy."""
+def check_region(match: Match, made: list[TorchOp], state: GraphState) -> None:
+    """All matched ops are in one mode region, of one pass of autograd, under one policy.
+
+    What makes no op may cross those: it lets a value stand for one that depends on it.
+    """
     ops = [op for _, op in match.matched_ops()]
-    if len({state.region(op) for op in ops}) > 1:
+    if made and len({state.region(op) for op in ops}) > 1:
         raise Declined("it would cross a change of autocast, grad mode or the like")
-    for key in ("tag", "recompute"):
+    for key in ("tag", "recompute") if made else ():
         found = {op.node.text_items().get(key) for op in ops} - {None}
         if len(found) > 1:
             raise Declined(f"its ops differ in '{key}': {', '.join(sorted(map(str, found)))}")

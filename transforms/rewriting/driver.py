@@ -146,6 +146,14 @@ class RewriteIndex:
                         below[name].append(number)
         self.roots = frozenset((*self._anything, *self._below))
 
+    def takes_anything_below(self, root: str) -> bool:
+        """Whether a rewrite of this root asks for no op below it."""
+        return root in self._anything
+
+    def asked_below(self, root: str) -> frozenset[str]:
+        """The ops of which one must stand below a root."""
+        return frozenset(self._below.get(root, ()))
+
     def candidates(self, op: TorchOp) -> list[int]:
         """The numbers of the rewrites that may apply at an op, in order."""
         name = op.name
@@ -291,8 +299,6 @@ class _Walk:
         state = self.state
         anchor = match.anchor
         insertion = self._insertion_point(match)
-        if not self.driver.watch.unchecked:
-            check_region(match, state)
         builder = ReplacementBuilder(
             state.env,
             state.facts,
@@ -349,6 +355,7 @@ class _Walk:
             raise Declined("the replacement is what is there already")
         if self.driver.watch.unchecked:
             return
+        check_region(match, made, state)
         check_effects(match, made, state)
         check_aliases(pairs, state)
 
@@ -404,6 +411,7 @@ class _Walk:
         for old, new in zip(match.outputs, outputs, strict=True):
             if new is not None and new is not old:
                 used += [use.operation for use in old.uses]
+                _take_name(old, new, made)
                 old.replace_all_uses_with(new)
         self._erase_dead(match)
         state.changed()
@@ -430,6 +438,14 @@ class _Walk:
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
     """Apply one rewrite at one op, if it matches there; whether it was applied."""
     return _Walk(driver, state)._try(one, op)
+
+
+def _take_name(old: SSAValue, new: SSAValue, made: Sequence[TorchOp]) -> None:
+    """An op made in the place of one of the same class is called what that was called."""
+    before: Any = old.owner
+    after: Any = new.owner
+    if isinstance(after, TorchOp) and type(after) is type(before) and after in made:
+        after.attributes["node"] = after.node.renamed(before.node.names, before.node.node)
 
 
 def _is_pure(op: TorchOp) -> bool:

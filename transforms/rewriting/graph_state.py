@@ -12,10 +12,12 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
+from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.replacement import tensor_of
 from xductor.transforms.rewriting.matcher import Match
 
 _GAP = 1 << 20
@@ -70,6 +72,11 @@ class GraphState:
     def returned(self) -> set[SSAValue]:
         """The values that the graph returns."""
         return set(self.graph.output.operands)
+
+    @property
+    def returned_tensors(self) -> set[SSAValue]:
+        """The values that are the very tensors which the graph returns."""
+        return {tensor_of(value) for value in self.graph.output.operands}
 
     @property
     def returned_roots(self) -> set[SSAValue]:
@@ -130,16 +137,21 @@ class GraphState:
         return None
 
     def write_between(self, match: Match) -> SSAValue | None:
-        """An operand of the match that is written above the anchor, after the match reads it."""
+        """An operand of the match that is written above the anchor, after the match reads it.
+
+        A view reads nothing: what stands for it sees a write as it does.
+        """
         if not self.writes:
             return None
         ops = [op for _, op in match.matched_ops()]
         first = min(ops, key=self.order.key)
         memory = Memory(self.graph, self.bodies)
-        inside = {result for op in ops for result in op.results}
         for op in ops:
+            if is_view(op):
+                continue
+            start = op if len(match.outputs) == 1 else first
             for operand in op.operands:
-                if operand not in inside and memory.is_written(operand, first, match.anchor):
+                if memory.is_written(operand, start, match.anchor):
                     return operand
         return None
 
@@ -149,4 +161,10 @@ class GraphState:
             self.__dict__.pop(name, None)
 
 
-__all__ = ["GraphState", "OrderKeys"]
+def is_view(op: TorchOp) -> bool:
+    """Whether all results of an op are views of its operands for certain."""
+    facts = result_aliases(op)
+    return bool(facts) and all(fact is not None and fact[1] for fact in facts)
+
+
+__all__ = ["GraphState", "OrderKeys", "is_view"]

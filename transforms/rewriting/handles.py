@@ -6,6 +6,7 @@ comparisons are facts. Everything else is the constant that the graph holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -190,11 +191,29 @@ class Tensor:
             return Fact(False, f"ranks {self.ndim} and {other.ndim} are equal")
         return all_of(*[a == b for a, b in zip(self.shape, other.shape, strict=True)])
 
+    def same_layout(self, other: Tensor) -> Fact:
+        """Whether two tensors have equal sizes and equal strides, those of size-one dims too."""
+        pairs = zip(self.stride, other.stride, strict=False)
+        return all_of(self.same_shape(other), *[a == b for a, b in pairs])
+
+    def has_sizes(self, sizes: Sequence[Dim | int]) -> Fact:
+        """Whether sizes as a view takes them, at most one of them -1, are those of this tensor."""
+        if self.ndim != len(sizes):
+            return Fact(False, f"ranks {self.ndim} and {len(sizes)} are equal")
+        pairs = list(zip(self.shape, sizes, strict=True))
+        given = [size == other for size, other in pairs if not _is_inferred(other)]
+        inferred = len(pairs) - len(given)
+        return all_of(*given, Fact(inferred <= 1, f"one of {list(sizes)} at most is inferred"))
+
     def __repr__(self) -> str:
         return self.type.text
 
     def __bool__(self) -> bool:
         raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
+
+
+def _is_inferred(size: Dim | int) -> bool:
+    return (size.expr if isinstance(size, Dim) else size) == -1
 
 
 class Scalar:

@@ -112,6 +112,10 @@ class Matcher:
             for alternative in output.alternatives:
                 yield from self._output(alternative, number, op)
             return
+        if isinstance(output, Bound):
+            for _ in self._output(output.pattern, number, op):
+                yield from self._variable(output.variable, self.match.outputs[number])
+            return
         index = output.index if isinstance(output, Item) else 0
         if index >= len(op.results):
             return
@@ -125,7 +129,10 @@ class Matcher:
             return
         place, *rest = places
         output = outputs[place]
-        call = output.call if isinstance(output, Item) else output
+        call = output
+        while isinstance(call, Bound):
+            call = call.pattern
+        call = call.call if isinstance(call, Item) else call
         found = self.match.ops.get(call)
         candidates = [found] if found is not None else self._candidates(call)
         for op in candidates:

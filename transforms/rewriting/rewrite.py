@@ -24,10 +24,18 @@ import re
 import typing
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from xductor.transforms.numerics import Numerics
-from xductor.transforms.rewriting.patterns import Call, Item, OneOf, PatternError, Var, variables
+from xductor.transforms.rewriting.patterns import (
+    Bound,
+    Call,
+    Item,
+    OneOf,
+    PatternError,
+    Var,
+    variables,
+)
 from xductor.transforms.rewriting.spellings import Spelling, Spellings
 from xductor.transforms.rewriting.tracing import trace
 from xductor.transforms.typed_pass import Stage
@@ -63,9 +71,13 @@ class Rewrite:
     pattern: Callable[..., Any]
     replacement: Callable[..., Any]
 
-    def where(self) -> Any:
-        """Every match is taken where a subclass does not say otherwise."""
-        return True
+    if TYPE_CHECKING:
+        where: Callable[..., Any]
+    else:
+
+        def where(self) -> Any:
+            """Every match is taken where a subclass does not say otherwise."""
+            return True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -156,6 +168,8 @@ def calls_of(output: Any) -> list[Call]:
         return [call for one in output.alternatives for call in calls_of(one)]
     if isinstance(output, Item):
         return [output.call]
+    if isinstance(output, Bound):
+        return calls_of(output.pattern)
     return [output] if isinstance(output, Call) else []
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.registry import op_class_by_name
 from xductor.transforms.numerics import EXACT, Numerics, Policy
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
+from xductor.transforms.rewriting.prefilter import may_match
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.typed_pass import Stage, TypedPass
 
@@ -35,15 +35,8 @@ class RewritePass(TypedPass):
         return cls(tuple(instance(one) for one in rewrites), policy)
 
     def may_fire(self, graph: Graph) -> bool:
-        """Whether an FX graph holds a root of one of the rewrites."""
-        return any(
-            graph.find_nodes(op=cls.fx_op, target=cls.target, sort=False)
-            for cls in self._root_classes
-        )
-
-    @cached_property
-    def _root_classes(self) -> list[Any]:
-        return [op_class_by_name(name) for name in sorted(self.index.roots)]
+        """Whether an FX graph holds a root of one of the rewrites, over what it asks for."""
+        return may_match(self.index, graph)
 
     @cached_property
     def index(self) -> RewriteIndex:

@@ -8,7 +8,15 @@ from xductor.ir.op_functions import BoundCall, building
 from xductor.ir.operations import TorchOp
 from xductor.ir.python_call_binding import bind_call
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha, swappable
-from xductor.transforms.rewriting.patterns import Call, Head, Item, OneOf, Pattern, PatternError
+from xductor.transforms.rewriting.patterns import (
+    Bound,
+    Call,
+    Head,
+    Item,
+    OneOf,
+    Pattern,
+    PatternError,
+)
 
 
 class PatternBuilder:
@@ -47,13 +55,17 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     for output in outputs:
         if isinstance(output, Call) and not output.single and output.outputs is not None:
             found.extend(Item(output, index) for index in range(output.outputs))
-        elif isinstance(output, Call | Item | OneOf):
+        elif isinstance(_unbound(output), Call | Item | OneOf):
             found.append(output)
         else:
             raise PatternError(f"`pattern` returns {output!r}, which is no call of an operator")
     if not found:
         raise PatternError("`pattern` returns nothing")
     return tuple(found)
+
+
+def _unbound(output: Any) -> Any:
+    return _unbound(output.pattern) if isinstance(output, Bound) else output
 
 
 __all__ = ["PatternBuilder", "trace"]

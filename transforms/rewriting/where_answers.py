@@ -24,7 +24,8 @@ def refusal(one: Rewrite, match: Match, facts: Facts) -> str | None:
     """
     names = one.compiled.where_names
     arguments = [handle(match.bindings.get(name), facts) for name in names]
-    code = getattr(one.where, "__code__", None) or one.where.__func__.__code__
+    method: Any = one.where
+    code = getattr(method, "__code__", None) or method.__func__.__code__
     watch = _LastStep(code)
     try:
         with watch:
