@@ -17,6 +17,7 @@ def _row(
     flag: str = "pattern_matcher",
     counter: str = "",
     options: str = "",
+    factory: str = "",
 ) -> PassRow:
     return PassRow(
         name,
@@ -27,6 +28,7 @@ def _row(
         flag=flag,
         counter=counter,
         options=options,
+        factory=f"xductor.transforms.{factory}" if factory else "",
     )
 
 
@@ -178,6 +180,14 @@ TORCH_LEVEL_ROWS = (
         "Sampling by softmax and exponential noise, without the softmax.",
         counter="apply_gumbel_max_trick",
         flag="apply_gumbel_max_trick",
+    ),
+    _row(
+        "fuse_attention",
+        "Attention, however it is spelled: one fused call. Inductor: after autograd.",
+        "fuse_attention.py:_sfdp_init",
+        kind="procedural",
+        counter="fuse_attention",
+        factory="pre_grad.fuse_attention:FuseAttention",
     ),
     _row(
         "pre_grad_custom_pass",

@@ -20,6 +20,7 @@ from xductor.backend.pipelines.bridge import (
 )
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.pipelines.typed_steps import OwnStep
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 from xductor.backend.versions import torch_release
 
@@ -133,6 +134,7 @@ STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
+    OwnStep("fuse_attention", _pattern_matcher),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat(((2, 13), (2, 99))),
     _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),

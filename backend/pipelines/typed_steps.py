@@ -162,6 +162,18 @@ def typed_step(
 
 
 @dataclass(frozen=True)
+class OwnStep:
+    """A typed pass at a place of the stage where Inductor has none."""
+
+    name: str
+    when: Condition = always
+
+    def __call__(self, run: StageRun) -> None:
+        if not _all_bridged.get() and self.when(run):
+            run.count += run_observed([make(self.name, run)], run) or 0
+
+
+@dataclass(frozen=True)
 class TableStep:
     """One of Inductor's pattern tables, less the entries that typed passes replace.
 

@@ -1,0 +1,58 @@
+"""Values seen through permutations: which axis of a value plays which part.
+
+A `View` is a value with an order of its axes. `None` in the order is a dim of size one that the
+value does not have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from xductor.ir.types import Dim
+from xductor.transforms.attention.reading import Reader, tensor_type
+
+Axes = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """`value`, with its axes in the order of `axes`."""
+
+    value: SSAValue
+    axes: Axes
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The sizes in that order; 1 for a dim that the value does not have."""
+        type_ = tensor_type(self.value)
+        assert type_ is not None
+        return tuple(1 if axis is None else type_.shape[axis] for axis in self.axes)
+
+    def reordered(self, order: tuple[int, ...]) -> View:
+        """The axes at the places `order`."""
+        return View(self.value, tuple(self.axes[place] for place in order))
+
+
+def seen_through(view: View, reader: Reader) -> View:
+    """The same numbers, as a view of the value that was permuted or copied to make this one."""
+    while True:
+        term = reader.term(view.value)
+        if term is None:
+            return view
+        if term.kind == "copy":
+            view = View(term.x, view.axes)
+        elif term.kind == "permute":
+            view = View(
+                term.x, tuple(None if axis is None else term.dims[axis] for axis in view.axes)
+            )
+        else:
+            return view
+
+
+def identity(rank: int) -> tuple[int, ...]:
+    return tuple(range(rank))
+
+
+__all__ = ["Axes", "View", "identity", "seen_through"]

@@ -1,0 +1,365 @@
+"""One vocabulary for the calls that attention is spelled with, whatever spells them.
+
+A `Term` is what defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)` and
+`aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are one
+kind each, whatever their arguments: the types of operand and result say the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.canonical_names import canonical_name
+from xductor.ir.operations import TorchOp
+from xductor.ir.types import TensorType
+from xductor.transforms.op_effects import arguments_of
+
+Args = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What defines a value.
+
+    `kind` names the function, `op` is the call, `args` holds its arguments: the tensors are `x`,
+    `y`, `z`, the others have the names that torch gives them.
+    """
+
+    kind: str
+    op: TorchOp
+    args: Args
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.args[name]
+        except KeyError:
+            raise AttributeError(f"a term {self.kind!r} has no argument {name!r}") from None
+
+
+Read = Callable[[TorchOp, Args, "Reader"], "tuple[str, dict[str, Any]] | None"]
+
+
+def _first(args: Args) -> Any:
+    return next(iter(args.values()), None)
+
+
+def _pair(kind: str) -> Read:
+    """A function of two operands, the first two arguments."""
+
+    def read(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+        values = list(args.values())
+        if len(values) < 2 or args.get("out") is not None:
+            return None
+        rest = {name: item for name, item in list(args.items())[2:] if name != "out"}
+        return kind, {"x": values[0], "y": values[1], **rest}
+
+    return read
+
+
+def _one(kind: str) -> Read:
+    """A function of one tensor, the first argument."""
+
+    def read(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+        if args.get("out") is not None:
+            return None
+        rest = {name: item for name, item in list(args.items())[1:] if name != "out"}
+        return kind, {"x": _first(args), **rest}
+
+    return read
+
+
+def _cast(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    """Another dtype; a move to another device or layout is something else."""
+    x = _first(args)
+    before, after = tensor_type(x), tensor_type(op.results[0])
+    if before is None or after is None:
+        return None
+    if before.device != after.device or before.data.layout != after.data.layout:
+        return None
+    return ("copy" if before.dtype is after.dtype else "cast"), {"x": x}
+
+
+def _reshape(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    x = _first(args)
+    before, after = tensor_type(x), tensor_type(op.results[0])
+    if before is None or after is None or before.dtype is not after.dtype:
+        return None  # Tensor.view(dtype)
+    return "reshape", {"x": x}
+
+
+def _transpose(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    values = list(args.values())
+    rank = rank_of(values[0])
+    if rank is None or len(values) != 3 or not all(type(one) is int for one in values[1:]):
+        return None
+    order = list(range(rank))
+    if rank:
+        one, other = values[1] % rank, values[2] % rank
+        order[one], order[other] = order[other], order[one]
+    return "permute", {"x": values[0], "dims": tuple(order)}
+
+
+def _swap_last(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    x = _first(args)
+    rank = rank_of(x)
+    if rank is None or rank < 2:
+        return None
+    order = (*range(rank - 2), rank - 1, rank - 2)
+    return "permute", {"x": x, "dims": order}
+
+
+def _permute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    values = list(args.values())
+    rank = rank_of(values[0])
+    dims = values[1] if len(values) > 1 else None
+    if isinstance(dims, tuple | list) and len(dims) == 1 and isinstance(dims[0], tuple | list):
+        dims = dims[0]
+    if rank is None or not isinstance(dims, tuple | list) or len(dims) != rank:
+        return None
+    if not all(type(dim) is int for dim in dims):
+        return None
+    return "permute", {"x": values[0], "dims": tuple(dim % rank for dim in dims)}
+
+
+def _attribute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    """`x.mT`, `x.T`, as Dynamo records them."""
+    values = list(args.values())
+    if len(values) < 2 or values[1] not in ("mT", "T", "mH", "H"):
+        return None
+    type_ = tensor_type(values[0])
+    if type_ is None or type_.dtype.is_complex or (values[1] in ("T", "H") and type_.rank != 2):
+        return None
+    return _swap_last(op, {"x": values[0]}, reader)
+
+
+def _getitem(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    """Indexing that only adds dims of size one is a reshape; other indexing is kept."""
+    values = list(args.values())
+    if len(values) != 2:
+        return None
+    x, index = values
+    items = index if isinstance(index, tuple) and not is_slice(index) else (index,)
+    before, after = tensor_type(x), tensor_type(op.results[0])
+    if before is None or after is None:
+        return None
+    plain = all(item is None or item is Ellipsis or is_full_slice(item) for item in items)
+    return ("reshape", {"x": x}) if plain else ("getitem", {"x": x, "index": items})
+
+
+def is_slice(item: Any) -> bool:
+    """Whether an index is a slice, in either of the forms in which graphs hold them."""
+    from xductor.ir.arguments import SliceArg
+
+    return type(item) is slice or type(item) is SliceArg
+
+
+def is_full_slice(item: Any) -> bool:
+    """Whether an index is `:`."""
+    if type(item) is slice:
+        return item.start is None and item.stop is None and item.step is None
+    return is_slice(item) and all(part is None for part in item)
+
+
+def _where(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    values = list(args.values())
+    if len(values) < 3 or "condition" not in args:
+        return None
+    condition = args["condition"]
+    rest = [item for name, item in args.items() if name not in ("condition", "out")]
+    return "where", {"condition": condition, "x": rest[0], "y": rest[1]}
+
+
+def _masked_fill(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    """`x.masked_fill(mask, value)` is `where(mask, value, x)`."""
+    values = list(args.values())
+    if len(values) != 3:
+        return None
+    return "where", {"condition": values[1], "x": values[2], "y": values[0]}
+
+
+def _softmax(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    x = _first(args)
+    if args.get("out") is not None or rank_of(x) is None or type(args.get("dim")) is not int:
+        return None
+    return "softmax", {"x": x, "dim": args["dim"]}
+
+
+def _safe_softmax(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    x = _first(args)
+    return "safe_softmax", {"x": x, "dim": args.get("dim")}
+
+
+def _dropout(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    train = args.get("training", args.get("train"))
+    p = args.get("p")
+    if args.get("inplace") or type(train) is not bool or type(p) not in (int, float):
+        return None
+    if not train or p == 0:
+        return "copy", {"x": _first(args)}
+    return "dropout", {"x": _first(args), "p": float(p)}
+
+
+def _contraction(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    read = _pair("matmul")(op, args, reader)
+    return None if read is None else ("matmul", {"x": read[1]["x"], "y": read[1]["y"]})
+
+
+def _baddbmm(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    values = list(args.values())
+    if len(values) < 3 or args.get("out") is not None:
+        return None
+    beta, alpha = args.get("beta", 1), args.get("alpha", 1)
+    return "baddbmm", {
+        "z": values[0], "x": values[1], "y": values[2], "beta": beta, "alpha": alpha,
+    }  # fmt: skip
+
+
+def _einsum(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    parts: list[Any] = []
+    for item in args.values():
+        parts += list(item) if isinstance(item, tuple | list) else [item]
+    parts = [part for part in parts if part is not None]
+    if len(parts) != 3 or not isinstance(parts[0], str):
+        return None
+    return "einsum", {"equation": parts[0], "x": parts[1], "y": parts[2]}
+
+
+def _copy(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    return "copy", {"x": _first(args)}
+
+
+_READERS: dict[str, Read] = {
+    "matmul": _contraction,
+    "bmm": _contraction,
+    "mm": _contraction,
+    "baddbmm": _baddbmm,
+    "einsum": _einsum,
+    "functional.einsum": _einsum,
+    "add": _pair("add"),
+    "sub": _pair("sub"),
+    "mul": _pair("mul"),
+    "div": _pair("div"),
+    "neg": _one("neg"),
+    "pow": _pair("pow"),
+    "sqrt": _one("sqrt"),
+    "rsqrt": _one("rsqrt"),
+    "where": _where,
+    "masked_fill": _masked_fill,
+    "softmax": _softmax,
+    "_softmax": _softmax,
+    "special.softmax": _softmax,
+    "_safe_softmax": _safe_softmax,
+    "exp": _one("exp"),
+    "amax": _one("amax"),
+    "max": _one("max"),
+    "sum": _one("sum"),
+    "nan_to_num": _one("nan_to_num"),
+    "dropout": _dropout,
+    "nn.functional.dropout": _dropout,
+    "to": _cast,
+    "type": _cast,
+    "type_as": _cast,
+    "float": _cast,
+    "half": _cast,
+    "bfloat16": _cast,
+    "double": _cast,
+    "bool": _cast,
+    "int": _cast,
+    "long": _cast,
+    "_to_copy": _cast,
+    "prims.convert_element_type": _cast,
+    "clone": _copy,
+    "contiguous": _copy,
+    "alias": _copy,
+    "positive": _copy,
+    "transpose": _transpose,
+    "t": _swap_last,
+    "adjoint": _swap_last,
+    "permute": _permute,
+    "builtins.getattr": _attribute,
+    "getattr": _attribute,
+    "view": _reshape,
+    "reshape": _reshape,
+    "view_as": _reshape,
+    "reshape_as": _reshape,
+    "_unsafe_view": _reshape,
+    "flatten": _reshape,
+    "unflatten": _reshape,
+    "unsqueeze": _reshape,
+    "squeeze": _reshape,
+    "getitem": _getitem,
+    "expand": _one("expand"),
+    "expand_as": _one("expand"),
+    "broadcast_to": _one("expand"),
+    "repeat_interleave": _one("repeat_interleave"),
+}
+
+_IN_PLACE = {
+    "operator.iadd": "add", "operator.isub": "sub", "operator.imul": "mul",
+    "operator.itruediv": "div", "add_": "add", "sub_": "sub", "mul_": "mul", "div_": "div",
+    "masked_fill_": "masked_fill",
+}  # fmt: skip
+
+
+class Reader:
+    """Reads the terms of one graph, each once."""
+
+    def __init__(self) -> None:
+        self._terms: dict[SSAValue, Term | None] = {}
+
+    def term(self, value: Any) -> Term | None:
+        """What defines a value; None for inputs, constants and calls outside of the vocabulary."""
+        if not isinstance(value, OpResult):
+            return None
+        if value in self._terms:
+            return self._terms[value]
+        term = self._terms[value] = self._read(value)
+        return term
+
+    def kind(self, value: Any) -> str:
+        term = self.term(value)
+        return "" if term is None else term.kind
+
+    def _read(self, value: OpResult) -> Term | None:
+        op = value.op
+        if not isinstance(op, TorchOp) or op.fx_op == "call_module" or len(op.results) != 1:
+            return None
+        name = name_of(op)
+        read = _READERS.get(name) if name is not None else None
+        if read is None:
+            return None
+        args = arguments_of(op)
+        if args is None:
+            return None
+        found = read(op, args, self)
+        return None if found is None else Term(found[0], op, found[1])
+
+
+def name_of(op: TorchOp) -> str | None:
+    """The canonical name of the function an op calls."""
+    target: Any = op.target
+    if isinstance(target, torch._ops.OpOverload):
+        library, name = target._schema.name.split("::")
+        return name if library == "aten" else f"{library}.{name}"
+    if not isinstance(target, str) and not callable(target):
+        return None
+    return canonical_name(target)
+
+
+def tensor_type(value: Any) -> TensorType | None:
+    """The type of a tensor value; None for everything else."""
+    type_ = getattr(value, "_type", None)
+    return type_ if type(type_) is TensorType else None
+
+
+def rank_of(value: Any) -> int | None:
+    type_ = tensor_type(value)
+    return None if type_ is None else type_.rank
+
+
+__all__ = ["Reader", "Term", "is_full_slice", "is_slice", "name_of", "rank_of", "tensor_type"]

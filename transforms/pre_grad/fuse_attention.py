@@ -1,0 +1,50 @@
+"""`fuse_attention`: attention that a model spells out becomes one fused call, before autograd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.transforms.attention.fusion import fuse
+from xductor.transforms.attention.replacement import Options
+from xductor.transforms.numerics import REASSOCIATES
+from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class FuseAttention(TypedPass):
+    """Scores, scale, mask, softmax, dropout and values become `scaled_dot_product_attention`.
+
+    Found before autograd, so that the kernel brings its own backward. It is taken where a fused
+    kernel of the device computes the same: see `xductor.transforms.attention.kernels`.
+    """
+
+    name: ClassVar[str] = "fuse_attention"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "pre_grad"
+    inductor: ClassVar[str] = "fuse_attention.py:_sfdp_init"
+    numerics: ClassVar[Numerics] = REASSOCIATES
+    counter: ClassVar[str | None] = "fuse_attention"
+    roots: ClassVar[frozenset[object]] = frozenset(
+        (
+            torch.softmax,
+            torch.nn.functional.softmax,
+            torch.special.softmax,
+            torch.exp,
+            torch._safe_softmax,
+            "aten.softmax",
+            "aten._softmax",
+            "aten.exp",
+            "method.softmax",
+            "method.exp",
+        )
+    )
+
+    policy: Literal["strict", "default", "fast"] = "default"
+    fallback_random: bool = False
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return fuse(module, Options(self.policy, not self.fallback_random))
