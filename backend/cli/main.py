@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "run": "run a graph of a file on generated or given inputs",
     "diff": "compare the graphs of two files by structure",
     "tv": "compare two files by running them on many generated inputs",
+    "validate": "run rewrites on generated instances of their patterns",
     "passes": "the passes of the three stages, in order",
     "reduce": "shrink a failing file of IR to a few ops",
     "bisect": "find the application of a rewrite that makes a script's result wrong",

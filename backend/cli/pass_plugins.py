@@ -8,12 +8,10 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 if TYPE_CHECKING:
@@ -83,21 +81,9 @@ def _is_rewrite(cls: object) -> TypeGuard[type[Rewrite]]:
 
 def _pass_of(declared: type[Rewrite]) -> type[ModulePass]:
     """A pass that applies one rewrite; its option `policy` says which numerics are admitted."""
-    from xductor.transforms.rewriting.rewrite_pass import RewritePass
-    from xductor.transforms.typed_pass import TypedPass
+    from xductor.transforms.rewriting.declared_pass import pass_of
 
-    @dataclass(frozen=True)
-    class OneRewrite(TypedPass):
-        name = declared.name
-        stage = declared.stage
-        inductor = declared.inductor
-
-        policy: Literal["strict", "default", "fast"] = "default"
-
-        def rewrite(self, module: ModuleOp) -> int:
-            return RewritePass.of([declared], self.policy).rewrite(module)
-
-    return OneRewrite
+    return pass_of(declared)
 
 
 def _is_pass(cls: object) -> bool:

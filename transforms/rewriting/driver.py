@@ -24,6 +24,7 @@ from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.op_functions import building
 from xductor.ir.operations import TorchOp
+from xductor.ir.types import TensorType
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import ADMITTED, Policy
@@ -136,7 +137,10 @@ class RewriteIndex:
         self.rewrites = tuple(rewrites)
         self._anything: dict[str, list[int]] = defaultdict(list)
         self._below: dict[str, dict[str, list[int]]] = {}
+        self._devices: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         for number, one in enumerate(self.rewrites):
+            for root in one.compiled.roots:
+                self._devices[root].add(one.devices)
             for root, needs in one.compiled.roots.items():
                 if needs is None:
                     self._anything[root].append(number)
@@ -145,6 +149,11 @@ class RewriteIndex:
                     for name in needs:
                         below[name].append(number)
         self.roots = frozenset((*self._anything, *self._below))
+
+    def devices_of(self, root: str) -> frozenset[str]:
+        """The kinds of device that rewrites of a root run on; empty for all."""
+        kinds = self._devices[root]
+        return frozenset() if () in kinds else frozenset(one for kind in kinds for one in kind)
 
     def takes_anything_below(self, root: str) -> bool:
         """Whether a rewrite of this root asks for no op below it."""
@@ -172,12 +181,15 @@ class RewriteIndex:
 class Driver:
     """Applies an index of rewrites to modules.
 
-    `policy` says which numerics are admitted; rewrites of others do not run. Who follows it is
-    told by `watching(...)`.
+    `policy` says which numerics are admitted; rewrites of others do not run. With `any_device` a
+    rewrite's `devices` are not asked. Who follows the driver is told by `watching(...)`.
     """
 
-    def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
+    def __init__(
+        self, index: RewriteIndex, policy: Policy = "default", *, any_device: bool = False
+    ) -> None:
         self.index = index
+        self.any_device = any_device
         self.admitted = ADMITTED[policy]
         self.watch = _watch.get()
 
@@ -235,6 +247,8 @@ class _Walk:
         for number in self.index.candidates(op):
             one = self.index.rewrites[number]
             if one.numerics not in self.driver.admitted:
+                continue
+            if one.devices and not self.driver.any_device and not _is_on(op, one.devices):
                 continue
             if self._try(one, op):
                 return True
@@ -433,6 +447,12 @@ class _Walk:
             state.order.forget(op)
             state.graph.block.erase_op(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
+
+
+def _is_on(op: TorchOp, devices: tuple[str, ...]) -> bool:
+    """Whether the first result of an op is on a device of one of these kinds."""
+    type_: Any = op.results[0].type if op.results else None
+    return isinstance(type_, TensorType) and type_.device.type in devices
 
 
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:

@@ -39,6 +39,7 @@ from xductor.transforms.rewriting.patterns import (
     Var,
 )
 from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.typed_pass import Stage
 
 _TRIES = 12
 
@@ -56,14 +57,32 @@ def make_instance(
 
     Raises NoInstance where the ops refuse all arguments that were tried.
     """
-    return _Instance(rewrite, choices, given or {}).module()
+    outputs, stage = rewrite.compiled.outputs, stages_of(rewrite)[0]
+    return _Instance(outputs, stage, choices, given or {}).module()
+
+
+def make_call(name: str, choices: Choices, stage: Stage = "joint") -> ModuleOp:
+    """A module with one graph: a call of the operator overload `name` on made-up arguments.
+
+    Raises NoInstance where the operator refuses all arguments that were tried.
+    """
+    cls: Any = op_class_by_name(name)
+    table = cls.table
+    entries = [
+        (place, Var(param.name, f"list[{param.kind}]" if param.lists else param.kind))
+        for place, param in enumerate(table.params)
+    ]
+    call = Call(name, (Head(cls, tuple(entries)),), table.returns, not table.is_tuple)
+    return _Instance((call,), stage, choices, {}).module()
 
 
 class _Instance:
     """One attempt at a graph."""
 
-    def __init__(self, rewrite: Rewrite, choices: Choices, given: Mapping[str, Any]) -> None:
-        self.rewrite = rewrite
+    def __init__(
+        self, outputs: tuple[Any, ...], stage: Stage, choices: Choices, given: Mapping[str, Any]
+    ) -> None:
+        self.outputs = outputs
         self.choices = choices
         self.given = given
         self.block = Block()
@@ -71,7 +90,7 @@ class _Instance:
         self.bindings: dict[str, Any] = {}
         self.calls: dict[Call, Any] = {}
         self.elements: list[Any] = []
-        self.stage = stages_of(rewrite)[0]
+        self.stage: Stage = stage
         self.facts = Facts.from_table(choices.table)
         self.env = InferenceEnv(choices.table, with_grad=self.stage == "pre_grad")
         self.builder = ReplacementBuilder(
@@ -93,7 +112,7 @@ class _Instance:
         return self._finished(outputs)
 
     def _outputs(self) -> list[SSAValue]:
-        found = [self._part(one, "", "", "any") for one in self.rewrite.compiled.outputs]
+        found = [self._part(one, "", "", "any") for one in self.outputs]
         # The result is the graph's own in one half of the instances; else its layout is free.
         if self.choices.chance(0.5):
             return [self._consumed(one) for one in found]
@@ -302,4 +321,4 @@ def _type_of(tensor: torch.Tensor, with_grad: bool) -> TensorType:
     )
 
 
-__all__ = ["NoInstance", "make_instance"]
+__all__ = ["NoInstance", "make_call", "make_instance"]

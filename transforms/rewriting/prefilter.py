@@ -19,7 +19,7 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     for root in sorted(index.roots):
         op, target = _node_key(root)
         for node in graph.find_nodes(op=op, target=target, sort=False):
-            if _may_root(index, root, node):
+            if _may_root(index, root, node) and _is_on(node, index.devices_of(root)):
                 return True
     return False
 
@@ -31,6 +31,13 @@ def _may_root(index: RewriteIndex, root: str, node: Node) -> bool:
     # The results of an op with several are picked by getitem.
     below |= {_key_of(inner) for one in node.all_input_nodes for inner in one.all_input_nodes}
     return any(_node_key(name) in below for name in index.asked_below(root))
+
+
+def _is_on(node: Node, devices: frozenset[str]) -> bool:
+    """Whether a node's value is on a device of one of these kinds, as far as can be told."""
+    value: Any = node.meta.get("val")
+    device = getattr(value, "device", None)
+    return not devices or device is None or device.type in devices
 
 
 def _key_of(node: Node) -> tuple[str, Any]:

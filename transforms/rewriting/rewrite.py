@@ -51,6 +51,8 @@ class Rewrite:
     - `inductor`: where Inductor has it, `"joint_graph.py:bmm_to_mm"`; empty if nowhere.
     - `name`: by default the class's name in snake_case.
     - `through`: the spellings that matching looks through (`spellings.py`).
+    - `devices`: the kinds of device on which it pays, `("cuda", "xpu")`; elsewhere it does not run
+      though it would be right. Empty: all.
     - `counter`: a counter of `counters["inductor"]` that an application bumps.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
@@ -66,6 +68,7 @@ class Rewrite:
     inductor: ClassVar[str] = ""
     name: ClassVar[str] = ""
     through: ClassVar[tuple[Spelling, ...]] = ()
+    devices: ClassVar[tuple[str, ...]] = ()
     counter: ClassVar[str | None] = None
 
     pattern: Callable[..., Any]

@@ -11,8 +11,11 @@ from typing import Any, Literal
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.ir.graph import entry_graph
 from xductor.ir.operations import TorchOp
 from xductor.ir.text import print_ir
+from xductor.ir.types import TensorType
+from xductor.transforms.numerics import EXACT, Numerics
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.decisions import Undecided
 from xductor.transforms.rewriting.driver import (
@@ -57,24 +60,34 @@ class ValidationResult:
       no instance on which it applied and could be run.
     - `instances`: on how many graphs it applied, and agreed on every input that was tried.
     - `runs`: on how many inputs in all.
-    - `dtypes`: how many of the instances had a tensor of each dtype first.
+    - `dtypes`, `ranks`: how many of the instances had a tensor of each dtype, of each rank first.
     - `symbolic`: how many of them had symbolic sizes.
     - `declined`: why it did not apply to others, with counts.
     - `violations`: what was wrong, each with the graph's text.
     """
 
     rewrite: str
+    numerics: Numerics = EXACT
     status: Status = "vacuous"
     instances: int = 0
     runs: int = 0
     symbolic: int = 0
     dtypes: Counter[torch.dtype] = field(default_factory=Counter[torch.dtype])
+    ranks: Counter[int] = field(default_factory=Counter[int])
     declined: Counter[str] = field(default_factory=Counter[str])
     violations: list[str] = field(default_factory=list[str])
 
     @property
     def ok(self) -> bool:
         return self.status == "validated"
+
+    def counted(self, first: TensorType | None, text: str) -> None:
+        """Count an instance on which all agreed: its first tensor, and its text."""
+        self.instances += 1
+        self.symbolic += "[s" in text or ", s" in text
+        if first is not None:
+            self.dtypes[first.dtype] += 1
+            self.ranks[first.rank] += 1
 
     def raise_if_wrong(self) -> ValidationResult:
         """The result itself. Raises ValidationError where it is violated or vacuous."""
@@ -83,10 +96,15 @@ class ValidationResult:
         return self
 
     def __str__(self) -> str:
-        lines = [f"{self.rewrite}: {self.status}, {self.instances} instances, {self.runs} runs"]
+        lines = [
+            f"{self.rewrite}: {self.status}, {self.numerics}, {self.instances} instances, "
+            f"{self.runs} runs"
+        ]
         if self.dtypes:
             counts = [f"{_name(dtype)} {count}" for dtype, count in self.dtypes.most_common()]
-            lines.append(f"  dtypes: {', '.join(counts)}; symbolic sizes: {self.symbolic}")
+            lines.append(f"  dtypes: {', '.join(counts)}")
+            ranks = [f"{rank} {count}" for rank, count in sorted(self.ranks.items())]
+            lines.append(f"  ranks: {', '.join(ranks)}; symbolic sizes: {self.symbolic}")
         for reason, count in self.declined.most_common(5):
             lines.append(f"  not applied, {count} times: {reason}")
         lines += self.violations[:1]
@@ -159,7 +177,7 @@ class _Validation:
         self.rewrite = rewrite
         self.rounds = rounds
         self.seed = seed
-        self.result = ValidationResult(rewrite.name)
+        self.result = ValidationResult(rewrite.name, rewrite.numerics)
         self.driver_index = RewriteIndex([rewrite])
 
     def try_instance(self, choices: Choices, given: Mapping[str, Any] | None = None) -> None:
@@ -169,11 +187,9 @@ class _Validation:
             self.result.declined["its ops refuse the arguments that were made up"] += 1
             return
         text = print_ir(module)
-        applied = self._apply(module, text, given)
-        if applied:
-            self.result.instances += 1
-            self.result.dtypes[choices.dtype if given is None else _first_dtype(given)] += 1
-            self.result.symbolic += bool(choices.table) and ("[s" in text or ", s" in text)
+        first = first_tensor(module)
+        if self._apply(module, text, given):
+            self.result.counted(first, text)
 
     def _apply(self, module: ModuleOp, text: str, given: Mapping[str, Any] | None) -> bool:
         """Whether the rewrite applied and both sides ran and agreed."""
@@ -199,7 +215,7 @@ class _Validation:
                 result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
 
         with watching(listener=listener, report=report):
-            Driver(self.driver_index, "fast").rewrite(module)
+            Driver(self.driver_index, "fast", any_device=True).rewrite(module)
         return ran[0]
 
     def finished(self) -> ValidationResult:
@@ -211,15 +227,14 @@ class _Validation:
         return result
 
 
-def _first_dtype(given: Mapping[str, Any]) -> torch.dtype:
-    for item in given.values():
-        if isinstance(item, torch.Tensor):
-            return item.dtype
-    return torch.float32
+def first_tensor(module: ModuleOp) -> TensorType | None:
+    """The type of the first tensor among the arguments of the entry graph, if there is one."""
+    types: list[Any] = [argument.type for argument in entry_graph(module).arguments]
+    return next((one for one in types if isinstance(one, TensorType)), None)
 
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-__all__ = ["DTYPES", "ValidationError", "ValidationResult", "validate"]
+__all__ = ["DTYPES", "ValidationError", "ValidationResult", "first_tensor", "validate"]

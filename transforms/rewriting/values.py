@@ -105,12 +105,30 @@ def check_values(
     rewrite declares, with the inputs, both results and the first index that differs.
     """
     fragments = fragments_of(application)
+    visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
+    return compare_fragments(
+        fragments, application.rewrite.numerics, visible, rounds=rounds, seed=seed, given=given
+    )
+
+
+def compare_fragments(
+    fragments: Fragments,
+    numerics: Numerics,
+    visible: Sequence[bool],
+    *,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    given: Mapping[str, Any] | None = None,
+) -> Checked:
+    """Run both sides on the same inputs; `visible` tells of each output whether its storage counts.
+
+    Raises Violation as `check_values` does.
+    """
     sides = (entry_graph(fragments.matched), entry_graph(fragments.replacement))
     reason = _not_comparable(*sides)
     if reason:
         return Checked(skipped=reason)
-    visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
-    comparison = _Comparison(fragments, application.rewrite.numerics, visible, given or {})
+    comparison = _Comparison(fragments, numerics, visible, given or {})
     runs = rejected = 0
     why = ""
     try:
@@ -365,4 +383,12 @@ def _kernels(graph: GraphOp) -> dict[str, int]:
     return found
 
 
-__all__ = ["ROUNDS", "Checked", "ValueCheck", "check_values", "shortened", "validating"]
+__all__ = [
+    "ROUNDS",
+    "Checked",
+    "ValueCheck",
+    "check_values",
+    "compare_fragments",
+    "shortened",
+    "validating",
+]
