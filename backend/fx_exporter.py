@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import torch.fx as fx
+from torch.fx._lazy_graph_module import _LazyGraphModule
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.raising import RaisingError, ValueNodes, live_object
@@ -45,6 +46,13 @@ def to_fx(
     return _Fresh(module, dict(attributes or {}), dict(bindings or {})).build(graph)
 
 
+def attribute_path(op: TorchOp) -> str | None:
+    """The path of the attribute or submodule that an op uses, if it uses one."""
+    if isinstance(op, GetAttrOp):
+        return op.path
+    return str(op.target) if op.fx_op == "call_module" else None
+
+
 class _Fresh:
     """Builds GraphModules for the graphs of one module; a shared subgraph is built once."""
 
@@ -80,13 +88,15 @@ class _Fresh:
             if isinstance(op, OutputOp):
                 graph.output(nodes.tree(op, op.tree))
                 continue
-            if isinstance(op, GetAttrOp):
-                self.give_attribute(root, op, source)
+            path = attribute_path(op)
+            if path is not None:
+                self.give_attribute(root, op.name, path, source)
             opcode, target, args, kwargs = nodes.call(op)
             nodes.define(
                 op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
             )
-        made = fx.GraphModule(root, graph)
+        # Lazy, as Inductor's are: what holds live objects has no Python code that compiles.
+        made = _LazyGraphModule(root, graph)
         record_rebuilt_values(source, nodes)
         made.graph.lint()
         return made
@@ -117,8 +127,7 @@ class _Fresh:
                 return child
         raise RaisingError(f"@{name} is only declared; its body is not in the module")
 
-    def give_attribute(self, root: torch.nn.Module, op: GetAttrOp, source: GraphOp) -> None:
-        path = op.path
+    def give_attribute(self, root: torch.nn.Module, name: str, path: str, source: GraphOp) -> None:
         if path in self.attributes:
             value = self.attributes[path]
         elif source.live is not None:
@@ -126,21 +135,22 @@ class _Fresh:
             for part in path.split("."):
                 value = getattr(value, part)
         else:
+            what = "tensor" if name == GetAttrOp.name else "module"
             raise RaisingError(
-                f'fx.get_attr "{path}": text does not hold the tensor; '
-                f"pass attributes={{'{path}': tensor}}"
+                f'{name} "{path}": text does not hold the {what}; '
+                f"pass attributes={{'{path}': {what}}}"
             )
-        *parents, name = path.split(".")
+        *parents, last = path.split(".")
         owner = root
         for part in parents:
             if not hasattr(owner, part):
                 setattr(owner, part, torch.nn.Module())
             owner = getattr(owner, part)
         if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
-            if not hasattr(owner, name):
-                owner.register_buffer(name, value, persistent=False)
+            if not hasattr(owner, last):
+                owner.register_buffer(last, value, persistent=False)
         else:
-            setattr(owner, name, value)
+            setattr(owner, last, value)
 
 
-__all__ = ["RaisingError", "to_fx"]
+__all__ = ["RaisingError", "attribute_path", "to_fx"]

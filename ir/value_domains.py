@@ -42,6 +42,7 @@ class Domain(NamedTuple):
 #: Where a value reaches an index through ops that are not followed exactly.
 CAUTIOUS = Domain(0, 1)
 _NATURAL = Domain(0, None)
+_MASKS = (torch.bool, torch.uint8)
 
 Need = Iterator[tuple[Any, Domain]]
 Sizes = Callable[[Any, Any], int]
@@ -112,7 +113,7 @@ def _indices(call: _Call) -> Need:
         type_ = getattr(index, "type", None)
         if not isinstance(type_, TensorType):
             dim += 1
-        elif type_.dtype in (torch.bool, torch.uint8):
+        elif type_.dtype in _MASKS:
             dim += type_.rank
         else:
             yield from call.below(index, call.size(self_, dim))
@@ -186,14 +187,28 @@ def _shift(call: _Call) -> Need:
 
 
 def _getitem(call: _Call) -> Need:
-    """`x[index]` of the pre-grad stage."""
+    """`x[index]` of the pre-grad stage, read or written to."""
     if not isinstance(call.op, RawOp) or len(call.op.positional) < 2:
         return
     self_, index = call.op.positional[:2]
-    for dim, item in enumerate(index if isinstance(index, tuple) else (index,)):
+    items = index if isinstance(index, tuple) else (index,)
+    dim = 0
+    for place, item in enumerate(items):
+        if item is ...:  # what follows counts from the last dim
+            dim = -sum(map(_dims_taken, items[place + 1 :]))
+            continue
         type_ = getattr(item, "type", None)
-        if isinstance(type_, TensorType) and type_.dtype != torch.bool:
+        if isinstance(type_, TensorType) and type_.dtype not in _MASKS:
             yield from call.below(item, call.size(self_, dim))
+        dim += _dims_taken(item)
+
+
+def _dims_taken(item: Any) -> int:
+    """How many dims of a tensor one item of an index stands for."""
+    if item is None or isinstance(item, bool):
+        return 0
+    type_ = getattr(item, "type", None)
+    return type_.rank if isinstance(type_, TensorType) and type_.dtype in _MASKS else 1
 
 
 def _words(text: str) -> list[str]:
@@ -244,7 +259,7 @@ _NEEDS: dict[str, Callable[[_Call], Need]] = {
         _words("bitwise_left_shift bitwise_right_shift __lshift__ __rshift__ lshift rshift"), _shift
     ),
     "pow": _natural("exponent"),
-    "getitem": _getitem,
+    **dict.fromkeys(("getitem", "setitem"), _getitem),
 }
 
 _SAME_ELEMENTS = frozenset(

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.immutable_collections import immutable_dict, immutable_list
 
 from xductor.ir.expressions import SymExpr, from_sympy
 from xductor.ir.results import LEAF, Structure
@@ -37,6 +38,8 @@ def leaves_of(value: Any) -> Iterator[Any]:
     else:
         yield value
 
+
+_FROZEN: dict[type, type] = {immutable_dict: dict, immutable_list: list}
 
 MODE = object()
 """Stands for the value of a call that enters a mode (`_enter_autocast`)."""
@@ -82,7 +85,9 @@ class TypeReader:
             return SymFloatType(self.dim(value))
         if isinstance(value, torch.SymBool):
             return SymBoolType(self.dim(value))
-        return ObjectType(f"{kind.__module__}.{kind.__qualname__}")
+        # FX hands dicts and lists to calls as its own frozen ones: they are those they stand for.
+        named = _FROZEN.get(kind, kind)
+        return ObjectType(f"{named.__module__}.{named.__qualname__}")
 
     def dim(self, value: Any) -> Dim:
         """A size, stride or offset: an int, or the expression after the ShapeEnv's replacements."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,8 @@ import torch
 import torch._inductor.compile_fx as compile_fx
 import torch.fx as fx
 from torch._inductor import config as inductor_config
-from torch._inductor.output_code import MockFXGraphCacheOutput
-from torch._inductor.virtualized import V
+
+from xductor.backend.without_codegen import without_codegen
 
 STAGE_OF = {
     "pre_grad_passes": "pre_grad",
@@ -56,43 +56,30 @@ def graph_copy(gm: fx.GraphModule) -> fx.GraphModule:
     return copied
 
 
-def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) -> Any:
-    """What Inductor does before code generation; the graph then stands for the code."""
-    compile_fx.view_to_reshape(gm)
-    with torch.no_grad():
-        fake_mode = compile_fx.fake_tensor_prop(gm, example_inputs)
-    with V.set_fake_mode(fake_mode):
-        compile_fx._recursive_post_grad_passes(gm, bool(kwargs.get("is_inference")))
-    gm.recompile()
-
-    def run(inputs: Sequence[Any]) -> Any:
-        return gm(*inputs)
-
-    return MockFXGraphCacheOutput(gm=run)
-
-
 @contextmanager
 def passes_only() -> Iterator[None]:
     """Inductor without code generation and without caches."""
-    stock = compile_fx.fx_codegen_and_compile
-    compile_fx.fx_codegen_and_compile = _fx_as_code  # type: ignore[assignment]
-    try:
-        with inductor_config.patch(force_disable_caches=True):
-            yield
-    finally:
-        compile_fx.fx_codegen_and_compile = stock
+    with inductor_config.patch(force_disable_caches=True), without_codegen():
+        yield
 
 
 @contextmanager
-def stage_calls(on_call: Callable[[StageCall], None]) -> Iterator[None]:
-    """Call `on_call` before every stage call inside the block, whatever runs the stage."""
+def stage_calls(
+    on_call: Callable[[StageCall], None], on_result: Callable[[StageCall], None] | None = None
+) -> Iterator[None]:
+    """Call `on_call` before every stage call inside the block, whatever runs the stage, and
+    `on_result` after it, with the graph that came out.
+    """
     saved = {name: getattr(compile_fx, name) for name in STAGE_OF}
 
     def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def stage(gm: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
             on_call(StageCall(STAGE_OF[name], gm, args, kwargs))
-            return function(gm, *args, **kwargs)
+            result = function(gm, *args, **kwargs)
+            if on_result is not None:
+                on_result(StageCall(STAGE_OF[name], result or gm, args, kwargs))
+            return result
 
         return stage
 

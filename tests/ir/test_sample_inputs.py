@@ -184,6 +184,28 @@ def test_index_tensors_are_in_range(name: str, special: float) -> None:
         run(module, *inputs)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        "(slice(none, none, none), none, %i)",
+        "(..., %i)",
+        "(..., %i, slice(none, 1, none))",
+        "(%m, %i)",
+        "(none, 1, %i)",
+    ],
+)
+def test_indices_of_python_are_in_range(index: str) -> None:
+    """As `x[index]` and in `x[index] = 1` of the pre-grad stage."""
+    module, graph = graph_of(
+        "fx.graph @f stage(pre_grad) (%t : !fx.tensor<f32[9, 2, 3], cpu>, "
+        "%i : !fx.tensor<i64[1], cpu>, %m : !fx.tensor<i1[9], cpu>) {\n"
+        "  %y = method.clone %t : !fx.tensor<f32[9, 2, 3], cpu>\n"
+        f"  pyfn._operator.setitem %y, {index}, 1.0\n  fx.output (%y,)\n}}"
+    )
+    for seed in range(12):
+        run(module, *sample_inputs(graph, seed=seed))
+
+
 def test_a_need_passes_through_arithmetic_and_views() -> None:
     module, graph = graph_of(
         "fx.graph @f stage(joint) (%t : !fx.tensor<f32[5, 2], cpu>, %i : !fx.tensor<i64[6], cpu>) {"

@@ -14,11 +14,11 @@ import torch
 import torch._inductor.compile_fx as compile_fx
 import torch._inductor.config as inductor_config
 from torch._dynamo.utils import detect_fake_mode
-from torch._inductor.output_code import MockFXGraphCacheOutput
 from torch._inductor.virtualized import V
 
 from xductor.backend import settings, stages
 from xductor.backend.pipelines import failures
+from xductor.backend.without_codegen import without_codegen
 
 STAGES = {
     "pre_grad_passes": "pre_grad",
@@ -63,20 +63,10 @@ class StageGraph:
 
 
 @pytest.fixture
-def passes_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def passes_only() -> Iterator[None]:
     """Inductor without code generation: graphs run as FX after the post-grad stage."""
 
-    def fx_codegen_and_compile(gm: Any, example_inputs: Any, *_: Any, **kwargs: Any) -> Any:
-        compile_fx.view_to_reshape(gm)
-        with torch.no_grad():
-            fake_mode = compile_fx.fake_tensor_prop(gm, example_inputs)
-        with V.set_fake_mode(fake_mode):
-            compile_fx._recursive_post_grad_passes(gm, bool(kwargs.get("is_inference")))
-        gm.recompile()
-        return MockFXGraphCacheOutput(gm=lambda args: gm(*args))
-
-    monkeypatch.setattr(compile_fx, "fx_codegen_and_compile", fx_codegen_and_compile)
-    with inductor_config.patch(force_disable_caches=True):
+    with inductor_config.patch(force_disable_caches=True), without_codegen():
         yield
 
 
