@@ -41,6 +41,11 @@ def _checks_numerics(run: StageRun) -> bool:
     )
 
 
+def _fuses_attention(run: StageRun) -> bool:
+    """Not in the body of a checkpoint that chooses what to save: it names the ops of the body."""
+    return _pattern_matcher(run) and run.gm.meta.get("_checkpoint_context_fn") is None
+
+
 def _lazy_init(_: StageRun) -> None:
     stock.lookup("pre_grad:lazy_init")()
 
@@ -134,7 +139,7 @@ STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
-    OwnStep("fuse_attention", _pattern_matcher),
+    OwnStep("fuse_attention", _fuses_attention),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat(((2, 13), (2, 99))),
     _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir.types import Dim
@@ -35,8 +36,10 @@ class View:
         return View(self.value, tuple(self.axes[place] for place in order))
 
 
-def seen_through(view: View, reader: Reader) -> View:
-    """The same numbers, as a view of the value that was permuted or copied to make this one."""
+def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -> View:
+    """The same numbers, as a view of the value that was permuted or copied to make this one, or
+    cast from `dtype` to one that holds all of its numbers.
+    """
     while True:
         term = reader.term(view.value)
         if term is None:
@@ -47,8 +50,17 @@ def seen_through(view: View, reader: Reader) -> View:
             view = View(
                 term.x, tuple(None if axis is None else term.dims[axis] for axis in view.axes)
             )
+        elif term.kind == "cast" and dtype is not None and _widens(term.x, view.value, dtype):
+            view = View(term.x, view.axes)
         else:
             return view
+
+
+def _widens(source: SSAValue, cast: SSAValue, dtype: torch.dtype) -> bool:
+    before, after = tensor_type(source), tensor_type(cast)
+    if before is None or after is None or before.dtype is not dtype:
+        return False
+    return torch.promote_types(before.dtype, after.dtype) is after.dtype
 
 
 def identity(rank: int) -> tuple[int, ...]:

@@ -11,10 +11,13 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
+from xductor.ir import expressions
 from xductor.ir.facts import Facts
 from xductor.ir.op_functions import RawFunction
+from xductor.ir.operations import TorchOp
 from xductor.ir.types import Dim, TensorType
 from xductor.transforms.attention.axes import View, identity, seen_through
+from xductor.transforms.attention.parts import Place
 from xductor.transforms.attention.reading import Reader, tensor_type
 from xductor.transforms.replacement import known_equal
 from xductor.transforms.rewriting.building import ReplacementBuilder
@@ -36,6 +39,19 @@ class Torch:
         value = made.value
         assert isinstance(value, SSAValue)
         return value
+
+    def forget(self, *values: SSAValue) -> None:
+        """Take back values that were made and are not used, and what was made for them only."""
+        pending = list(values)
+        while pending:
+            owner = pending.pop().owner
+            if owner not in self.builder.made or not isinstance(owner, TorchOp):
+                continue
+            if any(result.first_use is not None for result in owner.results):
+                continue
+            pending += owner.operands
+            self.builder.made.remove(owner)
+            owner.erase()
 
     def permute(self, x: SSAValue, order: Sequence[int]) -> SSAValue:
         if tuple(order) == identity(len(order)):
@@ -70,8 +86,39 @@ class Torch:
     def mul(self, x: SSAValue, other: Any) -> SSAValue:
         return self.call("pyfn.torch.mul", x, other)
 
+    def div(self, x: SSAValue, other: Any) -> SSAValue:
+        return self.call("pyfn.torch.div", x, other)
+
     def add(self, x: SSAValue, other: SSAValue) -> SSAValue:
         return self.call("pyfn.torch.add", x, other)
+
+    def logical_not(self, x: SSAValue) -> SSAValue:
+        return self.call("pyfn.torch.logical_not", x)
+
+    def logical_and(self, x: SSAValue, other: SSAValue) -> SSAValue:
+        return self.call("pyfn.torch.logical_and", x, other)
+
+    def where(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self.call("pyfn.torch.where", condition, yes, no)
+
+    def above(self, x: SSAValue, bound: float) -> SSAValue:
+        return self.call("pyfn.torch.gt", x, bound)
+
+    def any(self, x: SSAValue) -> SSAValue:
+        """Over the last dim, which stays."""
+        return self.call("pyfn.torch.any", x, -1, keepdim=True)
+
+    def clamp_below(self, x: SSAValue, bound: float) -> SSAValue:
+        return self.call("pyfn.torch.clamp", x, min=bound)
+
+    def full(self, value: float, dtype: torch.dtype, like: SSAValue) -> SSAValue:
+        """A tensor without dims that holds a number, on the device of `like`."""
+        type_ = tensor_type(like)
+        assert type_ is not None
+        return self.call("pyfn.torch.full", (), value, dtype=dtype, device=type_.device)
+
+    def contiguous(self, x: SSAValue) -> SSAValue:
+        return self.call("method.contiguous", x)
 
     def attention(
         self,
@@ -106,7 +153,8 @@ def in_order(view: View, make: Torch) -> SSAValue:
     """The value with its axes in the order of a view; dims it lacks have size one."""
     there = [axis for axis in view.axes if axis is not None]
     type_ = tensor_type(view.value)
-    assert type_ is not None and sorted(there) == list(range(type_.rank))
+    assert type_ is not None
+    assert sorted(there) == list(range(type_.rank))
     made = make.permute(view.value, there)
     for place, axis in enumerate(view.axes):
         if axis is None:
@@ -114,23 +162,35 @@ def in_order(view: View, make: Torch) -> SSAValue:
     return made
 
 
-def with_batch(view: View, batch: Sequence[Dim], reader: Reader, make: Torch) -> SSAValue:
-    """A view `[batch..., length, size]` as a value with the batch dims `batch`.
+def with_batch(
+    view: View,
+    own: Sequence[Dim],
+    batch: Sequence[Dim],
+    dtype: torch.dtype,
+    reader: Reader,
+    make: Torch,
+) -> SSAValue:
+    """A view `[own..., length, size]` as a value with the batch dims `batch`, of a dtype.
 
-    Where a reshape made it from a value that has those dims already, that one is taken.
+    Where a reshape made it from a value that has those dims already, that one is taken; where a
+    cast made it from a value of that dtype, too.
     """
-    view = seen_through(view, reader)
-    tail = view.shape[-2:]
-    wanted = (*batch, *tail)
-    term = reader.term(view.value)
-    if term is not None and term.kind == "reshape" and len(view.shape) != len(wanted):
+    view = seen_through(view, reader, dtype)
+    wanted = (*batch, *view.shape[-2:])
+    if not known_equal(tuple(own), tuple(batch), make.facts):
         source = _before_reshape(view, wanted, reader, make.facts)
         if source is not None:
-            return in_order(seen_through(source, reader), make)
-    made = in_order(view, make)
-    if len(view.shape) == len(wanted):
-        return make.expand(made, wanted)
-    return make.reshape(made, wanted)
+            view = seen_through(source, reader, dtype)
+            return side_by_side(make.cast(in_order(view, make), dtype), make)
+    made = make.expand(in_order(view, make), (*own, *view.shape[-2:]))
+    return side_by_side(make.cast(make.reshape(made, wanted), dtype), make)
+
+
+def side_by_side(value: SSAValue, make: Torch) -> SSAValue:
+    """The value with the elements of its last dim side by side in memory, as kernels want them."""
+    type_ = tensor_type(value)
+    assert type_ is not None
+    return value if type_.stride[-1] == 1 else make.contiguous(value)
 
 
 def _before_reshape(
@@ -139,26 +199,51 @@ def _before_reshape(
     """What a reshape was made from, if it has the wanted batch dims, and the same last two dims
     in the order that the view has them in.
     """
-    if None in view.axes or view.axes[:-2] != identity(len(view.axes) - 2):
-        return None
-    source = reader.term(view.value)
-    assert source is not None
-    below = tensor_type(source.x)
-    if below is None or below.rank != len(wanted):
-        return None
+    term = reader.term(view.value)
     rank = len(view.axes)
+    if term is None or term.kind != "reshape" or view.axes[:-2] != identity(rank - 2):
+        return None
+    below = tensor_type(term.x)
+    if below is None or below.rank != len(wanted) or None in view.axes:
+        return None
     swapped = view.axes[-2:] == (rank - 1, rank - 2)
     tail = (wanted[-1], wanted[-2]) if swapped else wanted[-2:]
     if not known_equal(below.shape, (*wanted[:-2], *tail), facts):
         return None
     last = (below.rank - 1, below.rank - 2) if swapped else (below.rank - 2, below.rank - 1)
-    return View(source.x, (*range(below.rank - 2), *last))
+    return View(term.x, (*range(below.rank - 2), *last))
 
 
-def four_dims(batch: Sequence[Dim]) -> tuple[int, tuple[Dim, ...]]:
-    """How many dims to add in front of batch dims to have two of them, and those dims."""
-    missing = max(0, 2 - len(batch))
-    return missing, ((1,) * missing + tuple(batch))
+def regrouped(value: SSAValue, place: Place, batch: Sequence[Dim], make: Torch) -> SSAValue:
+    """A tensor that broadcasts to the scores at a place, as one that broadcasts to
+    `[batch..., rows, columns]`. Dims of size one stay, where the batch dims allow it.
+    """
+    type_ = tensor_type(value)
+    assert type_ is not None
+    missing = len(place.axes) - type_.rank
+    view = View(value, tuple(None if axis < missing else axis - missing for axis in place.axes))
+    sizes = view.shape
+    if all(size == 1 for size in sizes[:-2]):
+        shared = (None,) * len(batch)
+        there = [axis for axis in view.axes[:-2] if axis is not None]
+        if not there:
+            return in_order(View(value, (*shared, *view.axes[-2:])), make)
+        return make.reshape(in_order(view, make), (*(1 for _ in batch), *sizes[-2:]))
+    made = in_order(view, make)
+    if known_equal(place.batch, tuple(batch), make.facts):
+        return made
+    made = make.expand(made, (*place.batch, *sizes[-2:]))
+    return make.reshape(made, (*batch, *sizes[-2:]))
+
+
+def two_dims(batch: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The two batch dims that hold all batches: what is missing is one, what is too much joined."""
+    if len(batch) <= 2:
+        return (*((1,) * (2 - len(batch))), *batch)
+    first: Dim = batch[0]
+    for size in batch[1:-1]:
+        first = expressions.mul(first, size)
+    return (first, batch[-1])
 
 
 def shape_of(value: SSAValue) -> tuple[Dim, ...]:
@@ -167,4 +252,4 @@ def shape_of(value: SSAValue) -> tuple[Dim, ...]:
     return type_.shape
 
 
-__all__ = ["Torch", "four_dims", "in_order", "shape_of", "with_batch"]
+__all__ = ["Torch", "in_order", "regrouped", "shape_of", "side_by_side", "two_dims", "with_batch"]

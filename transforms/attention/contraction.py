@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -30,6 +30,18 @@ class Contraction:
     @property
     def rank(self) -> int:
         return len(self.order)
+
+    def swapped(self) -> Contraction:
+        """The same product as that of the transposed operands, transposed."""
+        rows, columns = self.rank - 2, self.rank - 1
+        batch = identity(rows)
+        order = tuple({rows: columns, columns: rows}.get(part, part) for part in self.order)
+        return replace(
+            self,
+            left=self.right.reordered((*batch, columns, rows)),
+            right=self.left.reordered((*batch, columns, rows)),
+            order=order,
+        )
 
 
 def contraction(value: Any, reader: Reader) -> Contraction | None:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.ir.ambient_modes import UnknownMode, graph_modes, mode_ops
 from xductor.ir.graph import GraphOp, OutputOp
-from xductor.ir.inference import InferenceEnv
+from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.transforms.attention.building import Torch
+from xductor.transforms.attention.known_values import KnownValues
+from xductor.transforms.attention.layouts import layout_is_seen
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
 from xductor.transforms.attention.reading import Reader
-from xductor.transforms.attention.replacement import Options, replacement
+from xductor.transforms.attention.replacement import Options, Replacement
+from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.op_effects import Bodies, effects_of
+from xductor.transforms.graphs import facts_of, graphs_of
+from xductor.transforms.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,
     Violation,
-    check_aliases,
-    check_effects,
     check_output,
     check_region,
 )
@@ -46,6 +49,10 @@ class Fragment:
     @property
     def anchor(self) -> TorchOp:
         return self.attention.root
+
+    @property
+    def outputs(self) -> list[SSAValue]:
+        return [self.attention.result]
 
     def matched_ops(self) -> list[tuple[None, TorchOp]]:
         return [(None, op) for op in self.attention.ops]
@@ -68,35 +75,33 @@ class _Fusion:
         self.bodies = bodies
         self.options = options
         self.report = report
-        self.reader = Reader()
+        versions = WrittenVersions(graph, bodies)
+        self.reader = Reader(versions if versions else None)
+        self.known = KnownValues(self.reader, facts_of(graph))
+        self.matcher = Matcher(self.reader, self.known, self.known.facts)
 
     def run(self) -> int:
-        roots: list[TorchOp] = []
-        for op in self.graph.block.ops:
-            if (
-                isinstance(op, TorchOp)
-                and len(op.results) == 1
-                and self.reader.kind(op.results[0]) in PRODUCTS
-            ):
-                roots.append(op)
+        roots = [op for op in self.graph.block.ops if self._is_product(op)]
         if len(roots) < 2:
             return 0
-        fused = 0
         with InferenceEnv.of(self.graph) as env:
             state = GraphState(self.graph, self.bodies, env)
-            for root in roots:
-                fused += self._try(root, state)
-        return fused
+            return sum(self._try(root, state) for root in roots)
+
+    def _is_product(self, op: Any) -> TypeGuard[TorchOp]:
+        if not isinstance(op, TorchOp) or len(op.results) != 1:
+            return False
+        return self.reader.kind(op.results[0]) in PRODUCTS
 
     def _try(self, root: TorchOp, state: GraphState) -> bool:
         try:
-            attention = Matcher(self.reader, state.facts).at(root)
+            attention = self.matcher.at(root)
             self._apply(attention, state)
         except NotAttention as refusal:
             if refusal.near and self.report is not None:
                 self.report(root, refusal.reason)
             return False
-        except (Declined, Violation, Unbuildable) as refusal:
+        except (Declined, Violation, Unbuildable, UnknownMode) as refusal:
             if self.report is not None:
                 self.report(root, str(refusal))
             return False
@@ -105,6 +110,7 @@ class _Fusion:
     def _apply(self, attention: Attention, state: GraphState) -> None:
         fragment: Any = Fragment(attention)
         _check_escape(attention)
+        _check_effects(attention, state)
         root = attention.root
         builder = ReplacementBuilder(
             state.env,
@@ -115,18 +121,30 @@ class _Fusion:
             lambda value: _is_above(value, root, state),
         )
         try:
-            new = replacement(attention, self.reader, Torch(builder, state.facts), self.options)
-            made = builder.made
-            check_region(fragment, made, state)
-            check_output(attention.result, new, 0, state)
-            check_effects(fragment, made, state)
-            check_aliases([(attention.result, new)], state)
+            with modes_at(root, state):
+                new = self._replacement(attention, builder, state)
+            check_region(fragment, builder.made, state)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
         except BaseException:
             builder.discard()
             raise
-        self._connect(attention, new, made, state)
+        self._connect(attention, new, builder.made, state)
+
+    def _replacement(
+        self, attention: Attention, builder: ReplacementBuilder, state: GraphState
+    ) -> SSAValue:
+        """The new result. Its kernel lays it out as it likes, so where that would be seen it is
+        copied into the layout that the product has.
+        """
+        make = Torch(builder, state.facts)
+        replacement = Replacement(attention, self.reader, self.known, make, self.options)
+        new, call = replacement.value()
+        if layout_is_seen(attention.result, call, builder.made, new, state):
+            builder.discard()
+            new, call = replacement.value(as_product=True)
+            check_output(attention.result, new, 0, state)
+        return new
 
     def _connect(
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
@@ -136,12 +154,13 @@ class _Fusion:
             block.insert_op_before(op, root)
             state.order.insert(op, root)
         attention.result.replace_all_uses_with(new)
-        pending: list[Any] = sorted(dict.fromkeys(attention.ops), key=state.order.key, reverse=True)
+        matched = set(attention.ops)
+        pending: list[Any] = sorted(matched, key=state.order.key, reverse=True)
         while pending:
             op = pending.pop(0)
             if op.parent is None or any(result.first_use is not None for result in op.results):
                 continue
-            if op not in attention.ops and not _is_pure(op):
+            if op not in matched and not _is_pure(op):
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
             state.order.forget(op)
@@ -162,6 +181,54 @@ def _check_escape(attention: Attention) -> None:
                 raise NotAttention(f"what {what.name} gives is {where} too", near=True)
 
 
+def _check_effects(attention: Attention, state: GraphState) -> None:
+    """The one draw of random numbers does not pass another, and writes stay inside."""
+    inside = set(attention.ops)
+    draws = [op for op in attention.ops if effects_of(op).rng]
+    crossed = state.draw_between(draws, attention.root) if draws else None
+    if crossed is not None:
+        raise Declined(f"a random draw would move across {crossed.name}")
+    for op in attention.ops:
+        effects = effects_of(op)
+        if effects.unknown or effects.host or effects.collective or effects.mode:
+            raise Declined(f"{op.name} has an effect")
+        for index in written_operands(op, state.bodies):
+            if storage_root(op.operands[index]).owner not in inside:
+                raise Declined(f"{op.name} writes to what others may read")
+
+
+@contextmanager
+def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
+    """Infer types as they are at an op: under the modes that the ops above it have set.
+
+    Raises UnknownMode: one of those cannot be followed.
+    """
+    changes = list(mode_ops(state.graph, op)) if state.env.with_grad else []
+    if not changes:
+        yield
+        return
+    before = state.env.modes
+    with graph_modes(state.graph.ambient.data) as modes:
+        for change in changes:
+            args, kwargs = _constants(change)
+            modes.apply(change, args, kwargs)
+        if modes.functorch:
+            raise UnknownMode("within a functorch transform")
+        state.env.modes = modes.key()
+        try:
+            yield
+        finally:
+            state.env.modes = before
+
+
+def _constants(op: TorchOp) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call that changes modes; None for those that are values."""
+    from xductor.ir.python_calls import CallArguments
+
+    calls = CallArguments(lambda _: None, lambda _: None)
+    return calls.of(type(op), op.args.data, [None] * len(op.operands))
+
+
 def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
 
@@ -172,4 +239,4 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     return value.op not in state.order.keys or state.order.before(value.op, op)
 
 
-__all__ = ["PRODUCTS", "Report", "fuse"]
+__all__ = ["PRODUCTS", "Report", "fuse", "modes_at"]

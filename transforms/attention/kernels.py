@@ -1,34 +1,49 @@
-"""Whether a device has a fused kernel for an attention, asked before one is made."""
+"""Whether a device has a fused kernel for an attention, asked before one is made.
+
+`scaled_dot_product_attention` takes everything, and computes what no kernel takes by products and a
+softmax again, at more cost than the graph that was there. Which kernel it will choose cannot be asked
+of fake tensors, so the conditions of the kernels stand here; a test compares them with what is
+chosen for real tensors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from xductor.ir.types import Dim
+from xductor.ir.types import Dim, TensorFields
 
 
 @dataclass(frozen=True)
 class Request:
     """What a fused call would be asked to compute.
 
-    - `grad`: whether a gradient flows to query, key or value; `mask_grad`: to the mask.
-    - `mask`: the mask's dtype, if there is one.
+    `query`, `key`, `value` and `mask` have four dims; `grad`: whether a gradient flows back.
     """
 
     device: torch.device
     dtype: torch.dtype
-    query: Sequence[Dim]
-    key: Sequence[Dim]
-    value: Sequence[Dim]
-    mask: torch.dtype | None = None
-    mask_grad: bool = False
+    query: TensorFields
+    key: TensorFields
+    value: TensorFields
+    mask: TensorFields | None = None
     dropout: float = 0.0
     causal: bool = False
-    grouped: bool = False
     grad: bool = False
+
+    @property
+    def mask_grad(self) -> bool:
+        return self.mask is not None and "requires_grad" in self.mask.flags
+
+    @property
+    def grouped(self) -> bool:
+        return self.key.shape[1] != self.query.shape[1]
+
+    @property
+    def sizes(self) -> tuple[Dim, Dim, Dim]:
+        """The sizes of a head in query, key and value."""
+        return self.query.shape[-1], self.key.shape[-1], self.value.shape[-1]
 
 
 def refusal(request: Request) -> str | None:
@@ -36,7 +51,21 @@ def refusal(request: Request) -> str | None:
     answer = _DEVICES.get(request.device.type)
     if answer is None:
         return f"no fused attention is known for {request.device.type}"
+    for tensor in (request.query, request.key, request.value):
+        if any(size == 0 for size in tensor.shape):
+            return "there is nothing to compute"
     return answer(request)
+
+
+def _one_size(request: Request) -> bool:
+    query, key, value = request.sizes
+    return query == key == value
+
+
+def _unit_strides(request: Request) -> bool:
+    """Whether the sizes of a head lie side by side in memory."""
+    tensors = (request.query, request.key, request.value)
+    return all(one.stride[-1] == 1 or one.shape[-1] == 1 for one in tensors)
 
 
 _CPU_DTYPES = frozenset((torch.float32, torch.float64, torch.bfloat16, torch.float16))
@@ -51,11 +80,65 @@ def _cpu(request: Request) -> str | None:
         return "the kernel on cpu has no dropout"
     if request.mask_grad:
         return "the kernel on cpu gives no gradient of the mask"
-    if request.query[-1] != request.value[-1] or request.query[-1] != request.key[-1]:
+    if not _one_size(request):
         return "the kernel on cpu needs heads of one size"
+    if not _unit_strides(request):
+        return "the kernel on cpu needs heads that lie side by side"
     return None
 
 
-_DEVICES = {"cpu": _cpu}
+def _cuda(request: Request) -> str | None:
+    if request.dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision != "tf32":
+        return "the kernels on cuda compute float32 in tf32, which is switched off"
+    if request.dtype not in (torch.float32, torch.bfloat16, torch.float16):
+        return f"the kernels on cuda do not take {request.dtype}"
+    if not _unit_strides(request):
+        return "the kernels on cuda need heads that lie side by side"
+    flash, efficient = _flash(request), _efficient(request)
+    return None if flash is None or efficient is None else f"{flash}, and {efficient}"
+
+
+def _flash(request: Request) -> str | None:
+    """Why flash attention on cuda does not take a request."""
+    if not torch.backends.cuda.flash_sdp_enabled():
+        return "flash attention is switched off"
+    if request.dtype is torch.float32:
+        return "flash attention takes half precision only"
+    if _capability(request.device) < (8, 0):
+        return "flash attention needs a newer device"
+    if request.mask is not None:
+        return "flash attention takes no mask"
+    if not _one_size(request):
+        return "flash attention needs heads of one size"
+    size = request.sizes[0]
+    if not isinstance(size, int) or size > 256:
+        return f"flash attention takes no heads of size {size}"
+    return None
+
+
+def _efficient(request: Request) -> str | None:
+    """Why memory-efficient attention on cuda does not take a request."""
+    if not torch.backends.cuda.mem_efficient_sdp_enabled():
+        return "memory-efficient attention is switched off"
+    if request.grouped:
+        return "memory-efficient attention knows no groups of heads"
+    if request.dtype is torch.bfloat16 and _capability(request.device) < (8, 0):
+        return "memory-efficient attention needs a newer device for bfloat16"
+    aligned = 4 if request.dtype is torch.float32 else 8
+    for size in (request.sizes[0], request.sizes[2]):
+        if not isinstance(size, int) or size % aligned:
+            return f"memory-efficient attention takes no heads of size {size}"
+    if request.sizes[0] != request.sizes[1]:
+        return "memory-efficient attention needs queries and keys of one size"
+    return None
+
+
+def _capability(device: torch.device) -> tuple[int, int]:
+    if not torch.cuda.is_available():
+        return (8, 0)  # fake tensors of a device that is not there
+    return torch.cuda.get_device_capability(device)
+
+
+_DEVICES = {"cpu": _cpu, "cuda": _cuda}
 
 __all__ = ["Request", "refusal"]

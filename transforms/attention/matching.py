@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -9,33 +10,64 @@ from xdsl.ir import SSAValue
 from xductor.ir.facts import Facts
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import Dim
-from xductor.transforms.attention.axes import View, identity, seen_through
+from xductor.transforms.attention.axes import View, identity
 from xductor.transforms.attention.contraction import Contraction, contraction
-from xductor.transforms.attention.parts import Attention, Mask, NotAttention
-from xductor.transforms.attention.reading import Reader, Term, tensor_type
-from xductor.transforms.attention.scales import constant
+from xductor.transforms.attention.known_values import KnownValues, as_choice
+from xductor.transforms.attention.parts import (
+    Added,
+    Attention,
+    Factor,
+    Kept,
+    Mask,
+    NotAttention,
+    Place,
+)
+from xductor.transforms.attention.reading import Reader, Term, rank_of, tensor_type
 from xductor.transforms.attention.softmax import Softmax, softmax
 from xductor.transforms.replacement import known_equal
-
-_FLOATS = frozenset(("torch.float16", "torch.bfloat16", "torch.float32", "torch.float64"))
 
 
 class Matcher:
     """Looks for attention in one graph."""
 
-    def __init__(self, reader: Reader, facts: Facts) -> None:
+    def __init__(self, reader: Reader, known: KnownValues, facts: Facts) -> None:
         self.reader = reader
+        self.known = known
         self.facts = facts
+        self._scores: dict[SSAValue, bool] = {}
+
+    def leads_to_product(self, value: Any, steps: int = 40) -> bool:
+        """Whether a value comes from a product by calls that scores may go through."""
+        if steps == 0 or rank_of(value) is None:
+            return False
+        if value not in self._scores:
+            self._scores[value] = False
+            self._scores[value] = self._leads(value, steps)
+        return self._scores[value]
+
+    def _leads(self, value: SSAValue, steps: int) -> bool:
+        if contraction(value, self.reader) is not None:
+            return True
+        term = self.reader.term(value)
+        if term is None or term.kind not in _ON_THE_WAY:
+            return False
+        sides = [term.x] if term.kind in _UNARY else [term.x, term.y]
+        return any(self.leads_to_product(one, steps - 1) for one in sides)
 
     def at(self, root: TorchOp) -> Attention:
         """The attention that ends in `root`.
 
         Raises NotAttention: there is none, or it is of a kind that no fused call computes.
         """
-        last = contraction(root.results[0], self.reader) if len(root.results) == 1 else None
+        last = contraction(root.results[0], self.reader)
         if last is None or last.added is not None or last.alpha != 1:
             raise NotAttention("no plain product")
-        return _Descent(self, root, last).attention()
+        for one in (last, last.swapped()):
+            descent = _Descent(self, root, one)
+            found = descent.to_softmax()
+            if found is not None:
+                return descent.attention(found)
+        raise NotAttention("no softmax")
 
 
 class _Descent:
@@ -45,50 +77,56 @@ class _Descent:
     """
 
     def __init__(self, matcher: Matcher, root: TorchOp, last: Contraction) -> None:
+        self.matcher = matcher
         self.reader = matcher.reader
+        self.known = matcher.known
         self.facts = matcher.facts
         self.root = root
         self.last = last
         self.ops: list[TorchOp] = [root]
         self.masks: list[Mask] = []
+        self.factors: list[Factor] = []
+        self.zeroed: list[Kept] = []
         self.scale = 1.0
         self.dropout = 0.0
         self.draw: TorchOp | None = None
-        if None in last.left.axes:
-            raise NotAttention("the probabilities are broadcast")
         self.current: SSAValue = last.left.value
         self.axes: tuple[int, ...] = tuple(axis for axis in last.left.axes if axis is not None)
+        self.outer = self.place
 
-    def attention(self) -> Attention:
-        outer = self.batch
-        found = self._to_softmax()
+    def attention(self, found: Softmax) -> Attention:
+        if None in self.last.left.axes:
+            raise NotAttention("the probabilities are the same for several batches", near=True)
         self.ops += found.ops
-        if found.dim % self._rank() != self.axes[-1]:
+        if found.dim % len(self.axes) != self.axes[-1]:
             raise NotAttention("the softmax is over another dim", near=True)
         self.current = found.x
         first = self._to_product()
+        inner = self.place
+        scores = tensor_type(self.current)
         query, key = self._operands(first)
-        rank = len(outer) + 2
+        if self.zeroed and not self._zeros_follow_masks():
+            raise NotAttention("probabilities are set to zero where scores are not", near=True)
+        assert scores is not None
         return Attention(
             root=self.root,
             query=query,
             key=key,
             value=self.last.right,
             scale=self.scale,
+            factors=self.factors,
             masks=self.masks,
-            inner_batch=self.batch,
-            outer_batch=outer,
-            order=self.last.order if rank == self.last.rank else identity(rank),
+            inner=inner,
+            outer=self.outer,
+            order=self.last.order,
+            scores=scores.dtype,
             dropout=self.dropout,
             draw=self.draw,
-            safe=found.safe,
-            ops=self.ops,
+            safe=found.safe or bool(self.zeroed),
+            ops=list(dict.fromkeys(self.ops)),
         )
 
     # Where it stands.
-
-    def _rank(self) -> int:
-        return len(self.axes)
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -97,13 +135,12 @@ class _Descent:
         return type_.shape
 
     @property
-    def batch(self) -> tuple[Dim, ...]:
-        """The sizes of the batch dims of the current value."""
-        return tuple(self.shape[axis] for axis in self.axes[:-2])
+    def place(self) -> Place:
+        return Place(self.axes, tuple(self.shape[axis] for axis in self.axes))
 
     # The steps.
 
-    def _to_softmax(self) -> Softmax:
+    def to_softmax(self) -> Softmax | None:
         """Through copies, casts, reshapes of the batch and dropout, to the softmax."""
         while True:
             found = softmax(self.current, self.reader)
@@ -111,14 +148,14 @@ class _Descent:
                 return found
             term = self.reader.term(self.current)
             if term is None:
-                raise NotAttention("no softmax")
+                return None
             if term.kind == "dropout":
                 if self.draw is not None:
-                    raise NotAttention("two dropouts", near=True)
+                    return None
                 self.dropout, self.draw = term.p, term.op
                 self._down(term, term.x)
-            elif not self._through(term):
-                raise NotAttention("no softmax")
+            elif not (self._through(term) or self._zeroes(term)):
+                return None
 
     def _to_product(self) -> Contraction:
         """Through scales and masks, to the product that makes the scores."""
@@ -129,7 +166,9 @@ class _Descent:
                 return first
             term = self.reader.term(self.current)
             if term is None:
-                raise NotAttention("the softmax is not of a product", near=True)
+                owner: Any = self.current.owner
+                name = getattr(owner, "name", "an input")
+                raise NotAttention(f"the softmax is not of a product: {name}", near=True)
             if not (self._through(term) or self._scaled(term) or self._masked(term)):
                 raise NotAttention(f"the scores go through {term.op.name}", near=True)
 
@@ -139,28 +178,33 @@ class _Descent:
 
     def _through(self, term: Term) -> bool:
         """Past a call that keeps the numbers: a copy, a cast, a permutation, a reshape."""
-        if term.kind == "copy":
-            self._down(term, term.x)
-        elif term.kind == "cast":
+        if term.kind == "cast":
             before, after = tensor_type(term.x), tensor_type(term.op.results[0])
             if before is None or after is None:
                 return False
             if not (before.dtype.is_floating_point and after.dtype.is_floating_point):
                 return False
-            self._down(term, term.x)
         elif term.kind == "permute":
             self.axes = tuple(term.dims[axis] for axis in self.axes)
-            self._down(term, term.x)
+        elif term.kind == "expand":
+            if not self._has_same_shape(term.x):
+                return False
         elif term.kind == "reshape":
             return self._regrouped(term)
-        else:
+        elif term.kind != "copy":
             return False
+        self._down(term, term.x)
         return True
 
     def _regrouped(self, term: Term) -> bool:
         """Past a reshape that joins or cuts batch dims only."""
         below = tensor_type(term.x)
-        if below is None or below.rank < 2 or self.axes != identity(self._rank()):
+        if below is None or below.rank < 2:
+            return False
+        if self._has_same_shape(term.x):
+            self._down(term, term.x)
+            return True
+        if self.axes != identity(len(self.axes)):
             return False
         if not known_equal(below.shape[-2:], self.shape[-2:], self.facts):
             return False
@@ -169,74 +213,131 @@ class _Descent:
         return True
 
     def _scaled(self, term: Term) -> bool:
-        """Past a multiplication or division of the scores by a number."""
+        """Past a multiplication or division of the scores."""
         if term.kind not in ("mul", "div") or term.args.get("rounding_mode") is not None:
             return False
         for scores, other in ((term.x, term.y), (term.y, term.x)):
-            if not self._is_score_like(scores):
+            if not self._continues(scores) or (term.kind == "div" and scores is not term.x):
                 continue
-            number = constant(other, self.reader)
+            number = self._number(other)
             if number is None:
-                continue
-            if term.kind == "div":
-                if scores is term.y or number == 0:
-                    return False
-                number = 1 / number
-            self.scale *= number
-            self.masks = [mask for mask in self.masks]
+                self._factor(other, term.kind == "div")
+            elif number == 0 or not math.isfinite(number):
+                return False
+            else:
+                self.scale *= 1 / number if term.kind == "div" else number
             self._down(term, scores)
             return True
         return False
+
+    def _factor(self, value: Any, divides: bool) -> None:
+        """A factor that is no constant; it may differ from batch to batch, not within one."""
+        type_ = tensor_type(value)
+        if not isinstance(value, SSAValue):
+            raise NotAttention("the scale is no number", near=True)
+        if type_ is not None:
+            missing = len(self.axes) - type_.rank
+            for axis in self.axes[-2:]:
+                if axis >= missing and type_.shape[axis - missing] != 1:
+                    raise NotAttention("the scale depends on the position", near=True)
+            if not type_.dtype.is_floating_point:
+                raise NotAttention("the scale is no floating point tensor", near=True)
+        self.factors.append(Factor(value, self.place, divides))
 
     def _masked(self, term: Term) -> bool:
-        """Past a mask that is added to the scores."""
-        if term.kind != "add" or term.args.get("alpha", 1) != 1:
-            return False
-        for scores, other in ((term.x, term.y), (term.y, term.x)):
-            if not self._leads_to_product(scores):
-                continue
-            if tensor_type(other) is None or not self._is_score_like(scores):
+        """Past a mask: added, or set in the place of some scores."""
+        if term.kind in ("add", "sub"):
+            alpha = term.args.get("alpha", 1)
+            if type(alpha) not in (int, float):
                 return False
-            self.masks.append(Mask("added", other, self.axes, self.batch, factor=self.scale))
+            for scores, other in ((term.x, term.y), (term.y, term.x)):
+                swapped = scores is term.y
+                if not self._continues(scores) or (swapped and (term.kind == "sub" or alpha != 1)):
+                    continue
+                self._add(other, -alpha if term.kind == "sub" else alpha)
+                self._down(term, scores)
+                return True
+        if term.kind == "where" and self._continues(term.x, term.y):
+            kept = self._continues(term.x)
+            scores, other = (term.x, term.y) if kept else (term.y, term.x)
+            fill = self._number(other)
+            if fill is None or tensor_type(term.condition) is None:
+                return False
+            self._below_factors()
+            fill = fill * self.scale if fill else 0.0
+            self.masks.append(Kept(term.condition, self.place, kept, fill))
             self._down(term, scores)
             return True
         return False
 
-    def _is_score_like(self, value: Any) -> bool:
-        """Whether a value has the sizes of the current one."""
+    def _add(self, value: Any, sign: float) -> None:
+        self._below_factors()
+        if tensor_type(value) is None:
+            number = self._number(value)
+            if number is None or not math.isfinite(number):
+                raise NotAttention("what is added to the scores is no tensor", near=True)
+            return  # the same for all: softmax does not see it
+        self.masks.append(Added(value, self.place, sign * self.scale))
+
+    def _below_factors(self) -> None:
+        if self.factors:
+            raise NotAttention("masked scores are multiplied by a tensor", near=True)
+
+    def _zeroes(self, term: Term) -> bool:
+        """Past a `masked_fill(mask, 0)` of the probabilities; whether the scores have the same
+        mask is seen later.
+        """
+        if term.kind != "where":
+            return False
+        for kept, other in ((term.x, term.y), (term.y, term.x)):
+            if self._number(other) == 0 and self._has_same_shape(kept):
+                when = kept is term.x
+                self.zeroed.append(Kept(term.condition, self.place, when, 0.0))
+                self._down(term, kept)
+                return True
+        return False
+
+    def _zeros_follow_masks(self) -> bool:
+        """Whether what was set to zero behind the softmax is masked in front of it."""
+        masked = {
+            (mask.value, mask.when)
+            for mask in self.masks
+            if isinstance(mask, Kept) and mask.fill == -math.inf
+        }
+        return all((zero.value, zero.when) in masked for zero in self.zeroed)
+
+    # What operands are.
+
+    def _number(self, value: Any) -> float | None:
+        """The number that all elements of a value are, if that is known."""
+        choice = as_choice(self.known.of(value))
+        return choice.yes if choice is not None and choice.yes == choice.no else None
+
+    def _has_same_shape(self, value: Any) -> bool:
         type_ = tensor_type(value)
         return type_ is not None and known_equal(type_.shape, self.shape, self.facts)
 
-    def _leads_to_product(self, value: Any) -> bool:
-        """Whether a value comes from a product, by calls that scores may go through."""
-        for _ in range(16):
-            if contraction(value, self.reader) is not None:
-                return True
-            term = self.reader.term(value)
-            if term is None or term.kind not in _SCORE_CALLS:
-                return False
-            if term.kind in ("mul", "div", "add"):
-                inner = [
-                    one for one in (term.x, term.y)
-                    if tensor_type(one) is not None and self._leads_to_product(one)
-                ]  # fmt: skip
-                return bool(inner)
-            value = term.y if term.kind == "where" else term.x
-        return False
+    def _continues(self, *values: Any) -> bool:
+        """Whether one of the values is scores: it has their sizes, and comes from a product by
+        calls that scores may go through.
+        """
+        return any(
+            self._has_same_shape(value) and self.matcher.leads_to_product(value) for value in values
+        )
 
     # The end.
 
     def _operands(self, first: Contraction) -> tuple[View, View]:
         """Query and key: the sides of the first product that make the rows and the columns."""
-        if first.alpha != 1:
-            if type(first.alpha) not in (int, float):
-                raise NotAttention("the product is scaled by a value", near=True)
-            self.scale *= first.alpha
         if first.added is not None:
-            raise NotAttention("something is added inside of the product", near=True)
+            if type(first.beta) not in (int, float):
+                raise NotAttention("what is added is scaled by a value", near=True)
+            self._add(first.added, first.beta)
+        if type(first.alpha) not in (int, float) or first.alpha == 0:
+            raise NotAttention("the product is scaled by a value", near=True)
+        self.scale *= first.alpha
         parts = tuple(first.order[axis] for axis in self.axes)
-        rank = first.rank
-        rows, columns = rank - 2, rank - 1
+        rows, columns = first.rank - 2, first.rank - 1
         if any(part >= rows for part in parts[:-2]):
             raise NotAttention("rows or columns of the scores are batch dims", near=True)
         left = first.left.reordered((*parts[:-2], rows, columns))
@@ -248,8 +349,7 @@ class _Descent:
         raise NotAttention("the softmax is over another dim", near=True)
 
 
-_SCORE_CALLS = frozenset(
-    ("copy", "cast", "permute", "reshape", "mul", "div", "add", "where", "softmax")
-)
+_UNARY = frozenset(("copy", "cast", "permute", "reshape", "expand"))
+_ON_THE_WAY = _UNARY | {"mul", "div", "add", "sub", "where"}
 
-__all__ = ["Matcher", "seen_through"]
+__all__ = ["Matcher"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.operations import TorchOp
@@ -25,34 +26,65 @@ class NotAttention(Exception):
 
 
 @dataclass(frozen=True)
-class Mask:
-    """One thing that masks the scores.
+class Place:
+    """Where in the chain of scores something acts.
 
-    - `added`: a tensor that is added to them, times `factor`.
-    - `keep`: a boolean tensor; where it is `kept` the scores stay, elsewhere they are `fill`.
-
-    `axes` is the order of the scores' axes, at the place where the mask acts, by their parts;
-    `rank` is how many there are. The mask broadcasts to them.
+    - `axes`: the axis of the scores there that plays each part of `[batch..., rows, columns]`.
+    - `shape`: the sizes there, in the order of the parts.
     """
 
-    kind: Literal["added", "keep"]
-    value: Any
     axes: tuple[int, ...]
-    batch: tuple[Dim, ...]
-    factor: float = 1.0
-    kept: bool = True
-    fill: float = 0.0
+    shape: tuple[Dim, ...]
+
+    @property
+    def batch(self) -> tuple[Dim, ...]:
+        return self.shape[:-2]
+
+
+@dataclass(frozen=True)
+class Added:
+    """A tensor, times `factor`, added to the scores."""
+
+    value: SSAValue
+    place: Place
+    factor: float
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Scores stay where a boolean tensor is `when`; elsewhere they become `fill`."""
+
+    value: SSAValue
+    place: Place
+    when: bool
+    fill: float
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A number that only the run knows, or one for each batch, by which scores are multiplied
+    (or divided)."""
+
+    value: Any
+    place: Place
+    divides: bool
+
+
+Mask = Added | Kept
 
 
 @dataclass
 class Attention:
-    """`softmax(query @ key^T * scale + masks) @ value`, with dropout on the probabilities.
+    """`softmax(query @ key^T * scale * factors + masks) @ value`, with dropout of probabilities.
 
     - `query`, `key`, `value`: views in the order `[batch..., length, size]`.
-    - `inner_batch`: the batch dims at the scores; `outer_batch`: those at the last product.
+    - `inner`: the place of the scores as the first product makes them.
+    - `outer`: the place of the probabilities as the last product takes them.
     - `order`: axis `i` of the result is axis `order[i]` of `[batch..., rows, size]`.
-    - `ops`: all the ops that the fused call stands for; `interior`: the values they pass on.
+    - `scores`: the dtype of the first product.
     - `draw`: the op that drops out, if one does.
+    - `safe`: a row without a column gives zeros, not NaN.
+    - `ops`: all the ops that the fused call stands for.
     """
 
     root: TorchOp
@@ -60,10 +92,12 @@ class Attention:
     key: View
     value: View
     scale: float
+    factors: list[Factor]
     masks: list[Mask]
-    inner_batch: tuple[Dim, ...]
-    outer_batch: tuple[Dim, ...]
+    inner: Place
+    outer: Place
     order: tuple[int, ...]
+    scores: torch.dtype
     dropout: float = 0.0
     draw: TorchOp | None = None
     safe: bool = False
@@ -79,4 +113,4 @@ class Attention:
         return [result for op in self.ops if op is not self.root for result in op.results]
 
 
-__all__ = ["Attention", "Mask", "NotAttention"]
+__all__ = ["Added", "Attention", "Factor", "Kept", "Mask", "NotAttention", "Place"]

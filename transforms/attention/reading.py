@@ -1,15 +1,15 @@
 """One vocabulary for the calls that attention is spelled with, whatever spells them.
 
-A `Term` is what defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)` and
-`aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are one
-kind each, whatever their arguments: the types of operand and result say the rest.
+A `Term` is what defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)`
+and `aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are
+one kind each, whatever their arguments: the types of operand and result say the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from xdsl.ir import OpResult, SSAValue
@@ -41,7 +41,8 @@ class Term:
             raise AttributeError(f"a term {self.kind!r} has no argument {name!r}") from None
 
 
-Read = Callable[[TorchOp, Args, "Reader"], "tuple[str, dict[str, Any]] | None"]
+Found = tuple[str, dict[str, Any]] | None
+Read = Callable[[TorchOp, Args], Found]
 
 
 def _first(args: Args) -> Any:
@@ -51,7 +52,7 @@ def _first(args: Args) -> Any:
 def _pair(kind: str) -> Read:
     """A function of two operands, the first two arguments."""
 
-    def read(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    def read(op: TorchOp, args: Args) -> Found:
         values = list(args.values())
         if len(values) < 2 or args.get("out") is not None:
             return None
@@ -64,7 +65,7 @@ def _pair(kind: str) -> Read:
 def _one(kind: str) -> Read:
     """A function of one tensor, the first argument."""
 
-    def read(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+    def read(op: TorchOp, args: Args) -> Found:
         if args.get("out") is not None:
             return None
         rest = {name: item for name, item in list(args.items())[1:] if name != "out"}
@@ -73,7 +74,7 @@ def _one(kind: str) -> Read:
     return read
 
 
-def _cast(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _cast(op: TorchOp, args: Args) -> Found:
     """Another dtype; a move to another device or layout is something else."""
     x = _first(args)
     before, after = tensor_type(x), tensor_type(op.results[0])
@@ -84,7 +85,7 @@ def _cast(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]]
     return ("copy" if before.dtype is after.dtype else "cast"), {"x": x}
 
 
-def _reshape(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _reshape(op: TorchOp, args: Args) -> Found:
     x = _first(args)
     before, after = tensor_type(x), tensor_type(op.results[0])
     if before is None or after is None or before.dtype is not after.dtype:
@@ -92,7 +93,7 @@ def _reshape(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, An
     return "reshape", {"x": x}
 
 
-def _transpose(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _transpose(op: TorchOp, args: Args) -> Found:
     values = list(args.values())
     rank = rank_of(values[0])
     if rank is None or len(values) != 3 or not all(type(one) is int for one in values[1:]):
@@ -104,7 +105,7 @@ def _transpose(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, 
     return "permute", {"x": values[0], "dims": tuple(order)}
 
 
-def _swap_last(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _swap_last(op: TorchOp, args: Args) -> Found:
     x = _first(args)
     rank = rank_of(x)
     if rank is None or rank < 2:
@@ -113,7 +114,7 @@ def _swap_last(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, 
     return "permute", {"x": x, "dims": order}
 
 
-def _permute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _permute(op: TorchOp, args: Args) -> Found:
     values = list(args.values())
     rank = rank_of(values[0])
     dims = values[1] if len(values) > 1 else None
@@ -126,7 +127,7 @@ def _permute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, An
     return "permute", {"x": values[0], "dims": tuple(dim % rank for dim in dims)}
 
 
-def _attribute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _attribute(op: TorchOp, args: Args) -> Found:
     """`x.mT`, `x.T`, as Dynamo records them."""
     values = list(args.values())
     if len(values) < 2 or values[1] not in ("mT", "T", "mH", "H"):
@@ -134,10 +135,10 @@ def _attribute(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, 
     type_ = tensor_type(values[0])
     if type_ is None or type_.dtype.is_complex or (values[1] in ("T", "H") and type_.rank != 2):
         return None
-    return _swap_last(op, {"x": values[0]}, reader)
+    return _swap_last(op, {"x": values[0]})
 
 
-def _getitem(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _getitem(op: TorchOp, args: Args) -> Found:
     """Indexing that only adds dims of size one is a reshape; other indexing is kept."""
     values = list(args.values())
     if len(values) != 2:
@@ -165,7 +166,7 @@ def is_full_slice(item: Any) -> bool:
     return is_slice(item) and all(part is None for part in item)
 
 
-def _where(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _where(op: TorchOp, args: Args) -> Found:
     values = list(args.values())
     if len(values) < 3 or "condition" not in args:
         return None
@@ -174,7 +175,7 @@ def _where(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]
     return "where", {"condition": condition, "x": rest[0], "y": rest[1]}
 
 
-def _masked_fill(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _masked_fill(op: TorchOp, args: Args) -> Found:
     """`x.masked_fill(mask, value)` is `where(mask, value, x)`."""
     values = list(args.values())
     if len(values) != 3:
@@ -182,19 +183,19 @@ def _masked_fill(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str
     return "where", {"condition": values[1], "x": values[2], "y": values[0]}
 
 
-def _softmax(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _softmax(op: TorchOp, args: Args) -> Found:
     x = _first(args)
     if args.get("out") is not None or rank_of(x) is None or type(args.get("dim")) is not int:
         return None
     return "softmax", {"x": x, "dim": args["dim"]}
 
 
-def _safe_softmax(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _safe_softmax(op: TorchOp, args: Args) -> Found:
     x = _first(args)
     return "safe_softmax", {"x": x, "dim": args.get("dim")}
 
 
-def _dropout(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _dropout(op: TorchOp, args: Args) -> Found:
     train = args.get("training", args.get("train"))
     p = args.get("p")
     if args.get("inplace") or type(train) is not bool or type(p) not in (int, float):
@@ -204,12 +205,12 @@ def _dropout(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, An
     return "dropout", {"x": _first(args), "p": float(p)}
 
 
-def _contraction(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
-    read = _pair("matmul")(op, args, reader)
+def _contraction(op: TorchOp, args: Args) -> Found:
+    read = _pair("matmul")(op, args)
     return None if read is None else ("matmul", {"x": read[1]["x"], "y": read[1]["y"]})
 
 
-def _baddbmm(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _baddbmm(op: TorchOp, args: Args) -> Found:
     values = list(args.values())
     if len(values) < 3 or args.get("out") is not None:
         return None
@@ -219,7 +220,7 @@ def _baddbmm(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, An
     }  # fmt: skip
 
 
-def _einsum(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _einsum(op: TorchOp, args: Args) -> Found:
     parts: list[Any] = []
     for item in args.values():
         parts += list(item) if isinstance(item, tuple | list) else [item]
@@ -229,7 +230,7 @@ def _einsum(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any
     return "einsum", {"equation": parts[0], "x": parts[1], "y": parts[2]}
 
 
-def _copy(op: TorchOp, args: Args, reader: Reader) -> tuple[str, dict[str, Any]] | None:
+def _copy(op: TorchOp, args: Args) -> Found:
     return "copy", {"x": _first(args)}
 
 
@@ -299,18 +300,30 @@ _READERS: dict[str, Read] = {
     "repeat_interleave": _one("repeat_interleave"),
 }
 
+#: Calls that write to their first argument what the functional call would give.
 _IN_PLACE = {
-    "operator.iadd": "add", "operator.isub": "sub", "operator.imul": "mul",
-    "operator.itruediv": "div", "add_": "add", "sub_": "sub", "mul_": "mul", "div_": "div",
+    "operator.iadd": "add",
+    "operator.isub": "sub",
+    "operator.imul": "mul",
+    "operator.itruediv": "div",
+    "add_": "add",
+    "sub_": "sub",
+    "mul_": "mul",
+    "div_": "div",
     "masked_fill_": "masked_fill",
-}  # fmt: skip
+}
 
 
 class Reader:
-    """Reads the terms of one graph, each once."""
+    """Reads the terms of one graph, each once.
 
-    def __init__(self) -> None:
+    Calls in place are read as the functional calls that they stand for: what is read after one is
+    its result. `versions` knows which that is.
+    """
+
+    def __init__(self, versions: Versions | None = None) -> None:
         self._terms: dict[SSAValue, Term | None] = {}
+        self._versions = versions
 
     def term(self, value: Any) -> Term | None:
         """What defines a value; None for inputs, constants and calls outside of the vocabulary."""
@@ -325,19 +338,54 @@ class Reader:
         term = self.term(value)
         return "" if term is None else term.kind
 
+    def arguments(self, op: TorchOp) -> dict[str, Any] | None:
+        """The arguments of a call by name, with the tensors as they are when it runs."""
+        args = arguments_of(op)
+        if args is None or self._versions is None:
+            return args
+        try:
+            return {name: self._current(item, op) for name, item in args.items()}
+        except LookupError:
+            return None
+
+    def _current(self, item: Any, op: TorchOp) -> Any:
+        """Raises LookupError: nobody can say what a tensor holds by then."""
+        assert self._versions is not None
+        if isinstance(item, SSAValue):
+            return self._versions.at(item, op)
+        if type(item) in (tuple, list):
+            return type(item)([self._current(part, op) for part in item])
+        return item
+
     def _read(self, value: OpResult) -> Term | None:
         op = value.op
         if not isinstance(op, TorchOp) or op.fx_op == "call_module" or len(op.results) != 1:
             return None
         name = name_of(op)
-        read = _READERS.get(name) if name is not None else None
+        read = _READERS.get(_IN_PLACE.get(name, name)) if name is not None else None
         if read is None:
             return None
-        args = arguments_of(op)
+        args = self.arguments(op)
         if args is None:
             return None
-        found = read(op, args, self)
+        found = read(op, args)
         return None if found is None else Term(found[0], op, found[1])
+
+
+def in_place(op: TorchOp) -> bool:
+    """Whether a call writes to its first argument what a call of the vocabulary would give."""
+    return name_of(op) in _IN_PLACE
+
+
+class Versions(Protocol):
+    """What tensors hold at an op: see `xductor.transforms.attention.versions`."""
+
+    def at(self, value: SSAValue, op: TorchOp) -> SSAValue:
+        """The value that says what `value` holds when `op` reads it.
+
+        Raises LookupError: no value says it.
+        """
+        ...
 
 
 def name_of(op: TorchOp) -> str | None:
@@ -362,4 +410,14 @@ def rank_of(value: Any) -> int | None:
     return None if type_ is None else type_.rank
 
 
-__all__ = ["Reader", "Term", "is_full_slice", "is_slice", "name_of", "rank_of", "tensor_type"]
+__all__ = [
+    "Reader",
+    "Term",
+    "Versions",
+    "in_place",
+    "is_full_slice",
+    "is_slice",
+    "name_of",
+    "rank_of",
+    "tensor_type",
+]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from xdsl.ir import SSAValue
 
-from xductor.transforms.attention.building import Torch, four_dims, shape_of, with_batch
+from xductor.ir.types import Dim
+from xductor.transforms.attention.axes import View, seen_through
+from xductor.transforms.attention.building import (
+    Torch,
+    regrouped,
+    shape_of,
+    two_dims,
+    with_batch,
+)
+from xductor.transforms.attention.grouped_queries import unrepeated
 from xductor.transforms.attention.kernels import Request, refusal
-from xductor.transforms.attention.parts import Attention, NotAttention
+from xductor.transforms.attention.known_values import KnownValues
+from xductor.transforms.attention.masks import MaskBuilder, Masking, row_factor
+from xductor.transforms.attention.parts import Attention, NotAttention, Place
 from xductor.transforms.attention.reading import Reader, tensor_type
 
 
@@ -25,41 +38,155 @@ class Options:
     dropout: bool = True
 
 
-def replacement(attention: Attention, reader: Reader, make: Torch, options: Options) -> SSAValue:
-    """Makes the ops that stand for an attention; returns the value of its result.
+class Replacement:
+    """Makes the ops that stand for an attention."""
 
-    Raises NotAttention: no kernel computes it.
-    """
-    batch = attention.outer_batch
-    added, four = four_dims(batch)
-    result = tensor_type(attention.result)
-    assert result is not None
-    operands = []
-    for view in (attention.query, attention.key, attention.value):
-        made = with_batch(view, batch, reader, make)
-        for _ in range(added):
-            made = make.unsqueeze(made, 0)
-        operands.append(make.cast(made, result.dtype))
-    query, key, value = operands
-    if attention.masks:
-        raise NotAttention("masks are not known yet", near=True)
-    request = Request(
-        result.device,
-        result.dtype,
-        shape_of(query),
-        shape_of(key),
-        shape_of(value),
-        dropout=attention.dropout,
-    )
-    reason = refusal(request)
-    if reason is not None:
-        raise NotAttention(reason, near=True)
-    made = make.attention(
-        query, key, value, mask=None, dropout=attention.dropout, causal=False,
-        scale=attention.scale, grouped=False,
-    )  # fmt: skip
-    made = make.reshape(made, (*batch, *shape_of(made)[-2:]))
-    return make.permute(made, attention.order)
+    def __init__(
+        self,
+        attention: Attention,
+        reader: Reader,
+        known: KnownValues,
+        make: Torch,
+        options: Options,
+    ) -> None:
+        self.attention = attention
+        self.reader = reader
+        self.known = known
+        self.make = make
+        self.options = options
+        result = tensor_type(attention.result)
+        assert result is not None
+        self.result = result
+        self.dtype = result.dtype
+        self.device = result.device
+
+    def value(self, *, as_product: bool = False) -> tuple[SSAValue, SSAValue]:
+        """The value of the result, and that of the fused call.
+
+        With `as_product` it is copied into the layout that a product has.
+
+        Raises NotAttention: the fused call would give something else, or no kernel computes it.
+        """
+        attention, make = self.attention, self.make
+        self._check()
+        batch = self._batch()
+        masking = MaskBuilder(attention, self.known, make).masking(
+            batch,
+            self.dtype,
+            exact=self.options.policy != "fast",
+            grad="requires_grad" in self.result.data.flags,
+        )
+        query = self._scaled(self._operand(attention.query, attention.inner, batch), batch)
+        operands = self._operands(query, batch, masking)
+        made = call = make.attention(
+            *operands,
+            mask=masking.mask,
+            dropout=attention.dropout,
+            causal=masking.causal,
+            scale=attention.scale,
+            grouped=shape_of(operands[1])[1] != shape_of(query)[1],
+        )
+        if masking.empty_rows:
+            made = make.mul(made, row_factor(masking, self.dtype, make))
+        if as_product:
+            made = make.contiguous(made)
+        made = make.reshape(made, (*attention.outer.batch, *shape_of(made)[-2:]))
+        return make.permute(made, attention.order), call
+
+    def _operands(
+        self, query: SSAValue, batch: tuple[Dim, ...], masking: Masking
+    ) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """Query, key and value for a kernel that takes them.
+
+        Heads that were repeated are given once, if the kernel knows groups; else as they are.
+        """
+        grouped = self._grouped(batch)
+        if grouped is not None:
+            if self._refusal(query, *grouped, masking) is None:
+                return (query, *grouped)
+            self.make.forget(*grouped)
+        attention = self.attention
+        key = self._operand(attention.key, attention.inner, batch)
+        value = self._operand(attention.value, attention.outer, batch)
+        reason = self._refusal(query, key, value, masking)
+        if reason is not None:
+            raise NotAttention(reason, near=True)
+        return query, key, value
+
+    def _refusal(
+        self, query: SSAValue, key: SSAValue, value: SSAValue, masking: Masking
+    ) -> str | None:
+        mask = tensor_type(masking.mask)
+        types = [tensor_type(one) for one in (query, key, value)]
+        assert None not in types
+        return refusal(
+            Request(
+                self.device,
+                self.dtype,
+                *(type_.data for type_ in types if type_ is not None),
+                mask=None if mask is None else mask.data,
+                dropout=self.attention.dropout,
+                causal=masking.causal,
+                grad="requires_grad" in self.result.data.flags,
+            )
+        )
+
+    def _grouped(self, batch: tuple[Dim, ...]) -> tuple[SSAValue, SSAValue] | None:
+        """Key and value without the repetition of their heads, if both were repeated alike."""
+        attention, facts = self.attention, self.make.facts
+        if attention.inner.batch != batch or attention.outer.batch != batch:
+            return None
+        key = unrepeated(attention.key, self.reader, facts)
+        value = unrepeated(attention.value, self.reader, facts)
+        if key is None or value is None or facts.known_equal(key[1], value[1]) is not True:
+            return None
+        found = []
+        for view, _ in (key, value):
+            own = view.shape[:-2]
+            if facts.known_equal(own[0], batch[0]) is not True:
+                return None
+            found.append(with_batch(view, own, own, self.dtype, self.reader, self.make))
+        return found[0], found[1]
+
+    def _check(self) -> None:
+        attention = self.attention
+        if attention.dropout and not self.options.dropout:
+            raise NotAttention("dropout has to draw as eager does", near=True)
+        if not 0 <= attention.dropout < 1:
+            raise NotAttention("all is dropped out", near=True)
+        if not (attention.scale > 0 and math.isfinite(attention.scale)):
+            raise NotAttention(f"the scale is {attention.scale}", near=True)
+        for view in (attention.query, attention.key, attention.value):
+            type_ = tensor_type(seen_through(view, self.reader, self.dtype).value)
+            assert type_ is not None
+            if type_.device != self.device or not type_.dtype.is_floating_point:
+                raise NotAttention("an operand is of another device or no float", near=True)
+            narrows = torch.promote_types(type_.dtype, self.dtype) is not self.dtype
+            if narrows and attention.scores is not self.dtype:
+                raise NotAttention(f"scores of {type_.dtype} for a result of {self.dtype}", True)
+
+    def _operand(self, view: View, place: Place, batch: tuple[Dim, ...]) -> SSAValue:
+        return with_batch(view, place.batch, batch, self.dtype, self.reader, self.make)
+
+    def _batch(self) -> tuple[Dim, ...]:
+        """Two batch dims: those that a mask has, if one tells batches apart; else those at one end
+        or the other; else the batch dims in two.
+        """
+        attention = self.attention
+        places = [mask.place for mask in attention.masks]
+        for place in (*places, attention.outer, attention.inner):
+            if len(place.batch) == 2:
+                return place.batch
+        return two_dims(attention.outer.batch)
+
+    def _scaled(self, query: SSAValue, batch: tuple[Dim, ...]) -> SSAValue:
+        """The query, times the factors that are no constants."""
+        for factor in self.attention.factors:
+            value = factor.value
+            if tensor_type(value) is not None:
+                value = self.make.cast(regrouped(value, factor.place, batch, self.make), self.dtype)
+            query = (self.make.div if factor.divides else self.make.mul)(query, value)
+        return query
 
 
-__all__ = ["Options", "replacement"]
+__all__ = ["Options", "Replacement"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.transforms.attention.fusion import fuse
@@ -47,4 +46,5 @@ class FuseAttention(TypedPass):
     fallback_random: bool = False
 
     def rewrite(self, module: ModuleOp) -> int:
-        return fuse(module, Options(self.policy, not self.fallback_random))
+        dropout = not (self.fallback_random or torch.are_deterministic_algorithms_enabled())
+        return fuse(module, Options(self.policy, dropout))

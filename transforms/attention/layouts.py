@@ -1,0 +1,118 @@
+"""Whether anybody sees how a kernel lays out the result of a fused call.
+
+A kernel gives `[batch, heads, rows, size]` in the layout it likes: heads before rows, or rows before
+heads, as its query came. The graph says nothing of it, so all of these must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from xductor.ir.graph import OutputOp
+from xductor.ir.inference import NotApplicable, NotInferred, infer_call
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.types import TensorType, contiguous_strides
+from xductor.transforms.op_effects import effects_of
+from xductor.transforms.replacement import known_equal
+from xductor.transforms.rewriting.contracts import Violation
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.layouts import needs_exact_strides
+
+#: How many ops the layout is followed through.
+_LIMIT = 24
+
+
+def layout_is_seen(
+    old: SSAValue, call: SSAValue, made: list[TorchOp], new: SSAValue, state: GraphState
+) -> bool:
+    """Whether a layout of `call`'s result would show behind `new`, which is to stand for `old`.
+
+    `made` are the ops that make `new`. Raises Violation: they differ in more than strides.
+    """
+    for layout in _layouts(call.type):
+        types: dict[SSAValue, Any] = {call: layout}
+        for op in made[made.index(call.owner) + 1 :]:  # type: ignore[arg-type]
+            found = _result_types(op, types, state)
+            if found is None:
+                return True
+            types.update(zip(op.results, found, strict=True))
+        after = types[new] if new in types else new.type
+        _check_same(old.type, after, state)
+        if _shows(old, after, state, [_LIMIT]):
+            return True
+    return False
+
+
+def _layouts(type_: Any) -> list[TensorType]:
+    """The layouts that kernels give: by heads, and by rows."""
+    batch, heads, rows, size = type_.shape
+    by_rows = contiguous_strides((batch, rows, heads, size))
+    return [
+        type_,
+        TensorType(type_.data._replace(stride=(by_rows[0], by_rows[2], by_rows[1], by_rows[3]))),
+    ]
+
+
+def _check_same(before: Any, after: Any, state: GraphState) -> None:
+    a, b = before.data, after.data
+    for what in ("dtype", "device", "layout", "subclass", "flags"):
+        if getattr(a, what) != getattr(b, what):
+            raise Violation(f"the result: expected {before}, found {after} ({what} differs)")
+    if not known_equal(a.shape, b.shape, state.facts):
+        raise Violation(f"the result: expected sizes {list(a.shape)}, found {list(b.shape)}")
+
+
+def _shows(value: SSAValue, after: Any, state: GraphState, left: list[int]) -> bool:
+    """Whether anybody would notice if a value had the type `after`."""
+    if _same_strides(value.type, after, state):
+        return False
+    for user in dict.fromkeys(use.operation for use in value.uses):
+        assert isinstance(user, TorchOp)
+        left[0] -= 1
+        if type(user) is OutputOp or left[0] < 0 or _must_not_change(user):
+            return True
+        found = _result_types(user, {value: after}, state)
+        if found is None:
+            return True
+        for result, type_ in zip(user.results, found, strict=True):
+            if type(result.type) is TensorType and _shows(result, type_, state, left):
+                return True
+    return False
+
+
+def _must_not_change(op: TorchOp) -> bool:
+    if isinstance(op, SchemaOp):
+        return needs_exact_strides(op)
+    effects = effects_of(op)
+    return effects.unknown or bool(effects.writes)
+
+
+def _same_strides(before: Any, after: Any, state: GraphState) -> bool:
+    if type(before) is not TensorType or type(after) is not TensorType:
+        return before == after
+    shape = before.shape
+    if any(size == 0 for size in shape):
+        return True
+    one = tuple(0 if n == 1 else s for n, s in zip(shape, before.stride, strict=True))
+    other = tuple(0 if n == 1 else s for n, s in zip(shape, after.stride, strict=True))
+    return known_equal(one, other, state.facts)
+
+
+def _result_types(
+    op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState
+) -> tuple[Any, ...] | None:
+    """The types of an op's results if its operands had other types; None if it cannot be."""
+    operands = [types.get(operand, operand.type) for operand in op._operands]
+    try:
+        found, _ = infer_call(type(op), op.args, operands, state.env, op._operands)
+    except (NotApplicable, NotInferred):
+        return None
+    if found.assumed or found.equated or len(found.types) != len(op.results):
+        return None
+    return found.types
+
+
+__all__ = ["layout_is_seen"]

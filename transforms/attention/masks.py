@@ -1,0 +1,234 @@
+"""From the masks of an attention to the mask of a fused call."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.ir import SSAValue
+
+from xductor.ir.facts import Facts
+from xductor.ir.types import Dim
+from xductor.transforms.attention.building import Torch, regrouped, side_by_side
+from xductor.transforms.attention.known_values import Choice, KnownValues, as_choice, renumbered
+from xductor.transforms.attention.parts import Added, Attention, Kept, Mask, NotAttention, Place
+from xductor.transforms.attention.predicates import (
+    ALWAYS,
+    Condition,
+    Unknown,
+    all_of,
+    is_causal,
+    keeps_each_row,
+    shortened,
+)
+from xductor.transforms.attention.reading import tensor_type
+
+#: What a masked score must be at most, for its probability to be zero beside any other score.
+_FAR_BELOW = -9000.0
+#: What a masked score must be at most, for it to swallow the score that is added to it.
+_SWALLOWS = -1e30
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A mask, and which scores it keeps.
+
+    - `keeps`: the condition under which a score stays; None: the mask is a bias of unknown content.
+    - `fill`: what the other scores become.
+    """
+
+    mask: Mask
+    keeps: Condition | None
+    fill: float = 0.0
+
+
+@dataclass
+class Masking:
+    """What a fused call is told of masks.
+
+    - `causal`: the mask is the causal one, and nothing else.
+    - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
+    - `empty_rows`: a row may be masked as a whole, where the spelled-out form gives NaN.
+    """
+
+    causal: bool = False
+    mask: SSAValue | None = None
+    empty_rows: bool = False
+
+
+class MaskBuilder:
+    """Makes the mask of a fused call for one attention."""
+
+    def __init__(self, attention: Attention, known: KnownValues, make: Torch) -> None:
+        self.attention = attention
+        self.known = known
+        self.facts: Facts = known.facts
+        self.make = make
+
+    def rules(self) -> list[Rule]:
+        """The masks that do something, the last one applied first."""
+        found: list[Rule] = []
+        for mask in self.attention.masks:
+            rule = self._rule(mask)
+            if rule.keeps is None or rule.keeps != ALWAYS:
+                found.append(rule)
+        return found
+
+    def _rule(self, mask: Mask) -> Rule:
+        if isinstance(mask, Kept):
+            condition = self.known.condition(mask.value)
+            keeps = condition if mask.when else condition.negated()
+            if mask.fill > _FAR_BELOW:
+                raise NotAttention(f"masked scores become {mask.fill}", near=True)
+            return Rule(mask, self._at_place(keeps, mask.value, mask.place), mask.fill)
+        choice = as_choice(self.known.of(mask.value))
+        if choice is None:
+            return Rule(mask, None)
+        yes, no = _scaled(choice.yes, mask.factor), _scaled(choice.no, mask.factor)
+        if yes == no and math.isfinite(yes):
+            return Rule(mask, ALWAYS)
+        if {yes, no} & {0.0} and min(yes, no) <= _FAR_BELOW:
+            keeps = choice.condition if yes == 0 else choice.condition.negated()
+            return Rule(mask, self._at_place(keeps, mask.value, mask.place), min(yes, no))
+        return Rule(mask, None)
+
+    def _at_place(self, condition: Condition, value: SSAValue, place: Place) -> Condition:
+        """A condition on the dims of a mask as one on the parts of the scores."""
+        type_ = tensor_type(value)
+        assert type_ is not None
+        missing = len(place.axes) - type_.rank
+        parts = {axis - missing: part for part, axis in enumerate(place.axes) if axis >= missing}
+        found = renumbered(condition, parts)
+        assert isinstance(found, Condition)
+        return shortened(found, place.shape, self.facts)
+
+    # The mask.
+
+    def masking(
+        self, batch: tuple[Dim, ...], dtype: torch.dtype, *, exact: bool, grad: bool
+    ) -> Masking:
+        """The mask of a call with the two batch dims `batch`.
+
+        With `exact`, a row that may be masked as a whole is told of (`empty_rows`), or refused
+        where the call cannot give what the spelled-out form gives: with `grad`, its gradient too.
+        """
+        rules = self.rules()
+        if not rules:
+            return Masking()
+        if self._are_causal(rules):
+            return Masking(causal=True)
+        hard = [rule for rule in rules if rule.keeps is not None]
+        whole = bool(hard) and not self._keeps_rows(hard)
+        infinite = all(rule.fill == -math.inf for rule in hard)
+        if not whole or not exact:
+            return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
+        if infinite:
+            mask = self._tensor(rules, batch, dtype, booleans=True)
+            return Masking(mask=mask, empty_rows=not self.attention.safe)
+        if any(rule.fill == -math.inf for rule in hard):
+            raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
+        if self.attention.safe:
+            raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
+        if grad and any(isinstance(rule.mask, Kept) for rule in hard):
+            raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+        return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
+
+    def _are_causal(self, rules: list[Rule]) -> bool:
+        rows, columns = self.attention.outer.shape[-2:]
+        if self.facts.known_equal(rows, columns) is not True:
+            return False
+        return all(
+            rule.keeps is not None
+            and is_causal(rule.keeps, len(rule.mask.place.axes) - 2, len(rule.mask.place.axes) - 1)
+            for rule in rules
+        )
+
+    def _keeps_rows(self, hard: list[Rule]) -> bool:
+        """Whether each row is known to keep a score."""
+        place = hard[0].mask.place
+        ranks = {len(rule.mask.place.axes) for rule in hard}
+        if len(ranks) > 1:
+            return False
+        together = all_of([rule.keeps or Unknown() for rule in hard])
+        rank = len(place.axes)
+        return keeps_each_row(together, rank - 2, rank - 1, place.shape, self.facts)
+
+    def _tensor(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, *, booleans: bool
+    ) -> SSAValue:
+        """One tensor for all masks: booleans if all are and may be, else numbers to add."""
+        kept = [rule.mask for rule in rules if isinstance(rule.mask, Kept)]
+        if booleans and len(kept) == len(rules):
+            return self._all_kept(kept, batch)
+        total: SSAValue | None = None
+        for rule in rules:
+            added = self._numbers(rule, batch, dtype)
+            total = added if total is None else self.make.add(total, added)
+        assert total is not None
+        return total
+
+    def _all_kept(self, masks: list[Kept], batch: tuple[Dim, ...]) -> SSAValue:
+        together: SSAValue | None = None
+        for mask in masks:
+            kept = self._placed(mask, batch)
+            kept = kept if mask.when else self.make.logical_not(kept)
+            together = kept if together is None else self.make.logical_and(together, kept)
+        assert together is not None
+        return together
+
+    def _numbers(self, rule: Rule, batch: tuple[Dim, ...], dtype: torch.dtype) -> SSAValue:
+        """A mask as numbers of `dtype` to add to the scores."""
+        mask = rule.mask
+        placed = self._placed(mask, batch)
+        if isinstance(mask, Added):
+            if mask.factor != 1:
+                placed = self.make.mul(placed, mask.factor)
+            return self._cast(placed, rule, dtype)
+        fill = rule.fill
+        if fill != -math.inf:
+            # A finite number stands for each score of a row that is masked as a whole: so does
+            # one by which every score that it is added to is swallowed.
+            fill = torch.finfo(dtype).min
+            if fill > _SWALLOWS:
+                raise NotAttention(f"a row may be masked as a whole, in {dtype}", near=True)
+        zero, low = self.make.full(0.0, dtype, placed), self.make.full(fill, dtype, placed)
+        return self.make.where(placed, *((zero, low) if mask.when else (low, zero)))
+
+    def _cast(self, placed: SSAValue, rule: Rule, dtype: torch.dtype) -> SSAValue:
+        type_ = tensor_type(placed)
+        assert type_ is not None
+        if not type_.dtype.is_floating_point:
+            return self.make.cast(placed, dtype)
+        lowest = torch.finfo(dtype).min
+        if rule.keeps is not None and lowest > rule.fill > -math.inf:
+            placed = self.make.clamp_below(placed, lowest)  # else the cast would make it infinite
+        return self.make.cast(placed, dtype)
+
+    def _placed(self, mask: Mask, batch: tuple[Dim, ...]) -> SSAValue:
+        """The tensor of a mask in four dims, in the order of the parts."""
+        placed = regrouped(mask.value, mask.place, batch, self.make)
+        type_ = tensor_type(placed)
+        assert type_ is not None
+        return placed if type_.device.type == "cpu" else side_by_side(placed, self.make)
+
+
+def _scaled(value: float, factor: float) -> float:
+    return value * factor if value else 0.0
+
+
+def row_factor(masking: Masking, dtype: torch.dtype, make: Torch) -> SSAValue:
+    """1 for a row that keeps a score, NaN for one that keeps none: what the softmax of a row of
+    nothing but -inf gives.
+    """
+    mask: Any = masking.mask
+    type_ = tensor_type(mask)
+    assert type_ is not None
+    kept = mask if type_.dtype is torch.bool else make.above(mask, -math.inf)
+    kept = make.any(kept)
+    one, nan = make.full(1.0, dtype, kept), make.full(math.nan, dtype, kept)
+    return make.where(kept, one, nan)
+
+
+__all__ = ["Choice", "MaskBuilder", "Masking", "Rule", "row_factor"]

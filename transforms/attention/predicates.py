@@ -1,0 +1,219 @@
+"""Conditions on positions: `row - column >= 0`, and what is made of them by and, or, not.
+
+A condition speaks of the dims of one tensor by number. It is in negation normal form: `negated` goes
+down to the comparisons, so there is no class for "not".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xductor.ir import expressions
+from xductor.ir.facts import Facts
+from xductor.ir.types import Dim
+
+Coefficients = tuple[tuple[int, int], ...]
+"""Pairs of a dim and the factor of its index, by dim, no factor 0."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`constant` plus the sum of factor times index over some dims; integers."""
+
+    constant: Dim
+    terms: Coefficients = ()
+
+    def plus(self, other: Affine, factor: int = 1) -> Affine:
+        """`self + factor * other`."""
+        sums = dict(self.terms)
+        for dim, coefficient in other.terms:
+            sums[dim] = sums.get(dim, 0) + factor * coefficient
+        constant = expressions.add(self.constant, expressions.mul(other.constant, factor))
+        return affine(constant, sums)
+
+    def times(self, factor: int) -> Affine:
+        return Affine(0).plus(self, factor)
+
+    def at(self, dims: Mapping[int, Affine]) -> Affine:
+        """With other expressions in the places of the indices of some dims."""
+        found = Affine(self.constant)
+        for dim, coefficient in self.terms:
+            found = found.plus(dims.get(dim, Affine(0, ((dim, 1),))), coefficient)
+        return found
+
+    def least(self, sizes: Sequence[Dim]) -> Dim:
+        """The smallest value over all indices, where no size is zero."""
+        found = self.constant
+        for dim, coefficient in self.terms:
+            if coefficient < 0:
+                last = expressions.sub(sizes[dim], 1)
+                found = expressions.add(found, expressions.mul(last, coefficient))
+        return found
+
+
+def affine(constant: Dim, terms: Mapping[int, int]) -> Affine:
+    return Affine(constant, tuple(sorted((dim, c) for dim, c in terms.items() if c)))
+
+
+class Condition:
+    """Whether an element is chosen, by its position."""
+
+    def negated(self) -> Condition:
+        raise NotImplementedError
+
+    def at(self, dims: Mapping[int, Affine]) -> Condition:
+        """The condition with expressions in the places of the indices of some dims."""
+        raise NotImplementedError
+
+    def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
+        """Whether it is known to hold for all positions of a tensor of these sizes."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AtLeastZero(Condition):
+    """`form >= 0`."""
+
+    form: Affine
+
+    def negated(self) -> Condition:
+        return AtLeastZero(Affine(-1).plus(self.form, -1))
+
+    def at(self, dims: Mapping[int, Affine]) -> Condition:
+        return AtLeastZero(self.form.at(dims))
+
+    def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
+        return facts.known_le(0, self.form.least(sizes)) is True
+
+
+@dataclass(frozen=True)
+class All(Condition):
+    """All of the parts; without any, always."""
+
+    parts: tuple[Condition, ...] = ()
+
+    def negated(self) -> Condition:
+        return any_of([part.negated() for part in self.parts])
+
+    def at(self, dims: Mapping[int, Affine]) -> Condition:
+        return all_of([part.at(dims) for part in self.parts])
+
+    def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
+        return all(part.holds(sizes, facts) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Any(Condition):
+    """One of the parts; without any, never."""
+
+    parts: tuple[Condition, ...] = ()
+
+    def negated(self) -> Condition:
+        return all_of([part.negated() for part in self.parts])
+
+    def at(self, dims: Mapping[int, Affine]) -> Condition:
+        return any_of([part.at(dims) for part in self.parts])
+
+    def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
+        return any(part.holds(sizes, facts) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Unknown(Condition):
+    """Something that depends on data; `source` tells one from another."""
+
+    source: object = field(default_factory=object)
+
+    def negated(self) -> Condition:
+        return Unknown()
+
+    def at(self, dims: Mapping[int, Affine]) -> Condition:
+        return self
+
+    def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
+        return False
+
+
+ALWAYS: Condition = All()
+NEVER: Condition = Any()
+
+
+def all_of(parts: Sequence[Condition]) -> Condition:
+    flat = _flat(parts, All)
+    if NEVER in flat:
+        return NEVER
+    return flat[0] if len(flat) == 1 else All(tuple(flat))
+
+
+def any_of(parts: Sequence[Condition]) -> Condition:
+    flat = _flat(parts, Any)
+    if ALWAYS in flat:
+        return ALWAYS
+    return flat[0] if len(flat) == 1 else Any(tuple(flat))
+
+
+def _flat(parts: Sequence[Condition], kind: type[All | Any]) -> list[Condition]:
+    found: list[Condition] = []
+    for part in parts:
+        found += part.parts if isinstance(part, kind) else (part,)
+    return list(dict.fromkeys(found))
+
+
+def shortened(condition: Condition, sizes: Sequence[Dim], facts: Facts) -> Condition:
+    """The condition without what is always so, or never, in a tensor of these sizes."""
+    if condition.holds(sizes, facts):
+        return ALWAYS
+    if condition.negated().holds(sizes, facts):
+        return NEVER
+    if isinstance(condition, All):
+        return all_of([shortened(part, sizes, facts) for part in condition.parts])
+    if isinstance(condition, Any):
+        return any_of([shortened(part, sizes, facts) for part in condition.parts])
+    return condition
+
+
+def is_causal(condition: Condition, row: int, column: int) -> bool:
+    """Whether it says that the column is at most the row, and nothing else."""
+    wanted = AtLeastZero(affine(0, {row: 1, column: -1}))
+    return condition == wanted
+
+
+def keeps_each_row(
+    condition: Condition, row: int, column: int, sizes: Sequence[Dim], facts: Facts
+) -> bool:
+    """Whether each row is known to have a column for which the condition holds."""
+    rows, columns = sizes[row], sizes[column]
+    index = Affine(0, ((row, 1),))
+    last = Affine(expressions.sub(columns, 1))
+    candidates: list[Affine] = []
+    if facts.known_le(1, columns) is True:
+        candidates += [Affine(0), last]
+    if facts.known_le(rows, columns) is True:
+        shift = Affine(expressions.sub(columns, rows))
+        candidates += [index, index.plus(shift)]
+    return any(condition.at({column: candidate}).holds(sizes, facts) for candidate in candidates)
+
+
+def relabelled(condition: Condition, dims: Mapping[int, int]) -> Condition:
+    """The condition with its dims renumbered."""
+    return condition.at({old: Affine(0, ((new, 1),)) for old, new in dims.items()})
+
+
+__all__ = [
+    "ALWAYS",
+    "NEVER",
+    "Affine",
+    "All",
+    "Any",
+    "AtLeastZero",
+    "Condition",
+    "Unknown",
+    "affine",
+    "all_of",
+    "any_of",
+    "is_causal",
+    "keeps_each_row",
+    "relabelled",
+    "shortened",
+]

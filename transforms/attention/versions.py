@@ -1,0 +1,80 @@
+"""What a tensor holds at an op of a graph in which calls write in place.
+
+Where all writes to a storage are calls in place that write the whole of it, each gives a version: a
+reader below it reads the call's result. Where anything else writes, nobody can say.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+
+from xdsl.ir import Block, OpResult, SSAValue
+
+from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.inference import storage_root
+from xductor.ir.operations import TorchOp
+from xductor.transforms.attention.reading import in_place, tensor_type
+from xductor.transforms.op_effects import Bodies, written_operands
+
+
+class WrittenVersions:
+    """The versions of the tensors of one graph."""
+
+    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+        self._positions: dict[object, int] = {}
+        # By storage: the positions of writes, and what the storage holds after each.
+        self._writes: dict[SSAValue, list[tuple[int, SSAValue | None]]] = defaultdict(list)
+        self._outside: list[int] = []
+        for position, op in enumerate(graph.block.ops):
+            self._positions[op] = position
+            if isinstance(op, TorchOp):
+                self._visit(position, op, bodies)
+
+    def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
+        written = list(written_operands(op, bodies))
+        for index in written:
+            root = storage_root(op.operands[index])
+            whole = len(written) == 1 and index == 0 and in_place(op) and len(op.results) == 1
+            held = op.results[0] if whole and _same_place(op.operands[0], root) else None
+            self._writes[root].append((position, held))
+            if isinstance(root.owner, Block) or type(root.owner) is GetAttrOp:
+                self._outside.append(position)  # inputs may overlap
+
+    def __bool__(self) -> bool:
+        return bool(self._writes)
+
+    def at(self, value: SSAValue, op: TorchOp) -> SSAValue:
+        """The value that says what `value` holds when `op` reads it.
+
+        Raises LookupError: no value says it.
+        """
+        root = storage_root(value)
+        start = self._positions.get(value.owner, -1) if isinstance(value, OpResult) else -1
+        end = self._positions.get(op, len(self._positions))
+        outside = isinstance(root.owner, Block) or type(root.owner) is GetAttrOp
+        if outside and self._between(self._outside, start, end):
+            raise LookupError
+        held: SSAValue = value
+        for position, after in self._writes.get(root, ()):
+            if start < position < end:
+                if after is None or not _same_place(value, after):
+                    raise LookupError
+                held = after
+        return held
+
+    @staticmethod
+    def _between(positions: list[int], start: int, end: int) -> bool:
+        index = bisect_left(positions, start + 1)
+        return index < len(positions) and positions[index] < end
+
+
+def _same_place(one: SSAValue, other: SSAValue) -> bool:
+    """Whether two values with one storage are the same elements of it."""
+    a, b = tensor_type(one), tensor_type(other)
+    if a is None or b is None:
+        return False
+    return (a.shape, a.stride, a.offset, a.dtype) == (b.shape, b.stride, b.offset, b.dtype)
+
+
+__all__ = ["WrittenVersions"]
