@@ -10,6 +10,7 @@ import torch
 import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.node import map_arg
+from torch.utils._pytree import tree_map_only
 
 from xductor.backend.new_subgraphs import child_at, record_in_child
 from xductor.backend.raising import RaisingError, ValueNodes
@@ -81,7 +82,7 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
             return child
         if key not in used.meta:
             raise RaisingError(f"'{node.name}' uses '{used.name}', which records no value")
-        return used.meta[key]
+        return tree_map_only(FakeTensor, lambda leaf: _in_mode(leaf, mode), used.meta[key])
 
     args = map_arg(node.args, recorded)
     kwargs = map_arg(node.kwargs, recorded)
@@ -92,6 +93,16 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
             return getattr(self_, str(node.target))(*rest, **kwargs)
         assert callable(node.target)
         return node.target(*args, **kwargs)
+
+
+def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:
+    """The value, or one like it where tracing real tensors gave each a fake mode of its own."""
+    if value.fake_mode is mode or value.fake_mode.shape_env is not None:
+        return value
+    with mode:
+        return torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=value.device
+        )
 
 
 @contextlib.contextmanager

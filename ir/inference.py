@@ -34,6 +34,7 @@ from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.quiet_kernels import only_fake
 from xductor.ir.results import Structure
 from xductor.ir.storage import result_aliases
+from xductor.ir.symbolic_kernels import kernel_for
 from xductor.ir.types import Dim, ObjectType, TensorType, symbols_of
 from xductor.ir.value_types import TypeReader, leaves_of, structure_of
 
@@ -342,7 +343,7 @@ def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -
     if cls.fx_op == "call_method":
         receiver, *rest = positional
         return getattr(receiver, cls.target)(*rest, **keywords)
-    return cls.target(*positional, **keywords)
+    return kernel_for(cls.target, positional)(*positional, **keywords)
 
 
 def _operand_values(

@@ -11,6 +11,7 @@ from xductor.backend.pipelines.bridge import (
     user_hook,
     when_flag,
 )
+from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import (
     CoveringStep,
@@ -20,6 +21,7 @@ from xductor.backend.pipelines.typed_steps import (
     user_noop_ops,
 )
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
+from xductor.transforms.joint_graph.padding import deciding_padding
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -40,7 +42,7 @@ def _auto_chunker(run: StageRun) -> None:
         log.debug("AutoChunker fail.", exc_info=True)
 
 
-_OWN_TABLE = ("fix_iota_device", "pointless_convert")
+_OWN_TABLE = ("fix_iota_device", "pointless_convert", "pad_mm", "pad_bmm", "pad_addmm")
 
 
 def _pass_patterns(run: StageRun) -> None:
@@ -52,7 +54,8 @@ def _pass_patterns(run: StageRun) -> None:
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
         typed = _OWN_TABLE if table is own else ()
-        TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
+        with deciding_padding(should_pad):
+            TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
 def _replace_random(run: StageRun) -> None:

@@ -7,13 +7,20 @@ table that somebody put in the place of Inductor's runs whole, and no typed pass
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections import defaultdict
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from xductor.backend.pipelines import stock
 
 #: The home of an entry: module and name of the function that defines it.
 Home = tuple[str, str]
+
+#: What the patterns of replacement entries were traced from, by the entries' checks.
+_traced: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
 
 #: Inductor's own table objects, by reference, as first seen.
 _own_tables: dict[str, Any] = {}
@@ -32,12 +39,30 @@ def own_table(reference: str, table: Any) -> bool:
 def entry_home(entry: Any) -> Home | None:
     """Where the function that defines a pattern entry lives; None where that cannot be told.
 
-    Graph and lowering entries hold their handler. A replacement entry keeps the functions it was
-    made from out of sight, so it counts as the user's.
+    Graph and lowering entries hold their handler. A replacement entry's check closes over the
+    function that was traced for its pattern.
     """
-    handler = getattr(entry, "handler", None)
-    module, name = getattr(handler, "__module__", None), getattr(handler, "__name__", None)
+    function = getattr(entry, "handler", None) or _traced_for_pattern(entry)
+    while isinstance(function, functools.partial):
+        function = function.func
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     return (module, name) if isinstance(module, str) and isinstance(name, str) else None
+
+
+def _traced_for_pattern(entry: Any) -> Any:
+    check = getattr(entry, "extra_check", None)
+    if not inspect.isfunction(check):
+        return None
+    if check not in _traced:
+        _traced[check] = _closed_over(check, "search_fn")
+    return _traced[check]
+
+
+def _closed_over(check: FunctionType, name: str) -> Any:
+    if check.__module__ != "torch._inductor.pattern_matcher":
+        return None
+    cells = zip(check.__code__.co_freevars, check.__closure__ or (), strict=True)
+    return next((cell.cell_contents for variable, cell in cells if variable == name), None)
 
 
 def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:

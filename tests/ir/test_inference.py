@@ -224,6 +224,23 @@ class TestInference:
         )
         assert again.equated == found.equated
 
+    @pytest.mark.parametrize("layout", ["contiguous", "channels_last"])
+    def test_padding_a_symbolic_size_assumes_nothing(self, layout: str) -> None:
+        """The kernel is C++ over plain ints; PyTorch's definition in Python is asked instead."""
+        size = parse_expr("s0")
+        shape = (size, 2, 3, 5)
+        strides = (30, 1, 10, 2) if layout == "channels_last" else None
+        args = ArgsAttr((Ref(0), aten_list(0, 3, 1, 0), 0))
+        found, _ = infer_call(
+            aten.constant_pad_nd.default.op_class,
+            args,
+            [TensorType.get(F32, shape, strides)],
+            InferenceEnv(TABLE),
+        )
+        wanted = (64, 1, 16, 2) if layout == "channels_last" else None
+        assert found.types == (TensorType.get(F32, (size, 2, 4, 8), wanted),)
+        assert not found.assumed
+
     def test_operands_that_do_not_fit(self) -> None:
         types = [TensorType.get(F32, (4, 3)), TensorType.get(F32, (4, 3))]
         with pytest.raises(NotApplicable, match=r"reduction dim|multiplied|size"):

@@ -219,6 +219,8 @@ def _is_inferred(size: Dim | int) -> bool:
 class Scalar:
     """Annotation of a variable for a Python number: int, float, bool, complex or a symbolic one."""
 
+    kind = "scalar"
+
 
 def handle(item: Any, facts: Knowledge) -> Any:
     """What a rewrite's method sees of a matched value, constant, or list of both."""

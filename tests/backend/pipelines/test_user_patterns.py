@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -248,13 +249,28 @@ def test_filtering_a_table_shares_what_stays() -> None:
     assert rest.subsystem == table.subsystem
 
 
-def test_entries_without_a_visible_home_are_the_users() -> None:
+def test_a_replacement_entry_lives_where_its_pattern_does() -> None:
     joint_graph.lazy_init(torch.device("cpu"))
-    replacement = next(
-        entry
+    homes = {
+        user_patterns.entry_home(entry)
         for table in joint_graph.pass_patterns
         for entries in table.patterns.values()
         for entry in entries
-        if not hasattr(entry, "handler")
-    )
-    assert user_patterns.entry_home(replacement) is None
+    }
+    passes = "torch._inductor.fx_passes"
+    assert {(f"{passes}.pad_mm", f"{one}_pattern") for one in ("mm", "bmm", "addmm")} <= homes
+    assert {(f"{passes}.fuse_attention", f"_sfdp_pattern_{n}") for n in (1, 18)} <= homes
+
+
+def test_a_replacement_of_a_users_is_the_users() -> None:
+    table = PatternMatcherPass(pass_name="mine")
+    example = [torch.empty(2)]
+    register_replacement(lambda x: x.sin().cos(), torch.tan, example, fwd_only, [table])
+    (entry,) = [entry for entries in table.patterns.values() for entry in entries]
+    home = user_patterns.entry_home(entry)
+    assert home is not None
+    assert home[0] == __name__
+
+
+def test_entries_without_a_visible_home_are_the_users() -> None:
+    assert user_patterns.entry_home(SimpleNamespace(extra_check=lambda match: True)) is None

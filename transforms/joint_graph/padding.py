@@ -1,0 +1,99 @@
+"""How far the operands of a matmul are from the sizes that tensor cores take whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms.rewriting.decisions import no
+from xductor.transforms.rewriting.handles import Dim, Tensor
+
+#: Elements to which sizes are rounded up: sixteen bytes of a row.
+ALIGNMENT = {torch.float16: 8, torch.bfloat16: 8, torch.float32: 4}
+
+#: Says of a matmul and its operands whether padding pays: `(aten name, mat1, mat2, bias or None)`.
+Decision = Callable[[str, Tensor, Tensor, Tensor | None], bool]
+
+
+def _on_gpu_by_size(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:
+    """Without anybody to measure: every matmul on a GPU."""
+    return mat1.device.type in ("cuda", "xpu") and mat2.device.type == mat1.device.type
+
+
+_decision: ContextVar[Decision] = ContextVar("xductor_pad_mm_decision", default=_on_gpu_by_size)
+
+
+@contextmanager
+def deciding_padding(decision: Decision) -> Iterator[None]:
+    """Ask ``decision`` inside the block whether a matmul is padded."""
+    token = _decision.set(decision)
+    try:
+        yield
+    finally:
+        _decision.reset(token)
+
+
+class Padding(NamedTuple):
+    """Elements to add to the sizes of an `m x k` by `k x n` product."""
+
+    m: int
+    k: int
+    n: int
+
+    @classmethod
+    def of(cls, mat1: Tensor, mat2: Tensor) -> Padding:
+        rows, inner = mat1.shape[-2:]
+        columns = missing(mat2.shape[-1], mat2.dtype)
+        return cls(missing(rows, mat1.dtype), missing(inner, mat1.dtype), columns)
+
+    def pad(self, matrix: Any, right: int, below: int) -> Any:
+        return aten.constant_pad_nd(matrix, [0, right, 0, below]) if right or below else matrix
+
+    def pad_mat1(self, mat1: Tensor) -> Any:
+        return self.pad(mat1, self.k, self.m)
+
+    def pad_mat2(self, mat2: Tensor) -> Any:
+        return self.pad(mat2, self.n, self.k)
+
+    def pad_bias(self, bias: Tensor) -> Any:
+        """The bias of an `addmm`; where it is broadcast, it is so after padding."""
+        right = self.n if bias.ndim and not bool(bias.shape[-1] == 1) else 0
+        below = self.m if bias.ndim == 2 and not bool(bias.shape[0] == 1) else 0
+        if not right and not below:
+            return bias
+        return aten.constant_pad_nd(bias, [0, right] if bias.ndim == 1 else [0, right, 0, below])
+
+    def cut(self, product: Any, batched: bool) -> Any:
+        """The part of the padded product that was asked for."""
+        if self.m:
+            product = aten.slice(product, int(batched), 0, -self.m)
+        return aten.slice(product, int(batched) + 1, 0, -self.n) if self.n else product
+
+
+def missing(size: Dim, dtype: torch.dtype) -> int:
+    """Elements up to the next aligned size; none of symbols, nor of a 1, which squeezes away."""
+    if not size.is_static or int(size) == 1:
+        return 0
+    return -int(size) % ALIGNMENT.get(dtype, 1)
+
+
+def pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
+    """Whether there is anything to pad, and it pays to do so."""
+    operands = (mat1, mat2) if bias is None else (mat1, mat2, bias)
+    if any(one.dtype not in ALIGNMENT for one in (mat1, mat2)):
+        return no("its dtype has no alignment")
+    if any(not any(size.is_static for size in one.shape) for one in operands):
+        return no("an operand has no static size")
+    if any(size.is_static and int(size) == 0 for one in (mat1, mat2) for size in one.shape):
+        return no("it is empty")
+    if not any(Padding.of(mat1, mat2)):
+        return no("its sizes are aligned")
+    return _decision.get()(name, mat1, mat2, bias) or no("padding does not pay")
+
+
+__all__ = ["ALIGNMENT", "Decision", "Padding", "deciding_padding", "missing", "pays"]
