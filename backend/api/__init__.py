@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         REASSOCIATES,
         UP_TO_ZERO_SIGN,
     )
+    from xductor.transforms.proving.prover import prove
+    from xductor.transforms.proving.results import Proof
     from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
     from xductor.transforms.rewriting.handles import Scalar, Tensor
     from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
@@ -44,6 +46,7 @@ _HOME = {
     "Backend": "xductor.backend.compiler",
     "DROPS_ROUNDING": "xductor.transforms.numerics",
     "EXACT": "xductor.transforms.numerics",
+    "Proof": "xductor.transforms.proving.results",
     "REASSOCIATES": "xductor.transforms.numerics",
     "Rewrite": "xductor.transforms.rewriting.rewrite",
     "Scalar": "xductor.transforms.rewriting.handles",
@@ -73,6 +76,7 @@ _HOME = {
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
     "print_ir": "xductor.ir.text",
+    "prove": "xductor.transforms.proving.prover",
     "reduce": "xductor.backend.reducer",
     "register_rewrites": "xductor.backend.registered_rewrites",
     "run": "xductor.ir.interpreter",
@@ -92,6 +96,7 @@ __all__ = [
     "REASSOCIATES",
     "UP_TO_ZERO_SIGN",
     "Backend",
+    "Proof",
     "Rewrite",
     "Scalar",
     "Tensor",
@@ -119,6 +124,7 @@ __all__ = [
     "post_grad_passes",
     "pre_grad_passes",
     "print_ir",
+    "prove",
     "reduce",
     "register_rewrites",
     "run",

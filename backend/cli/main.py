@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "diff": "compare the graphs of two files by structure",
     "tv": "compare two files by running them on many generated inputs",
     "validate": "run rewrites on generated instances of their patterns",
+    "prove": "prove rewrites for all sizes and bits, or refute them by an example",
     "passes": "the passes of the three stages, in order",
     "reduce": "shrink a failing file of IR to a few ops",
     "bisect": "find the application of a rewrite that makes a script's result wrong",

@@ -372,7 +372,8 @@ def round_decimals(world: World, x: TensorValue, decimals: Any = 0) -> TensorVal
             raise Illegal("round of integers to decimals")
         return unary(world, x, lambda item: item)
     if decimals != 0:
-        return unary(world, x, lambda item: call(f"u.round_{decimals}", (item,), item.sort))
+        places = number_as(decimals, torch.int64)
+        return unary(world, x, lambda item: call("u.round", (item, places), item.sort))
     return unary(world, x, lambda item: fn("round", item))
 
 
@@ -380,8 +381,15 @@ def round_decimals(world: World, x: TensorValue, decimals: Any = 0) -> TensorVal
 def power(world: World, x: TensorValue, exponent: Any) -> TensorValue:
     dtype = joint_dtype((x, exponent))
     if isinstance(exponent, Term):
+        # As kernels do it, a power of one is no operation.
+        given, narrow = exponent, wide(dtype)
+        one = compare("eq", given, constant(1, given.sort))  # type: ignore[arg-type]
+        number = number_as(given, narrow)
         return pointwise(
-            world, (x, exponent), lambda a, b: call("u.pow", (a, b), a.sort), compute=dtype
+            world,
+            (x,),
+            lambda item: ite(one, item, call("u.pow", (item, number), item.sort)),
+            compute=dtype,
         )
     if dtype is torch.bool:
         raise NoMeaning("pow of truth values")

@@ -203,6 +203,7 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "u.mod": torch.remainder,
     "u.fmod": torch.fmod,
     "u.pow": torch.pow,
+    "u.round": lambda x, places: torch.round(x, decimals=int(places)),
     "u.silu": torch.nn.functional.silu,
     "u.gelu_none": torch.nn.functional.gelu,
     "u.gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),

@@ -21,14 +21,15 @@ from xductor.ir.meaning.terms import (
     ite,
     le,
     lt,
+    modulo,
     mul,
     number,
+    quotient,
     within,
 )
 from xductor.ir.meaning.values import (
     Illegal,
     Index,
-    NoMeaning,
     TensorValue,
     World,
     dim_of,
@@ -214,22 +215,23 @@ def slice_scatter(
 ) -> TensorValue:
     if not x.rank:
         raise Illegal("slice_scatter of rank 0")
-    if as_int(integer(step)) != 1:
-        raise NoMeaning("slice_scatter with a step")
-    place = dim_of(dim, x.rank)
+    place, by = dim_of(dim, x.rank), integer(step)
+    world.require(lt(0, by), "the step of slice_scatter is not positive")
     first, last = slice_bounds(world, x.shape[place], start, end)
+    length = last - first if as_int(by) == 1 else quotient(last - first + by - 1, by)
     if src.rank != x.rank:
         raise Illegal("slice_scatter: another rank")
     for k in range(x.rank):
-        wanted = last - first if k == place else x.shape[k]
+        wanted = length if k == place else x.shape[k]
         world.require(eq(src.shape[k], wanted), "slice_scatter: other sizes")
     dtype = x._dtype
 
     def element(index: Sequence[Term]) -> Term:
         at = index[place]
-        inside = [*index[:place], at - first, *index[place + 1 :]]
+        inside = [*index[:place], quotient(at - first, by), *index[place + 1 :]]
         written = converted(src.element(inside), src._dtype, dtype)
-        return ite(both(le(first, at), lt(at, last)), written, x.element(index))
+        hit = both(le(first, at), lt(at, last), eq(modulo(at - first, by), 0))
+        return ite(hit, written, x.element(index))
 
     return TensorValue(x.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
 

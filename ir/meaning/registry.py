@@ -19,6 +19,7 @@ _FAMILIES = (
     "elementwise",
     "comparisons",
     "casts",
+    "products",
 )
 _meanings: dict[str, Meaning] = {}
 _loaded: list[str] = []

@@ -270,8 +270,9 @@ def _pad(r: random.Random) -> tuple[Any, ...]:
 def _slice_scatter(r: random.Random) -> tuple[Any, ...]:
     x = tensor(r, [3, 4])
     start, end = r.choice(((0, 2), (1, None), (-3, -1), (None, 9), (0, 4)))
-    width = len(range(4)[slice(start, end)])
-    return x, tensor(r, [3, width], x.dtype), 1, start, end
+    step = r.choice((1, 1, 2))
+    width = len(range(4)[slice(start, end, step)])
+    return x, tensor(r, [3, width], x.dtype), 1, start, end, step
 
 
 @case("aten.select_scatter.default")
@@ -345,7 +346,8 @@ def _clamp(r: random.Random) -> tuple[Any, ...]:
     "aten.neg.default", "aten.abs.default", "aten.square.default", "aten.sign.default",
     "aten.relu.default", "aten.ceil.default", "aten.floor.default", "aten.trunc.default",
     "aten.round.default", "aten.reciprocal.default", "aten.sqrt.default",
-    "aten.bitwise_not.default", "aten.logical_not.default", "aten.isnan.default", "aten.isinf.default", "aten.silu.default",
+    "aten.bitwise_not.default", "aten.logical_not.default", "aten.isnan.default",
+    "aten.isinf.default", "aten.silu.default",
 )  # fmt: skip
 def _unary(r: random.Random) -> tuple[Any, ...]:
     return (tensor(r, sizes(r)),)
@@ -364,6 +366,52 @@ def _round_decimals(r: random.Random) -> tuple[Any, ...]:
 @case("aten.gelu.default")
 def _gelu(r: random.Random) -> tuple[Any, ...]:
     return tensor(r, [3], r.choice(FLOATS)), r.choice(("none", "tanh"))
+
+
+@case("aten.mm.default")
+def _mm(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, bf16, i64, f64, i8))
+    return matrix(r, [2, 3], dtype), matrix(r, [3, r.choice((2, 4))], dtype)
+
+
+def matrix(r: random.Random, shape: list[int], dtype: torch.dtype) -> torch.Tensor:
+    """Small integers, so that no order of summation rounds."""
+    items = [r.randint(-3, 3) for _ in range(torch.Size(shape).numel())]
+    return torch.tensor(items).reshape(shape).to(dtype)
+
+
+@case("aten.bmm.default")
+def _bmm(r: random.Random) -> tuple[Any, ...]:
+    batch, dtype = r.randint(0, 3), r.choice((f32, bf16, i64, f64))
+    return matrix(r, [batch, 2, 3], dtype), matrix(r, [batch, 3, 2], dtype)
+
+
+@case("aten.mv.default")
+def _mv(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, i64))
+    return matrix(r, [2, 3], dtype), matrix(r, [3], dtype)
+
+
+@case("aten.dot.default")
+def _dot(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, i64))
+    return matrix(r, [3], dtype), matrix(r, [3], dtype)
+
+
+@case("aten.addmm.default")
+def _addmm(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, bf16, i64))
+    bias = matrix(r, r.choice(([2, 2], [2], [1, 2], [2, 1], [1], [])), dtype)
+    factors = r.choice(((1, 1), (2, 1), (0, 3), (-1, 2)))
+    return bias, matrix(r, [2, 3], dtype), matrix(r, [3, 2], dtype), *factors
+
+
+@case("aten.baddbmm.default")
+def _baddbmm(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, i64))
+    bias = matrix(r, r.choice(([2, 2, 2], [2, 2], [1, 1, 2])), dtype)
+    factors = r.choice(((1, 1), (2, 1), (0, 3)))
+    return bias, matrix(r, [2, 2, 3], dtype), matrix(r, [2, 3, 2], dtype), *factors
 
 
 @case("aten.where.self")
@@ -485,7 +533,7 @@ def test_meaning_agrees_with_the_op(name: str) -> None:
         for seed in range(ROUNDS):
             r = random.Random(f"{name} {number} {seed}")
             given = make(r)
-            positional, keywords = _split(overload, names, given)
+            positional, keywords = _separated(overload, names, given)
             try:
                 expected = overload(*positional, **keywords)
             except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError):
@@ -501,7 +549,7 @@ def test_meaning_agrees_with_the_op(name: str) -> None:
     assert agreed >= 3, f"{name}: {agreed} inputs were compared"
 
 
-def _split(overload: Any, names: list[str], given: tuple[Any, ...]) -> Any:
+def _separated(overload: Any, names: list[str], given: tuple[Any, ...]) -> Any:
     positional, keywords = [], {}
     for one, item in zip(overload._schema.arguments, given, strict=False):
         if one.kwarg_only:

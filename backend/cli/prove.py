@@ -1,0 +1,96 @@
+"""``xductor prove``: prove declared rewrites, and the rules of the no-op registry."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xductor.backend.cli import pass_plugins
+from xductor.backend.cli.command import CommandError, Subparsers
+
+if TYPE_CHECKING:
+    from xductor.transforms.proving.results import Proof
+    from xductor.transforms.proving.subjects import Subject
+
+_DESCRIPTION = """\
+Decide whether what a rewrite matches and what it puts there agree, for all sizes and bits, and say
+up to which bound. Without names: all declared rewrites of our passes, and each rule of the no-op
+registry (remove_noop_ops, or remove_noop_ops:aten.slice.Tensor for one). A rewrite of yours is
+named as path/to/file.py:Class. The status is 1 if one is refuted or vacuous. Needs z3
+(pip install 'xductor[prove]').
+"""
+
+
+def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "prove", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a rewrite, pass or rule by name")
+    parser.add_argument(
+        "--seconds", type=float, default=120.0, help="time for each (default: %(default)s)"
+    )
+    parser.add_argument("--verbose", "-v", action="store_true", help="all that is known of each")
+    parser.add_argument(
+        "--scripts", type=Path, metavar="DIR", help="write counter-examples there, as programs"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what each came to; 1 if one is refuted or vacuous."""
+    from xductor.transforms.proving.prover import prove_subject
+    from xductor.transforms.proving.solver import ProverUnavailable
+
+    failed = 0
+    for subject in subjects(options.names):
+        try:
+            proof = prove_subject(subject, seconds=options.seconds)
+        except ProverUnavailable as error:
+            raise CommandError(str(error)) from error
+        print(proof if options.verbose or not proof.ok else line(proof), flush=True)
+        failed += proof.status in ("refuted", "vacuous")
+        if options.scripts is not None and proof.counter_example is not None:
+            options.scripts.mkdir(parents=True, exist_ok=True)
+            path = options.scripts / f"{proof.rewrite.replace(':', '_')}.py"
+            path.write_text(proof.counter_example.script)
+            print(f"  written to {path}")
+    return int(failed > 0)
+
+
+def line(proof: Proof) -> str:
+    """One row of the table: rewrite, result, numerics, engines, ranks, dtypes, seconds."""
+    ranks = f"ranks {proof.ranks[0]} to {proof.ranks[1]}"
+    dtypes = "any dtype" if proof.dtypes == ("any",) else f"{len(proof.dtypes)} dtypes"
+    engines = " + ".join(proof.engines) or "the same terms"
+    return (
+        f"{proof.rewrite:45} {proof.status:10} {proof.needed:8} {engines:24} {ranks:14} "
+        f"{dtypes:10} {proof.seconds:6.1f} s"
+    )
+
+
+def subjects(names: Sequence[str]) -> Iterator[Subject]:
+    """What the names stand for; all declared rewrites and no-op rules, if there are none."""
+    from xductor.transforms import registry
+    from xductor.transforms.proving.noop_cases import PASS, NoopCase, noop_cases
+    from xductor.transforms.proving.subjects import RewriteSubject
+
+    ours = registry.declared_rewrites()
+    if not names:
+        yield from (RewriteSubject(one()) for one in ours)
+        yield from noop_cases()
+    for name in names:
+        if name == PASS:
+            yield from noop_cases()
+        elif name.startswith(f"{PASS}:"):
+            try:
+                yield NoopCase(name.removeprefix(f"{PASS}:"))
+            except KeyError as error:
+                raise CommandError(f"the no-op registry has no rule for {error}") from error
+        else:
+            same = [one for one in ours if one.name == name]
+            try:
+                found = same or [pass_plugins.rewrite_named(name)]
+            except pass_plugins.PluginError as error:
+                raise CommandError(str(error)) from error
+            yield from (RewriteSubject(one()) for one in found)

@@ -1,0 +1,132 @@
+"""What an argument may be: the values that a proof tries, or one that stands for all of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from xductor.ir.meaning.scalars import KNOWN
+from xductor.ir.meaning.values import NoMeaning
+from xductor.transforms.proving.pattern_runs import Slot
+
+DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"))
+"""Names of parameters that are a dim."""
+
+_ONE_MORE = frozenset(("unsqueeze", "stack"))
+LONGEST_LIST = 3
+"""The length to which lists are tried whose length no rank gives."""
+
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1.1, float("inf"), float("nan"), 0, 1, 2, -1)
+"""What stands for a Python number whose digits a rewrite asks for."""
+
+INTEGERS = (0, 1, 2, 3, -1, -2)
+STRINGS = {
+    "rounding_mode": (None, "floor", "trunc"),
+    "approximate": ("none", "tanh"),
+}
+
+
+def rank_of(slot: Slot) -> int:
+    """The rank that dims of a call count in."""
+    if not slot.tensors:
+        raise NoMeaning(f"the dims of {slot.op}, which has no tensor")
+    rank = slot.tensors[0].rank
+    return rank + 1 if slot.op in _ONE_MORE else rank
+
+
+def dims(slot: Slot) -> list[int]:
+    """Every dim, from the front and from the end."""
+    rank = max(rank_of(slot), 1)
+    return list(range(-rank, rank))
+
+
+def dim_lists(slot: Slot) -> list[list[int]]:
+    """Permutations, or sets of dims, from the front; up to rank 3 from the end too."""
+    rank = rank_of(slot)
+    if slot.op in ("permute", "permute_copy", "transpose"):
+        found = [list(one) for one in itertools.permutations(range(rank))]
+    else:
+        found = [
+            list(one)
+            for count in range(rank + 1)
+            for one in itertools.combinations(range(rank), count)
+        ]
+    if 0 < rank <= 3:
+        found += [[dim - rank for dim in one] for one in found if one]
+    return found
+
+
+def lengths(slot: Slot, largest: int) -> Sequence[int]:
+    """How long a list of sizes may be."""
+    if slot.op in ("expand", "expand_copy", "repeat"):
+        rank = slot.tensors[0].rank
+        return range(rank, min(rank + 2, largest + 1) + 1)
+    if slot.param == "pad":
+        return range(0, 2 * slot.tensors[0].rank + 1, 2)
+    if slot.param == "size" or slot.param == "shape":
+        return range(largest + 1)
+    return range(1, LONGEST_LIST + 1)
+
+
+def has_minus_one(slot: Slot) -> bool:
+    """Whether one entry of a list of sizes may be -1, which is then worked out."""
+    return slot.param in ("size", "shape") and slot.op in (
+        "view", "reshape", "_unsafe_view", "view_copy",
+    )  # fmt: skip
+
+
+def is_complete_length(slot: Slot) -> bool:
+    """Whether `lengths` gives all lengths, ranks being bounded."""
+    return slot.param in ("size", "shape", "pad", "repeats")
+
+
+#: Plain numbers that conditions ask for by name, besides an integer that may be any.
+_LITERALS: dict[str, tuple[int, ...]] = {
+    "step": (1,),
+    "start": (0,),
+    "end": (2**63 - 1,),
+    "decimals": (0,),
+}
+
+
+def literals(slot: Slot) -> tuple[Any, ...]:
+    """What an argument may be besides the values of its kind: None, and some numbers."""
+    found: tuple[Any, ...] = _LITERALS.get(slot.param, ()) if slot.kind == "int" else ()
+    # None among constants is theirs to give; no dim list and no tensor is None here.
+    return (None, *found) if slot.optional and slot.kind in ("int", "scalar", "float") else found
+
+
+def constants(kind: str, slot: Slot) -> Sequence[Any]:
+    """The values of an argument that is no number and no dim."""
+    if kind == "bool":
+        return (False, True)
+    if kind == "dtype":
+        return (*([None] if slot.optional else []), *KNOWN)
+    if kind == "str":
+        if slot.param not in STRINGS:
+            raise NoMeaning(f"the strings that {slot.op} takes for '{slot.param}'")
+        return STRINGS[slot.param]
+    if kind == "memory_format":
+        return (None,) if slot.optional else (torch.contiguous_format,)
+    if kind == "layout":
+        return (None,) if slot.optional else (torch.strided,)
+    if kind == "device":
+        return (None,) if slot.optional else (torch.device("cpu"),)
+    raise NoMeaning(f"an argument of kind {kind} ('{slot.param}' of {slot.op})")
+
+
+__all__ = [
+    "DIMS",
+    "INTEGERS",
+    "NUMBERS",
+    "constants",
+    "dim_lists",
+    "dims",
+    "has_minus_one",
+    "is_complete_length",
+    "lengths",
+    "rank_of",
+]

@@ -1,0 +1,337 @@
+"""Whether two elements are equal at every index, given what holds on a path.
+
+Index maps are settled first: cases that an index decides are looked at one by one, and elements of
+one tensor are equal where their indices are. What is left is a formula over single elements, which
+z3 decides bit by bit; it is closed, so that its answer is kept for other ranks and paths.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from xductor.ir.meaning.terms import (
+    FALSE,
+    INT,
+    TRUE,
+    Term,
+    eq,
+    ite,
+    make,
+    negation,
+    parts,
+    rebuilt,
+    substitute,
+    var,
+    within,
+)
+from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
+from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
+
+Relation = Literal["bits", "zero sign"]
+"""Equal bits, all NaN being one value; or equal but for the sign of zero."""
+
+Answer = Literal["equal", "different", "unknown"]
+
+
+@dataclass
+class Budget:
+    """Time for z3, in seconds; `spent` is kept across the proofs of one rewrite."""
+
+    query: float = 10.0
+    total: float = 120.0
+    spent: float = 0.0
+
+
+@dataclass
+class Verdict:
+    """What came of comparing two elements.
+
+    - `engines`: what was used: `index maps`, `bits`, `sums`.
+    - `difference`: under which conditions they may differ, where they may.
+    - `values`: z3's values for single elements there, by the element.
+    """
+
+    answer: Answer = "equal"
+    engines: set[str] = field(default_factory=set[str])
+    why: str = ""
+    conditions: tuple[Term, ...] = ()
+    values: dict[Term, Any] = field(default_factory=dict[Term, Any])
+
+
+class Comparison:
+    """Compares elements under the assumptions of one path."""
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        relation: Relation,
+        budget: Budget,
+        known: dict[Any, Any],
+        axioms: Callable[[Term], Term] | None = None,
+    ) -> None:
+        self.assumptions = assumptions
+        self.relation: Relation = relation
+        self.budget = budget
+        self.known = known
+        self.axioms = axioms
+        self.verdict = Verdict()
+        self._names: dict[Term, str] = {}
+        self._representatives: dict[tuple[Any, ...], list[Term]] = {}
+
+    def equal(self, a: Term, b: Term, depth: int = 0) -> Answer:
+        """Whether two elements are equal; the first difference is kept in `verdict`."""
+        if a is b:
+            return "equal"
+        a, b = self.settled(a), self.settled(b)
+        if a is b:
+            self.verdict.engines.add("index maps")
+            return "equal"
+        condition = _undecided(a) or _undecided(b)
+        if condition is not None and depth < 24:
+            for one in (condition, negation(condition)):
+                if not self.assumptions.possible(one):
+                    continue
+                with self.assumptions.under(one):
+                    answer = self.equal(a, b, depth + 1)
+                if answer != "equal":
+                    return answer
+            return "equal"
+        return self._leaf(a, b)
+
+    # Cases.
+
+    def settled(self, item: Term) -> Term:
+        """A term without the cases that the path has decided."""
+        done: dict[Term, Term] = {}
+
+        def visit(one: Term) -> Term:
+            found = done.get(one)
+            if found is None:
+                found = done[one] = worked_out(one)
+            return found
+
+        def worked_out(one: Term) -> Term:
+            if one.sort == INT or one.op in ("zero", "nonneg", "var", "number"):
+                return one if one.sort == INT else self._truth(one)
+            if one.op == "ite" and not has_elements(one.args[0]):
+                decided = self._truth(one.args[0])
+                if decided is TRUE or decided is FALSE:
+                    return visit(one.args[1] if decided is TRUE else one.args[2])
+                return ite(decided, visit(one.args[1]), visit(one.args[2]))
+            if one.op == "element":
+                return one
+            if one.op == "fold":
+                return one
+            return rebuilt(one, visit)
+
+        return visit(item)
+
+    def _truth(self, condition: Term) -> Term:
+        if has_elements(condition):
+            return condition
+        if self.assumptions.implies(condition):
+            return TRUE
+        return FALSE if self.assumptions.implies(negation(condition)) else condition
+
+    # Leaves.
+
+    def _leaf(self, a: Term, b: Term) -> Answer:
+        if self._alike(a, b):
+            return "equal"
+        return self._by_formula(a, b)
+
+    def _alike(self, a: Term, b: Term) -> bool:
+        """Whether two terms are made alike of parts that are equal."""
+        if a is b:
+            return True
+        if a.op != b.op or a.sort != b.sort or len(a.args) != len(b.args):
+            return False
+        if a.op == "element":
+            if a.args[0] != b.args[0]:
+                return False
+            self.verdict.engines.add("index maps")
+            pairs = zip(a.args[1], b.args[1], strict=True)
+            return all(self._same_index(x, y) for x, y in pairs)
+        if a.op == "fold":
+            return self._folds_alike(a, b)
+        if a.op in ("call", "cast", "ite", "and", "or", "not"):
+            return all(
+                self._alike(x, y) if isinstance(x, Term) else x == y
+                for x, y in zip(a.args, b.args, strict=True)
+            )
+        if a.sort == INT:
+            return self._same_index(a, b)
+        return False
+
+    def _same_index(self, a: Term, b: Term) -> bool:
+        if a is b:
+            return True
+        a, b = self._plain_index(a), self._plain_index(b)
+        return a is b or self.assumptions.implies(eq(a, b))
+
+    def _plain_index(self, item: Term) -> Term:
+        """An index in which elements that are equal are one."""
+        values = list(_values(item))
+        if not values:
+            return item
+        return substitute(
+            item, {one: make("value", (self._representative(one.args[0]),), INT) for one in values}
+        )
+
+    def _folds_alike(self, a: Term, b: Term) -> bool:
+        """Reductions over equal extents whose bodies are equal at each index."""
+        name, binders, sizes, body = a.args
+        other_name, other_binders, other_sizes, other_body = b.args
+        if name != other_name or len(sizes) != len(other_sizes):
+            return False
+        if not all(self._same_index(x, y) for x, y in zip(sizes, other_sizes, strict=True)):
+            return False
+        renamed = substitute(
+            other_body,
+            dict(zip(map(var, other_binders), map(var, binders), strict=True)),
+        )
+        ranges = [within(var(k), n) for k, n in zip(binders, sizes, strict=True)]
+        self.verdict.engines.add("sums")
+        if not self.assumptions.possible(*ranges):
+            return True
+        with self.assumptions.under(*ranges):
+            inner = Comparison(self.assumptions, "bits", self.budget, self.known, self.axioms)
+            answer = inner.equal(body, renamed)
+        self.verdict.engines |= inner.verdict.engines
+        return answer == "equal"
+
+    # Formulas over single elements.
+
+    def _representative(self, item: Term) -> Term:
+        """The first of the leaves that are equal to this one."""
+        key = (item.op, item.args[0] if item.op == "element" else None, item.sort)
+        group = self._representatives.setdefault(key, [])
+        for one in group:
+            if one is item or (item.op in ("element", "fold", "call") and self._alike(one, item)):
+                return one
+        group.append(item)
+        return item
+
+    def _name(self, item: Term) -> str:
+        chosen = self._representative(item)
+        return self._names.setdefault(chosen, f"v{len(self._names)}")
+
+    def _by_formula(self, a: Term, b: Term) -> Answer:
+        if a.sort != b.sort:
+            return self._differs("the elements are of other dtypes")
+        self._names, self._representatives = {}, {}
+        formulas = Formulas(self._name)
+        premises = [one for one in self.assumptions.items if has_elements(one)]
+        try:
+            left, right = formulas.lower(a), formulas.lower(b)
+            given = [formulas.lower(one) for one in premises]
+        except NotInterpreted as error:
+            self.verdict.why = str(error)
+            self.verdict.answer = "unknown"
+            return "unknown"
+        claim = self._related(left, right, a.sort)
+        key = (self.relation, claim.sexpr(), tuple(one.sexpr() for one in given))
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self._solved(claim, given, formulas)
+        answer, values = found
+        self.verdict.engines.add("bits")
+        if answer == "equal":
+            return "equal"
+        if answer == "unknown":
+            self.verdict.answer = "unknown"
+            self.verdict.why = f"z3 did not decide {_dtype_name(a.sort)} in {self.budget.query:g} s"
+            return "unknown"
+        named = {name: item for name, (item, _) in formulas.leaves.items()}
+        self.verdict.values = {named[name]: one for name, one in values.items() if name in named}
+        return self._differs("elements differ")
+
+    def _differs(self, why: str) -> Answer:
+        self.verdict.answer = "different"
+        self.verdict.why = why
+        self.verdict.conditions = tuple(self.assumptions.items)
+        return "different"
+
+    def _related(self, left: Any, right: Any, sort: Any) -> Any:
+        z3 = z3_module()
+        if self.relation == "zero sign" and sort in FLOAT_FORMATS:
+            return z3.Or(z3.fpEQ(left, right), z3.And(z3.fpIsNaN(left), z3.fpIsNaN(right)))
+        return left == right
+
+    def _solved(self, claim: Any, given: list[Any], formulas: Formulas) -> Any:
+        z3 = z3_module()
+        if self.budget.spent >= self.budget.total:
+            return "unknown", {}
+        solver = z3.Solver()
+        limit = min(self.budget.query, self.budget.total - self.budget.spent)
+        solver.set("timeout", max(int(limit * 1000), 1))
+        solver.add(*given, z3.Not(claim))
+        start = time.perf_counter()
+        answer = solver.check()
+        self.budget.spent += time.perf_counter() - start
+        if answer == z3.unsat:
+            return "equal", {}
+        if answer == z3.unknown:
+            return "unknown", {}
+        model = solver.model()
+        values = {
+            name: _python_value(model.eval(constant, model_completion=True))
+            for name, (_, constant) in formulas.leaves.items()
+        }
+        return "different", values
+
+
+def _values(item: Term) -> Iterator[Term]:
+    if item.op == "value":
+        yield item
+        return
+    for part in parts(item):
+        yield from _values(part)
+
+
+def _undecided(item: Term) -> Term | None:
+    """A condition on indices alone on which a case of the term depends."""
+    seen: set[Term] = set()
+    pending = [item]
+    while pending:
+        one = pending.pop()
+        if one in seen or one.sort == INT:
+            continue
+        seen.add(one)
+        if one.op in ("zero", "nonneg"):
+            if not has_elements(one):
+                return one
+            continue
+        if one.op in ("element", "fold"):
+            continue
+        pending.extend(parts(one))
+    return None
+
+
+def _python_value(item: Any) -> Any:
+    """A z3 number as a Python one."""
+    z3 = z3_module()
+    if z3.is_bool(item):
+        return z3.is_true(item)
+    if z3.is_bv(item):
+        return item.as_signed_long()
+    if z3.is_fp(item):
+        if item.isNaN():
+            return float("nan")
+        if item.isInf():
+            return float("-inf") if item.isNegative() else float("inf")
+        if item.isZero():
+            return -0.0 if item.isNegative() else 0.0
+        exact = z3.simplify(z3.fpToReal(item))
+        return float(exact.as_fraction())
+    return None
+
+
+def _dtype_name(sort: Any) -> str:
+    return str(sort).removeprefix("torch.")
+
+
+__all__ = ["Answer", "Budget", "Comparison", "Relation", "Verdict"]

@@ -1,0 +1,461 @@
+"""Symbolic instances of a rewrite: one for each rank, dtype, attribute and branch of `where`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from xductor.ir.arguments import ListArg
+from xductor.ir.meaning.registry import meaning_of
+from xductor.ir.meaning.scalars import FLOATS, INTEGERS, KNOWN
+from xductor.ir.meaning.terms import (
+    FALSE,
+    TRUE,
+    Term,
+    either,
+    element,
+    eq,
+    le,
+    negation,
+    scalar,
+    var,
+)
+from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
+from xductor.ir.op_functions import BoundCall, building
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.transforms.proving import domains
+from xductor.transforms.proving.paths import Path, Pruned
+from xductor.transforms.proving.pattern_runs import PatternRun, Slot
+from xductor.transforms.proving.solver import Assumptions, has_elements
+from xductor.transforms.proving.symbolic import (
+    NotSymbolic,
+    Reads,
+    SizeKnowledge,
+    SymbolicDim,
+    SymbolicNumber,
+    SymbolicTensor,
+    condition_of,
+    term_of,
+)
+from xductor.transforms.rewriting.decisions import Fact, deciding
+from xductor.transforms.rewriting.handles import Dim
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+LARGEST_RANK = {0: 0, 1: 5, 2: 4, 3: 3, 4: 2}
+"""To which rank each tensor variable goes, by the number of tensor variables."""
+
+
+_ANY = object()
+
+
+@dataclass
+class Limits:
+    """What instances are tried.
+
+    - `rank`: the largest rank of a tensor.
+    - `dtypes`: those of tensors; one only, where nothing depends on them.
+    - `devices`: those of the first tensor, with which all others are.
+    - `listed_ints`, `listed_numbers`: integer and number attributes are some of a list, where the
+      rewrite asks for their digits.
+    """
+
+    rank: int = 3
+    dtypes: tuple[torch.dtype, ...] = (torch.float32,)
+    devices: tuple[str, ...] = ("cpu",)
+    listed_ints: bool = False
+    listed_numbers: bool = False
+    longest_list: int = 4
+
+
+@dataclass
+class Obligation:
+    """What has to hold of the target for it to be legal where the source is."""
+
+    condition: Term
+    why: str
+
+
+@dataclass
+class Instance:
+    """Source and target of one path, and what holds on it."""
+
+    path: Path
+    assumptions: Assumptions
+    source: list[Any]
+    target: list[Any]
+    obligations: list[Obligation]
+    bindings: dict[str, Any]
+    fillings: list[Any]
+    dtypes: tuple[torch.dtype, ...]
+    ranks: tuple[int, ...]
+    bounds: list[str]
+    problem: str = ""
+    variables: dict[str, Term] = field(default_factory=dict[str, Term])
+
+
+class PathWorld:
+    """The world of meanings on one path: what sources require holds, what a target does is due."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.assumptions = Assumptions()
+        self.obligations: list[Obligation] = []
+        self.bounds: list[str] = []
+        self.in_target = False
+        self.variables: dict[str, Term] = {}
+        self._sizes: dict[Term, Term] = {}
+
+    def assume(self, condition: Term) -> None:
+        """Take a condition for granted. Raises Pruned where it cannot be."""
+        if condition is TRUE:
+            return
+        if condition is FALSE or not self.assumptions.possible(condition):
+            raise Pruned("cannot be")
+        self.assumptions.add(condition)
+
+    def require(self, condition: Term, why: str) -> None:
+        if self.in_target:
+            if condition is not TRUE:
+                self.obligations.append(Obligation(condition, why))
+        elif condition is FALSE:
+            raise Illegal(why)
+        else:
+            self.assume(condition)
+
+    def known(self, condition: Term) -> bool:
+        if condition is TRUE or condition is FALSE:
+            return condition is TRUE
+        return self.assumptions.implies(condition)
+
+    def size(self, item: Term) -> Term:
+        if item.op in ("number", "var", "poly"):
+            return item
+        if item.op == "ite":
+            condition, yes, no = item.args
+            if self.known(condition):
+                return self.size(yes)
+            if self.known(negation(condition)):
+                return self.size(no)
+        found = self._sizes.get(item)
+        if found is None:
+            found = self._sizes[item] = self.variable(f"size{len(self._sizes)}")
+            self.assumptions.add(eq(found, item))
+        return found
+
+    def one_of(self, cases: Sequence[tuple[Term, Any]], what: str) -> Any:
+        possible: list[tuple[Term, Any]] = []
+        for condition, item in cases:
+            if self.known(condition):
+                return item
+            if condition is not FALSE and self.assumptions.possible(condition):
+                possible.append((condition, item))
+        left = negation(either(*[condition for condition, _ in cases]))
+        if left is not FALSE and self.assumptions.possible(left):
+            self.bounds.append(f"{what}: {', '.join(str(item) for _, item in cases)}")
+        condition, item = self.path.choose(possible, what)
+        self.assume(condition)
+        return item
+
+    def variable(self, name: str) -> Term:
+        made = var(name)
+        self.variables[name] = made
+        return made
+
+    def decide(self, fact: Fact) -> bool:
+        """The oracle of `where`: a fact that is not settled is taken both ways."""
+        return self._decided(condition_of(fact), fact.text)
+
+    def _decided(self, condition: Term, text: str) -> bool:
+        if self.known(condition):
+            return True
+        if self.known(negation(condition)):
+            return False
+        chosen = self.path.choose((True, False), text)
+        self.assume(condition if chosen else negation(condition))
+        return chosen
+
+
+class SymbolicFiller:
+    """Gives symbolic values for what a pattern leaves open."""
+
+    def __init__(self, world: PathWorld, limits: Limits, reads: Reads) -> None:
+        self.world = world
+        self.limits = limits
+        self.reads = reads
+        self.knowledge = SizeKnowledge()
+        self.fillings: list[Any] = []
+        self.dtypes: list[torch.dtype] = []
+        self.ranks: list[int] = []
+        self.device = ""
+        self._count = 0
+
+    def _kept(self, made: Any) -> Any:
+        self.fillings.append(made)
+        return made
+
+    def alternative(self, count: int, what: str) -> int:
+        return self._kept(self.world.path.choose(range(count), what))
+
+    def variable(self, name: str, kind: str, slot: Slot) -> Any:
+        return self._kept(self._of_kind(name, kind if kind != "any" else slot.kind, slot))
+
+    def anything(self, slot: Slot) -> Any:
+        name = self._fresh(slot.param)
+        literals = domains.literals(slot)
+        if literals:
+            chosen = self._listed((*literals, _ANY), name)
+            if chosen is not _ANY:
+                return self._kept(chosen)
+        return self._kept(self._of_kind(name, slot.kind, slot))
+
+    def _fresh(self, name: str) -> str:
+        self._count += 1
+        return f"{name or 'v'}{self._count}"
+
+    def _of_kind(self, name: str, kind: str, slot: Slot) -> Any:
+        if kind == "tensor":
+            return self.tensor(name)
+        if kind == "list[tensor]":
+            longest = self.limits.longest_list
+            count = self._listed(range(1, longest + 1), f"length of {name}")
+            if count == longest:
+                self._bounded(f"lists of at most {longest} tensors")
+            return [self.tensor(f"{name}_{k}", like=bool(k)) for k in range(count)]
+        if kind == "int":
+            return self._integer(name, slot)
+        if kind == "list[int]":
+            return self._integers(name, slot)
+        if kind in ("scalar", "float"):
+            return self._number(name, kind)
+        return self._listed(domains.constants(kind, slot), name)
+
+    def _listed(self, options: Sequence[Any], what: str) -> Any:
+        return self.world.path.choose(options, what)
+
+    def _bounded(self, bound: str) -> None:
+        if bound not in self.world.bounds:
+            self.world.bounds.append(bound)
+
+    def tensor(self, name: str, like: bool = False) -> SymbolicTensor:
+        """A tensor of any sizes; `like` others that were made, as in a list."""
+        rank = (
+            self.ranks[-1]
+            if like and self.ranks
+            else self._listed(range(self.limits.rank + 1), f"rank of {name}")
+        )
+        dtype = self._dtype(name, like)
+        if not self.device:
+            self.device = self._listed(self.limits.devices, "device")
+        sizes = [self.world.variable(f"{name}_{k}") for k in range(rank)]
+        for size in sizes:
+            self.world.assumptions.add(le(0, size))
+        self.ranks.append(rank)
+        self.dtypes.append(dtype)
+        value = TensorValue(
+            sizes,
+            dtype,
+            lambda index: element(name, index, dtype),
+            device=torch.device(self.device),
+            on_dtype=self._note_dtype,
+        )
+        return SymbolicTensor(value, self.knowledge, self.reads, self.world.size, name)
+
+    def _note_dtype(self) -> None:
+        self.reads.dtype = True
+
+    def _dtype(self, name: str, like: bool) -> torch.dtype:
+        allowed = self.limits.dtypes
+        if not self.dtypes or len(allowed) == 1:
+            return self._listed(allowed, f"dtype of {name}")
+        others = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
+        first = self.dtypes[0]
+        if like or len(self.dtypes) > 2:
+            return first
+        return self._listed(list(dict.fromkeys((first, *others))), f"dtype of {name}")
+
+    def _integer(self, name: str, slot: Slot) -> Any:
+        if slot.param in domains.DIMS:
+            return self._listed(domains.dims(slot), name)
+        if self.limits.listed_ints:
+            self._bounded(f"integer attributes in {list(domains.INTEGERS)}")
+            return self._listed(domains.INTEGERS, name)
+        made = self.world.variable(name)
+        return SymbolicDim(self._expression(made), self.knowledge, self.reads)
+
+    def _expression(self, item: Term) -> Any:
+        from xductor.transforms.proving.symbolic import expression_of
+
+        return expression_of(item, self.world.size)
+
+    def _integers(self, name: str, slot: Slot) -> Any:
+        if slot.param in ("dims", *domains.DIMS):
+            return ListArg(self._listed(domains.dim_lists(slot), name))
+        count = self._listed(domains.lengths(slot, self.limits.rank), f"length of {name}")
+        if not domains.is_complete_length(slot) and count == domains.LONGEST_LIST:
+            self._bounded(f"lists of at most {domains.LONGEST_LIST} integers")
+        unknown = -1
+        if domains.has_minus_one(slot):
+            unknown = self._listed(range(-1, count), f"the place of -1 in {name}")
+        items: list[Any] = []
+        for k in range(count):
+            if k == unknown:
+                items.append(-1)
+            elif self.limits.listed_ints:
+                self._bounded(f"integer attributes in {list(domains.INTEGERS)}")
+                items.append(self._listed(domains.INTEGERS, f"{name}[{k}]"))
+            else:
+                made = self.world.variable(f"{name}_{k}")
+                items.append(SymbolicDim(self._expression(made), self.knowledge, self.reads))
+        return ListArg(items)
+
+    def _number(self, name: str, kind: str) -> Any:
+        if self.limits.listed_numbers:
+            self._bounded("number attributes of a list")
+            numbers = [one for one in domains.NUMBERS if kind == "scalar" or type(one) is float]
+            return self._listed(numbers, name)
+        kinds = (torch.float64, torch.int64) if kind == "scalar" else (torch.float64,)
+        return SymbolicNumber(scalar(name, self._listed(kinds, f"kind of {name}")))
+
+
+def unwrapped(item: Any) -> Any:
+    """An argument as meanings take it."""
+    if isinstance(item, SymbolicTensor):
+        return item.meaning
+    if isinstance(item, Dim):
+        return term_of(item.expr)
+    if type(item) is SymbolicNumber:
+        return item.term
+    if isinstance(item, list | tuple):
+        return [unwrapped(one) for one in item]
+    return item
+
+
+class MeaningCalls:
+    """Calls of ops as their meanings; `used` has the names of the ops."""
+
+    def __init__(self, world: PathWorld, filler: SymbolicFiller) -> None:
+        self.world = world
+        self.filler = filler
+        self.used: set[str] = set()
+        self._made = 0
+
+    def __call__(self, cls: type[TorchOp], items: tuple[Any, ...]) -> Any:
+        function = meaning_of(cls.name)
+        if function is None or not issubclass(cls, SchemaOp):
+            raise NoMeaning(f"{cls.name} has no meaning yet")
+        self.used.add(cls.name)
+        found = function(self.world, *[unwrapped(item) for item in items])
+        if isinstance(found, list | tuple):
+            return [self._handle(one) for one in found]
+        return self._handle(found)
+
+    def _handle(self, value: TensorValue) -> SymbolicTensor:
+        filler = self.filler
+        self._made += 1
+        strides = f"result{self._made}"
+        return SymbolicTensor(value, filler.knowledge, filler.reads, self.world.size, strides)
+
+    # As the builder of a replacement.
+
+    def call(self, name: str, calls: list[BoundCall]) -> Any:
+        return self(calls[0].cls, calls[0].args)
+
+    def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise NoMeaning(f"{cls.name} has no meaning yet")
+
+
+def make_instance(
+    rewrite: Rewrite, path: Path, limits: Limits, reads: Reads, used: set[str]
+) -> Instance:
+    """The instance of one path. Raises Pruned where the rewrite does not apply on it."""
+    world = PathWorld(path)
+    filler = SymbolicFiller(world, limits, reads)
+    calls = MeaningCalls(world, filler)
+    calls.used = used
+    run = PatternRun(rewrite.compiled, filler, calls)
+    try:
+        source = run.outputs()
+    except Illegal as error:
+        raise Pruned(str(error)) from error
+    _answer_where(rewrite, run.bindings, world)
+    if not world.assumptions.possible():
+        raise Pruned("the hypothesis cannot be")
+    instance = Instance(
+        path,
+        world.assumptions,
+        source,
+        [],
+        world.obligations,
+        run.bindings,
+        filler.fillings,
+        tuple(filler.dtypes),
+        tuple(filler.ranks),
+        world.bounds,
+        variables=world.variables,
+    )
+    _add_target(rewrite, instance, world, calls)
+    return instance
+
+
+def _answer_where(rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld) -> None:
+    names = rewrite.compiled.where_names
+    with deciding(world.decide):
+        answer = _called(rewrite.where, [bindings.get(name) for name in names], "where")
+    condition = condition_of(answer)
+    if has_elements(condition):
+        # About a number that is an attribute: it holds on this path, and no size depends on it.
+        if condition is FALSE:
+            raise Pruned("`where` says no")
+        world.assumptions.add(condition)
+        return
+    world.assume(condition)
+
+
+def _called(method: Any, arguments: list[Any], name: str) -> Any:
+    """A method of the rewrite on symbolic values; what it cannot do with them is said so."""
+    try:
+        return method(*arguments)
+    except (Pruned, NotSymbolic, NoMeaning, Illegal):
+        raise
+    except (TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
+        raise NotSymbolic(f"`{name}` on symbolic values: {error}") from error
+
+
+def _add_target(
+    rewrite: Rewrite, instance: Instance, world: PathWorld, calls: MeaningCalls
+) -> None:
+    names = rewrite.compiled.replacement_names
+    world.in_target = True
+    try:
+        with deciding(world.decide), building(calls):
+            made = _called(
+                rewrite.replacement, [instance.bindings.get(name) for name in names], "replacement"
+            )
+    except Illegal as error:
+        instance.problem = f"the replacement is refused: {error}"
+        return
+    found = list(made) if isinstance(made, tuple | list) else [made]
+    if len(found) != len(instance.source):
+        instance.problem = (
+            f"the replacement gives {len(found)} values for {len(instance.source)} outputs"
+        )
+    instance.target = found
+
+
+__all__ = [
+    "FLOATS",
+    "INTEGERS",
+    "KNOWN",
+    "LARGEST_RANK",
+    "Instance",
+    "Limits",
+    "MeaningCalls",
+    "Obligation",
+    "PathWorld",
+    "SymbolicFiller",
+    "make_instance",
+    "unwrapped",
+]

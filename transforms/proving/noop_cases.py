@@ -1,0 +1,238 @@
+"""The no-op registry as claims: a call of the operator under the rule's condition is its argument.
+
+The rule's own condition is asked, on an op of the IR with symbolic sizes. That result and argument
+have one type is part of the hypothesis, as the pass checks it for every rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.arguments import ListArg
+from xductor.ir.expressions import SymExpr
+from xductor.ir.facts import Facts
+from xductor.ir.meaning.terms import eq, le
+from xductor.ir.meaning.values import Illegal, NoMeaning
+from xductor.ir.operations import SchemaOp
+from xductor.ir.registry import op_class_by_name
+from xductor.ir.symbols import SymbolTable
+from xductor.ir.types import SymIntType
+from xductor.transforms.noop_registry import NOOP_RULES
+from xductor.transforms.numerics import EXACT, Numerics
+from xductor.transforms.proving.eager_runs import (
+    ConcreteTensor,
+    Named,
+    NotTaken,
+    Recorder,
+    Trial,
+    data_of,
+    difference,
+    script_of,
+)
+from xductor.transforms.proving.instances import (
+    Instance,
+    Limits,
+    MeaningCalls,
+    PathWorld,
+    SymbolicFiller,
+)
+from xductor.transforms.proving.paths import Path, Pruned
+from xductor.transforms.proving.pattern_runs import Slot
+from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
+from xductor.transforms.registry import typed_class
+from xductor.transforms.rewriting.call_validation import validate_calls
+from xductor.transforms.rewriting.decisions import deciding
+from xductor.transforms.rewriting.handles import Dim
+from xductor.transforms.rewriting.validation import ValidationResult
+
+PASS = "remove_noop_ops"
+
+
+class _PathFacts:
+    """Facts about sizes for a rule's condition: what is not settled may be known, or not known."""
+
+    def __init__(self, world: PathWorld) -> None:
+        self.world = world
+
+    def _asked(self, condition: Any) -> bool | None:
+        if self.world.known(condition):
+            return True
+        if condition.op == "false":
+            return False
+        known = self.world.path.choose((True, None), f"{condition} is known")
+        if known:
+            self.world.assume(condition)
+        return known
+
+    def known_equal(self, a: Any, b: Any) -> bool | None:
+        return self._asked(eq(term_of(a), term_of(b)))
+
+    def known_le(self, a: Any, b: Any) -> bool | None:
+        return self._asked(le(term_of(a), term_of(b)))
+
+
+class NoopCase:
+    """One rule of the registry as the subject of a proof."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        self.rule = NOOP_RULES[op]
+        self.name = f"{PASS}:{op}"
+        self.numerics: Numerics = EXACT
+        self.cls: Any = op_class_by_name(op)
+        self.tensors = sum(param.kind == "tensor" for param in self.cls.table.params)
+
+    # On symbolic values.
+
+    def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
+        world = PathWorld(path)
+        filler = SymbolicFiller(world, limits, reads)
+        calls = MeaningCalls(world, filler)
+        calls.used = used
+        items = self._arguments(filler)
+        source = items[self.cls.table.index[self.rule.source]]
+        if isinstance(source, list | tuple):
+            if len(source) != 1:
+                raise Pruned("several arguments")
+            source = source[0]
+        try:
+            result = calls(self.cls, tuple(items))
+        except Illegal as error:
+            raise Pruned(str(error)) from error
+        except NoMeaning:
+            self._ask(world, items, source, source)  # of what the rule refuses nothing is claimed
+            raise
+        self._assume_same_type(world, result, source)
+        self._ask(world, items, result, source)
+        return Instance(
+            path,
+            world.assumptions,
+            [result],
+            [source],
+            world.obligations,
+            dict(zip(self.cls.table.index, items, strict=True)),
+            filler.fillings,
+            tuple(filler.dtypes),
+            tuple(filler.ranks),
+            world.bounds,
+            variables=world.variables,
+        )
+
+    def _ask(self, world: PathWorld, items: list[Any], result: Any, source: Any) -> None:
+        call: Any = _Call(self.cls, items, result)
+        facts: Any = _PathFacts(world)
+        with deciding(world.decide):
+            if not self.rule.holds(call, source.type, facts):
+                raise Pruned("the rule does not hold")
+
+    def _arguments(self, filler: SymbolicFiller) -> list[Any]:
+        params = self.cls.table.params
+        items: list[Any] = [None] * len(params)
+        tensors: list[Any] = []
+        op = self.op.split(".")[1]
+        order = sorted(range(len(params)), key=lambda place: params[place].kind != "tensor")
+        for place in order:
+            param = params[place]
+            kind = f"list[{param.kind}]" if param.lists else param.kind
+            slot = Slot(op, param.name, kind, param.optional, tuple(tensors))
+            items[place] = made = filler.anything(slot)
+            if "tensor" in kind:
+                tensors += made if isinstance(made, list) else [made]
+        return items
+
+    @staticmethod
+    def _assume_same_type(world: PathWorld, result: Any, source: Any) -> None:
+        before, after = result.meaning, source.meaning
+        if before.rank != after.rank or before.device != after.device:
+            raise Pruned("other types")
+        if before._dtype is not after._dtype:
+            raise Pruned("other dtypes")
+        for a, b in zip(before.shape, after.shape, strict=True):
+            world.assume(eq(a, b))
+
+    # On tensors.
+
+    def run(self, fillings: Sequence[Any]) -> Trial:
+        facts = Facts.from_table(SymbolTable())
+        inputs: dict[str, torch.Tensor] = {}
+        params = self.cls.table.params
+        order = sorted(range(len(params)), key=lambda place: params[place].kind != "tensor")
+        items: list[Any] = [None] * len(params)
+        for place, item in zip(order, fillings, strict=True):
+            items[place] = _concrete(item, facts, inputs)
+        record = Recorder("s", facts)
+        try:
+            result = record(self.cls, tuple(items))
+        except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
+            raise NotTaken(str(error)) from error
+        source = items[self.cls.table.index[self.rule.source]]
+        source = source[0] if isinstance(source, list | tuple) else source
+        if (result.data.shape, result.data.dtype) != (source.data.shape, source.data.dtype):
+            raise NotTaken("other types")
+        call: Any = _Call(self.cls, items, result)
+        if not self.rule.holds(call, source.type, facts):
+            raise NotTaken("the rule does not hold")
+        trial = Trial(inputs, [data_of(result)], [data_of(source)])
+        trial.problem = difference(trial, self.numerics)
+        if trial.problem:
+            trial.script = script_of(
+                self.name,
+                self.numerics,
+                inputs,
+                record,
+                [result],
+                Recorder("t", facts),
+                [source],
+                trial.problem,
+            )
+        return trial
+
+    def validated(self) -> ValidationResult:
+        return validate_calls(self.op, typed_class(PASS)(), instances=24, rounds=3)
+
+
+def _concrete(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
+    if isinstance(item, Named):
+        inputs[item.name] = item.data
+        return ConcreteTensor(item.data, item.name, facts)
+    if isinstance(item, list | tuple):
+        return ListArg(_concrete(one, facts, inputs) for one in item)
+    return item
+
+
+class _Call:
+    """A call as a rule's condition reads it: values of the IR, constants, and numbers."""
+
+    def __init__(self, cls: type[SchemaOp], items: Sequence[Any], result: Any) -> None:
+        self.table = cls.table
+        self.items = dict(zip(cls.table.index, map(_as_read, items), strict=True))
+        self.results = (_value(result.type),)
+
+    def argument(self, name: str) -> Any:
+        return self.items[name]
+
+
+def _value(type_: Any) -> SSAValue:
+    return Block(arg_types=[type_]).args[0]
+
+
+def _as_read(item: Any) -> Any:
+    if isinstance(item, SymbolicTensor | ConcreteTensor):
+        return _value(item.type)
+    if isinstance(item, Dim):
+        return _value(SymIntType(item.expr)) if isinstance(item.expr, SymExpr) else item.expr
+    if isinstance(item, list | tuple):
+        return tuple([_as_read(one) for one in item])
+    return item
+
+
+def noop_cases() -> list[NoopCase]:
+    """All rules of the registry."""
+    return [NoopCase(op) for op in NOOP_RULES]
+
+
+__all__ = ["NoopCase", "noop_cases"]

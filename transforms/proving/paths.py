@@ -1,0 +1,56 @@
+"""Every way through a program that makes choices: depth first, by running it anew for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Pruned(Exception):
+    """A path that leads nowhere: what it assumes cannot be, or the rewrite is not taken there."""
+
+
+@dataclass
+class Path:
+    """One way through: the choices taken, and between how many."""
+
+    prefix: tuple[int, ...] = ()
+    taken: list[int] = field(default_factory=list[int])
+    counts: list[int] = field(default_factory=list[int])
+    notes: list[str] = field(default_factory=list[str])
+
+    def choose(self, options: Sequence[T], what: str) -> T:
+        """One of some options. Raises Pruned where there are none."""
+        if not options:
+            raise Pruned(f"no option for {what}")
+        if len(options) == 1:
+            return options[0]
+        place = len(self.taken)
+        chosen = self.prefix[place] if place < len(self.prefix) else 0
+        self.taken.append(chosen)
+        self.counts.append(len(options))
+        self.notes.append(f"{what}: {options[chosen]}")
+        return options[chosen]
+
+
+def all_paths(run: Callable[[Path], Any]) -> Iterator[tuple[Path, Any]]:
+    """The result of `run` for each way through it; what raises Pruned is left out."""
+    pending: list[tuple[int, ...]] = [()]
+    while pending:
+        prefix = pending.pop()
+        path = Path(prefix)
+        try:
+            result = run(path)
+        except Pruned:
+            pass
+        else:
+            yield path, result
+        for place in range(len(path.taken) - 1, len(prefix) - 1, -1):
+            before = tuple(path.taken[:place])
+            pending += [(*before, other) for other in range(path.counts[place] - 1, 0, -1)]
+
+
+__all__ = ["Path", "Pruned", "all_paths"]

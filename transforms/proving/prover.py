@@ -1,0 +1,282 @@
+"""Proves a declared rewrite: the very methods that run, on symbolic instances of its pattern."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from xductor.ir.meaning.scalars import KNOWN
+from xductor.ir.meaning.terms import Term, eq, negation, var, within
+from xductor.ir.meaning.values import NoMeaning
+from xductor.transforms.numerics import EXACT, UP_TO_ZERO_SIGN, Numerics
+from xductor.transforms.proving import counterexamples
+from xductor.transforms.proving.equality import Budget, Comparison, Relation
+from xductor.transforms.proving.instances import LARGEST_RANK, Instance, Limits
+from xductor.transforms.proving.paths import Path, all_paths
+from xductor.transforms.proving.results import CounterExample, Proof
+from xductor.transforms.proving.solver import z3_module
+from xductor.transforms.proving.subjects import RewriteSubject, Subject
+from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+#: The relations in the order in which they are tried, with what they amount to.
+LEVELS: tuple[tuple[Numerics, Relation], ...] = (
+    (EXACT, "bits"),
+    (UP_TO_ZERO_SIGN, "zero sign"),
+)
+
+
+@dataclass
+class Found:
+    """What the instances of a rewrite showed so far."""
+
+    needed: Numerics = EXACT
+    engines: set[str] = field(default_factory=set[str])
+    axioms: set[str] = field(default_factory=set[str])
+    bounds: dict[str, None] = field(default_factory=dict[str, None])
+    ranks: set[int] = field(default_factory=set[int])
+    dtypes: dict[torch.dtype, None] = field(default_factory=dict[torch.dtype, None])
+    used: set[str] = field(default_factory=set[str])
+    instances: int = 0
+    unknown: str = ""
+    example: CounterExample | None = None
+    suspicion: str = ""
+
+
+class _Enough(Exception):
+    """A counter-example was found, or the time is up."""
+
+
+def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
+    """Decide whether a rewrite's two sides agree on all instances.
+
+    - `seconds`: after which what has not been looked at becomes a bound.
+
+    Raises ProverUnavailable where z3 is not installed.
+    """
+    one = rewrite() if isinstance(rewrite, type) else rewrite
+    return prove_subject(RewriteSubject(one), seconds=seconds)
+
+
+def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
+    """As `prove`, of anything with a source and a target."""
+    z3_module()
+    start = time.perf_counter()
+    proof = _Prover(subject, seconds).proof()
+    proof.seconds = time.perf_counter() - start
+    return proof
+
+
+class _Prover:
+    """One proof."""
+
+    def __init__(self, subject: Subject, seconds: float) -> None:
+        self.subject = subject
+        self.seconds = seconds
+        self.end = time.perf_counter() + seconds
+        self.reads = Reads()
+        self.known: dict[Any, Any] = {}
+        self.budget = Budget(total=seconds)
+        self.found = Found()
+
+    def proof(self) -> Proof:
+        rank = LARGEST_RANK.get(self.subject.tensors, 2)
+        reason = ""
+        for listed in (False, True):
+            limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
+            try:
+                # Low ranks first: their counter-examples are small.
+                self._explore(replace(limits, rank=min(1, rank)))
+                self._until_stable(limits)
+            except NotSymbolic as error:
+                reason = str(error)
+                self.found = Found()
+                continue
+            except NoMeaning as error:
+                return self._validated(str(error))
+            return self._finished()
+        return self._validated(reason)
+
+    def _until_stable(self, limits: Limits) -> None:
+        """Explore anew while it turns out that something asks for dtypes or devices."""
+        while self.found.example is None:
+            before = (self.reads.dtype, self.reads.device)
+            self.found = Found()
+            dtypes = KNOWN if self.reads.dtype else limits.dtypes
+            devices = ("cpu", "cuda:0") if self.reads.device else limits.devices
+            self._explore(replace(limits, dtypes=dtypes, devices=devices))
+            if (self.reads.dtype, self.reads.device) == before:
+                return
+
+    def _explore(self, limits: Limits) -> None:
+        def run(path: Path) -> Instance:
+            return self.subject.instance(path, limits, self.reads, self.found.used)
+
+        try:
+            for _, instance in all_paths(run):
+                self._check(instance)
+                if time.perf_counter() > self.end:
+                    self.found.bounds[f"stopped after {self.seconds:g} s"] = None
+                    raise _Enough
+        except _Enough:
+            pass
+
+    # One instance.
+
+    def _check(self, instance: Instance) -> None:
+        found = self.found
+        if instance.problem:
+            self._suspect(instance, instance.problem)
+            return
+        self._obligations(instance)
+        for place, (old, new) in enumerate(zip(instance.source, instance.target, strict=True)):
+            if new is not None:
+                self._output(instance, place, old, new)
+        found.instances += 1
+        found.ranks |= set(instance.ranks)
+        found.dtypes.update(dict.fromkeys(instance.dtypes))
+        found.bounds.update(dict.fromkeys(instance.bounds))
+
+    def _suspect(
+        self,
+        instance: Instance,
+        why: str,
+        conditions: tuple[Term, ...] = (),
+        values: Any = None,
+        extra: Any = None,
+    ) -> None:
+        """Something that may be wrong: an example that is run decides."""
+        example = counterexamples.find(self.subject.run, instance, conditions, values, extra)
+        if example is not None:
+            self.found.example = example
+            raise _Enough
+        where = "; ".join(instance.path.notes)
+        self.found.unknown = self.found.unknown or f"{why}, but no example shows it ({where})"
+
+    def _obligations(self, instance: Instance) -> None:
+        for one in instance.obligations:
+            if not instance.assumptions.implies(one.condition):
+                self._suspect(instance, f"the replacement: {one.why}", (negation(one.condition),))
+
+    def _output(self, instance: Instance, place: int, old: Any, new: Any) -> None:
+        if not isinstance(old, SymbolicTensor) or not isinstance(new, SymbolicTensor):
+            raise NoMeaning(f"output {place}, which is no tensor")
+        before, after = old.meaning, new.meaning
+        if before.rank != after.rank:
+            self._suspect(instance, f"rank {before.rank} becomes {after.rank}")
+            return
+        if before._dtype is not after._dtype:
+            self._suspect(instance, f"{before._dtype} becomes {after._dtype}")
+            return
+        if before.device != after.device:
+            self._suspect(instance, f"{before.device} becomes {after.device}")
+            return
+        assumptions = instance.assumptions
+        for a, b in zip(before.shape, after.shape, strict=True):
+            if a is not b and not assumptions.implies(eq(a, b)):
+                self._suspect(instance, f"size {a} becomes {b}", (negation(eq(a, b)),))
+                return
+        index = [var(f"i{k}") for k in range(before.rank)]
+        ranges = [within(i, n) for i, n in zip(index, before.shape, strict=True)]
+        if not assumptions.possible(*ranges):
+            return  # nothing but empty tensors
+        with assumptions.under(*ranges):
+            self._elements(instance, before.element(index), after.element(index), index)
+
+    def _elements(self, instance: Instance, a: Term, b: Term, index: list[Term]) -> None:
+        found = self.found
+        declared = self.subject.numerics
+        first: Comparison | None = None
+        for numerics, relation in LEVELS:
+            comparison = Comparison(instance.assumptions, relation, self.budget, self.known)
+            answer = comparison.equal(a, b)
+            first = comparison if first is None else first
+            found.engines |= comparison.verdict.engines
+            if answer == "equal":
+                found.needed = _weaker(found.needed, numerics)
+                break
+            if numerics == declared:
+                self._different(instance, comparison, index)
+                break
+        else:
+            assert first is not None
+            self._different(instance, first, index)
+
+    def _different(self, instance: Instance, comparison: Comparison, index: list[Term]) -> None:
+        verdict = comparison.verdict
+        if verdict.answer == "unknown":
+            self.found.bounds[verdict.why] = None
+            return
+        self._suspect(
+            instance,
+            verdict.why,
+            verdict.conditions,
+            verdict.values,
+            {str(one): one for one in index},
+        )
+
+    # The result.
+
+    def _base(self) -> Proof:
+        found = self.found
+        dtypes = tuple(str(one).removeprefix("torch.") for one in found.dtypes)
+        return Proof(
+            self.subject.name,
+            declared=self.subject.numerics,
+            needed=found.needed,
+            ranks=(min(found.ranks, default=0), max(found.ranks, default=0)),
+            dtypes=dtypes if self.reads.dtype else ("any",),
+            devices=("cpu", "cuda") if self.reads.device else ("any",),
+            bounds=tuple(found.bounds),
+            instances=found.instances,
+            engines=tuple(sorted(found.engines)),
+            axioms=tuple(sorted(found.axioms)),
+            ops=tuple(sorted(found.used)),
+        )
+
+    def _finished(self) -> Proof:
+        found, proof = self.found, self._base()
+        if found.example is not None:
+            proof.status, proof.counter_example = "refuted", found.example
+        elif found.unknown:
+            return self._validated(found.unknown)
+        elif not found.instances:
+            proof.status = "vacuous"
+            proof.reason = "no instance of the pattern is taken by `where`"
+        else:
+            proof.status = "bounded" if found.bounds or self.reads.static else "proved"
+            if self.reads.static:
+                proof.bounds = (*proof.bounds, "sizes that are symbols")
+        return proof
+
+    def _validated(self, reason: str) -> Proof:
+        """What cannot be proved is run on generated instances."""
+        proof = self._base()
+        proof.reason = reason
+        result = self.subject.validated()
+        proof.instances = result.instances
+        proof.status = {"validated": "validated", "vacuous": "vacuous", "violated": "refuted"}[
+            result.status
+        ]  # type: ignore[assignment]
+        if result.violations:
+            proof.reason += "\n" + result.violations[0]
+        return proof
+
+
+_ORDER: tuple[Numerics, ...] = (
+    "exact",
+    "exact up to the sign of zero",
+    "reassociates",
+    "drops a rounding",
+    "approximate",
+)
+
+
+def _weaker(a: Numerics, b: Numerics) -> Numerics:
+    return _ORDER[max(_ORDER.index(a), _ORDER.index(b))]
+
+
+__all__ = ["prove", "prove_subject"]

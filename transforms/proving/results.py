@@ -1,0 +1,101 @@
+"""What a proof came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from xductor.transforms.numerics import Numerics
+
+Status = Literal[
+    "proved",
+    "proved up to re-association",
+    "bounded",
+    "validated",
+    "vacuous",
+    "refuted",
+]
+
+
+class ProofError(Exception):
+    """A rewrite that is refuted or vacuous, where a proof was asked for."""
+
+
+@dataclass(frozen=True)
+class CounterExample:
+    """Values for which a rewrite is wrong, run in eager.
+
+    - `inputs`, `attributes`: by variable; `before`, `after`: the results of both sides.
+    - `script`: a program that fails where the two differ.
+    """
+
+    problem: str
+    inputs: dict[str, Any]
+    attributes: dict[str, Any]
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
+    script: str
+
+
+@dataclass
+class Proof:
+    """The result of proving one rewrite.
+
+    - `needed`: the numerics that the proof needed; `declared`: those that the rewrite declares.
+    - `ranks`: of tensors, least and largest; `dtypes`: those of the instances, or `any`.
+    - `bounds`: what the proof leaves out.
+    - `instances`: on how many symbolic instances both sides agree; `paths` that were looked at.
+    - `engines`: what decided; `axioms`: what was taken for granted about sums.
+    - `reason`: why it is no more than it is.
+    """
+
+    rewrite: str
+    status: Status = "vacuous"
+    declared: Numerics = "exact"
+    needed: Numerics = "exact"
+    ranks: tuple[int, int] = (0, 0)
+    dtypes: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ("cpu",)
+    bounds: tuple[str, ...] = ()
+    instances: int = 0
+    engines: tuple[str, ...] = ()
+    axioms: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+    counter_example: CounterExample | None = None
+    mutations: dict[str, str] = field(default_factory=dict[str, str])
+    cached: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is proved, for all sizes or up to a bound."""
+        return self.status in ("proved", "proved up to re-association", "bounded")
+
+    def raise_if_wrong(self) -> Proof:
+        """The proof itself. Raises ProofError where the rewrite is refuted or vacuous."""
+        if self.status in ("refuted", "vacuous"):
+            raise ProofError(str(self))
+        return self
+
+    def __str__(self) -> str:
+        lines = [f"{self.rewrite}: {self.status} ({self.seconds:.1f} s)"]
+        if self.ok:
+            how = "bit-exact" if self.needed == "exact" else self.needed
+            lines.append(
+                f"  all sizes at ranks {self.ranks[0]} to {self.ranks[1]}, dtypes "
+                f"{', '.join(self.dtypes)}, {how}; {self.instances} instances"
+            )
+        if self.engines:
+            lines.append(f"  by {', '.join(self.engines)}")
+        lines += [f"  axiom: {one}" for one in self.axioms]
+        lines += [f"  bound: {one}" for one in self.bounds]
+        if self.reason:
+            lines.append(f"  {self.reason}")
+        if self.counter_example is not None:
+            lines.append("  " + self.counter_example.problem.replace("\n", "\n  "))
+            lines += ["", self.counter_example.script]
+        return "\n".join(lines)
+
+
+__all__ = ["CounterExample", "Proof", "ProofError", "Status"]

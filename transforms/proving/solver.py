@@ -1,0 +1,339 @@
+"""Terms in z3, and questions about integers under a growing list of assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+
+from xductor.ir.meaning.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Term,
+    degree,
+    expanded,
+    make,
+    negation,
+    parts,
+)
+
+
+class ProverUnavailable(ImportError):
+    """z3 is not installed."""
+
+
+@cache
+def z3_module() -> Any:
+    """The module `z3`. Raises ProverUnavailable, with what to install, where there is none."""
+    try:
+        import z3
+    except ImportError as error:
+        raise ProverUnavailable(
+            "proofs need z3: pip install 'xductor[prove]' (or pip install z3-solver); "
+            "`xductor.validate` checks a rewrite by running it, without a solver"
+        ) from error
+    return z3
+
+
+@cache
+def has_elements(item: Term) -> bool:
+    """Whether a term asks for an element of a tensor or for an attribute that is a number."""
+    if item.op in ("element", "scalar", "call", "cast", "constant", "fold"):
+        return True
+    return any(has_elements(part) for part in parts(item))
+
+
+class Integers:
+    """z3's form of integer and truth terms; indices that are elements are variables.
+
+    `definitions` are facts about the variables that stand for digits and quotients.
+    """
+
+    def __init__(self) -> None:
+        self.z3 = z3_module()
+        self.known: dict[Term, Any] = {}
+        self.definitions: list[Any] = []
+        self._fresh = 0
+
+    def lower(self, item: Term) -> Any:
+        found = self.known.get(item)
+        if found is None:
+            found = self.known[item] = self._lowered(item)
+        return found
+
+    def _variable(self, what: str) -> Any:
+        self._fresh += 1
+        return self.z3.Int(f"{what}!{self._fresh}")
+
+    def _lowered(self, item: Term) -> Any:
+        z3, op, args = self.z3, item.op, item.args
+        if op == "number":
+            return z3.IntVal(args[0])
+        if op == "var":
+            return z3.Int(args[0])
+        if op == "poly":
+            return self._polynomial(args[0])
+        if op == "ite":
+            return z3.If(*map(self.lower, args))
+        if op == "linear":
+            return self.lower(expanded(*args))
+        if op == "digit":
+            return self._digits(args[0], args[2])[args[1]]
+        if op in ("quotient", "modulo"):
+            return self._quotient(*args)[op == "modulo"]
+        if op == "value":
+            return self._variable("value")
+        if op in ("true", "false"):
+            return z3.BoolVal(op == "true")
+        if op == "zero":
+            return self.lower(args[0]) == 0
+        if op == "nonneg":
+            return self.lower(args[0]) >= 0
+        if op in ("and", "or"):
+            return (z3.And if op == "and" else z3.Or)(*map(self.lower, args))
+        if op == "not":
+            return z3.Not(self.lower(args[0]))
+        if item.sort == BOOL:  # what elements decide may be either
+            return z3.Bool(f"element!{item.key}")
+        raise TypeError(f"{item} is neither an integer nor a truth value")
+
+    def _polynomial(self, monomials: Any) -> Any:
+        total: Any = None
+        for monomial, factor in monomials:
+            product: Any = self.z3.IntVal(factor)
+            for part in monomial:
+                lowered = self.lower(part)
+                product = lowered if product is None else product * lowered
+            total = product if total is None else total + product
+        return total
+
+    def _digits(self, whole: Term, sizes: tuple[Term, ...]) -> list[Any]:
+        """Witnesses: the numbers below the sizes of which `whole` is made."""
+        z3 = self.z3
+        places = [self._variable("digit") for _ in sizes]
+        extents = [self.lower(size) for size in sizes]
+        total: Any = places[0]
+        for place, extent in zip(places[1:], extents[1:], strict=True):
+            total = total * extent + place
+        inside = [z3.And(d >= 0, d < n) for d, n in zip(places, extents, strict=True)]
+        positive = [n > 0 for n in extents]
+        lowered = self.lower(whole)
+        bound: Any = z3.IntVal(1)
+        for extent in extents:
+            bound = bound * extent
+        self.definitions.append(
+            z3.Implies(
+                z3.And(*positive, lowered >= 0, lowered < bound),
+                z3.And(total == lowered, *inside),
+            )
+        )
+        for k in range(len(sizes)):
+            self.known[make("digit", (whole, k, sizes), INT)] = places[k]
+        return places
+
+    def _quotient(self, a: Term, b: Term) -> tuple[Any, Any]:
+        z3 = self.z3
+        left, right = self.lower(a), self.lower(b)
+        if b.op == "number":
+            return left / right, left % right
+        whole, rest = self._variable("quotient"), self._variable("rest")
+        self.definitions.append(
+            z3.Implies(right > 0, z3.And(left == whole * right + rest, rest >= 0, rest < right))
+        )
+        self.known[make("quotient", (a, b), INT)] = whole
+        self.known[make("modulo", (a, b), INT)] = rest
+        return whole, rest
+
+
+class Assumptions:
+    """What holds on the path that is looked at, and what follows from it.
+
+    Questions are asked of linear arithmetic first; what has products of sizes, digits or quotients
+    is only used where that does not decide. Solvers are made at the first question.
+    """
+
+    def __init__(self, timeout: float = 2.0) -> None:
+        self.items: list[Term] = []
+        self.timeouts = 0
+        self._timeout = int(timeout * 1000)
+        self._answers: dict[Term, bool] = {}
+        self._given = 0
+        self._solvers: _Solvers | None = None
+
+    def add(self, condition: Term) -> None:
+        """Take a condition for granted, in the current scope."""
+        if condition is not TRUE:
+            self.items.append(condition)
+            self._answers = {}
+
+    def _ready(self) -> _Solvers:
+        if self._solvers is None:
+            self._solvers = _Solvers(self._timeout)
+        for one in self.items[self._given :]:
+            self._solvers.add(one)
+        self._given = len(self.items)
+        return self._solvers
+
+    @contextmanager
+    def under(self, *conditions: Term) -> Iterator[None]:
+        """Further assumptions inside the block."""
+        solvers = self._ready()
+        count, answers = len(self.items), self._answers
+        solvers.push()
+        try:
+            for one in conditions:
+                self.add(one)
+            yield
+        finally:
+            solvers.pop()
+            del self.items[count:]
+            self._given, self._answers = count, answers
+
+    def implies(self, condition: Term) -> bool:
+        """Whether a condition follows; False where it does not, or is not decided in time."""
+        if condition is TRUE or condition is FALSE:
+            return condition is TRUE
+        found = self._answers.get(condition)
+        if found is None:
+            answer = self._ready().check(negation(condition))
+            self.timeouts += answer is None
+            found = self._answers[condition] = answer is False
+        return found
+
+    def possible(self, *conditions: Term) -> bool:
+        """Whether the assumptions can hold together with some conditions; True if not decided."""
+        if not self.items and not conditions:
+            return True
+        return self._ready().check(*conditions) is not False
+
+    def model(
+        self,
+        *conditions: Term,
+        variables: Mapping[str, Term],
+        smallest: int = 1,
+        largest: int = 3,
+    ) -> dict[str, int] | None:
+        """Numbers for the variables with which all holds, None if none are found.
+
+        Positive ones of a small range if possible, else small ones, else any.
+        """
+        solvers = self._ready()
+        for bounds in ((smallest, largest), (-largest, largest), None):
+            found = solvers.model(conditions, variables, bounds)
+            if found is not None:
+                return found
+        return None
+
+
+class _Solvers:
+    """The two solvers of some assumptions: one of what is linear, one of everything."""
+
+    def __init__(self, timeout: int) -> None:
+        z3 = z3_module()
+        self.z3 = z3
+        self.integers = Integers()
+        self.linear = z3.Solver()
+        self.full = z3.Solver()
+        for one in (self.linear, self.full):
+            one.set("timeout", timeout)
+        self._defined = 0
+        self._is_linear = True
+        self._scopes: list[tuple[int, bool]] = []
+
+    def add(self, condition: Term) -> None:
+        lowered = self.integers.lower(condition)
+        self._define()
+        if _is_linear(condition):
+            self.linear.add(lowered)
+        else:
+            self._is_linear = False
+        self.full.add(lowered)
+
+    def _define(self) -> None:
+        for one in self.integers.definitions[self._defined :]:
+            self.full.add(one)
+            self._is_linear = False
+        self._defined = len(self.integers.definitions)
+
+    def push(self) -> None:
+        self._scopes.append((self._defined, self._is_linear))
+        self.linear.push()
+        self.full.push()
+
+    def pop(self) -> None:
+        self.linear.pop()
+        self.full.pop()
+        # What was defined inside is defined anew outside.
+        self._defined, self._is_linear = self._scopes.pop()
+
+    def check(self, *conditions: Term) -> bool | None:
+        """Whether all can hold; None if that is not decided."""
+        z3 = self.z3
+        lowered = [self.integers.lower(one) for one in conditions]
+        answer = self.linear.check(*lowered)
+        if answer == z3.unsat:
+            return False
+        self._define()
+        if not self._is_linear:
+            answer = self.full.check(*lowered)
+        return None if answer == z3.unknown else answer == z3.sat
+
+    def model(
+        self,
+        conditions: Sequence[Term],
+        variables: Mapping[str, Term],
+        bounds: tuple[int, int] | None,
+    ) -> dict[str, int] | None:
+        lowered = [self.integers.lower(one) for one in conditions]
+        self._define()
+        if bounds is not None:
+            for item in variables.values():
+                place = self.integers.lower(item)
+                lowered += [bounds[0] <= place, place <= bounds[1]]
+        if self.full.check(*lowered) != self.z3.sat:
+            return None
+        found = self.full.model()
+        return {
+            name: found.eval(self.integers.lower(item), model_completion=True).as_long()
+            for name, item in variables.items()
+        }
+
+
+def _is_linear(condition: Term) -> bool:
+    """Whether a condition has no product of variables."""
+    seen: list[Term] = [condition]
+    while seen:
+        one = seen.pop()
+        if one.sort == INT and one.op == "poly" and degree(one) > 1:
+            return False
+        if one.op in ("linear", "digit") or (
+            one.op in ("quotient", "modulo") and one.args[1].op != "number"
+        ):
+            return False
+        seen.extend(parts(one))
+    return True
+
+
+FLOAT_FORMATS = {
+    torch.float16: (5, 11),
+    torch.bfloat16: (8, 8),
+    torch.float32: (8, 24),
+    torch.float64: (11, 53),
+}
+BITS = {torch.uint8: 8, torch.int8: 8, torch.int16: 16, torch.int32: 32, torch.int64: 64}
+
+
+__all__ = [
+    "BITS",
+    "FLOAT_FORMATS",
+    "Assumptions",
+    "Integers",
+    "ProverUnavailable",
+    "has_elements",
+    "z3_module",
+]

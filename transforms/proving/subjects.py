@@ -1,0 +1,60 @@
+"""What a proof can be about: a declared rewrite, or a case of the no-op registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from xductor.transforms.numerics import Numerics
+from xductor.transforms.proving.eager_runs import Trial, run_both
+from xductor.transforms.proving.instances import Instance, Limits, make_instance
+from xductor.transforms.proving.paths import Path
+from xductor.transforms.proving.symbolic import Reads
+from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.validation import ValidationResult, validate
+
+
+class Subject(Protocol):
+    """Something with a source and a target, on symbolic values and on tensors.
+
+    - `name`: as results and certificates show it; `numerics`: what it declares.
+    - `tensors`: how many tensor variables it has.
+    """
+
+    name: str
+    numerics: Numerics
+    tensors: int
+
+    def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
+        """The instance of one path. Raises Pruned where nothing is claimed on it."""
+        ...
+
+    def run(self, fillings: Sequence[Any]) -> Trial:
+        """Both sides on tensors. Raises NotTaken where nothing is claimed about these."""
+        ...
+
+    def validated(self) -> ValidationResult:
+        """Both sides on generated instances, where no proof is to be had."""
+        ...
+
+
+class RewriteSubject:
+    """A declared rewrite."""
+
+    def __init__(self, rewrite: Rewrite) -> None:
+        self.rewrite = rewrite
+        self.name = rewrite.name
+        self.numerics: Numerics = rewrite.numerics
+        self.tensors = sum("tensor" in kind for kind in rewrite.compiled.kinds.values())
+
+    def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
+        return make_instance(self.rewrite, path, limits, reads, used)
+
+    def run(self, fillings: Sequence[Any]) -> Trial:
+        return run_both(self.rewrite, fillings, self.numerics)
+
+    def validated(self) -> ValidationResult:
+        return validate(self.rewrite, instances=24, rounds=3)
+
+
+__all__ = ["RewriteSubject", "Subject"]

@@ -1,0 +1,321 @@
+"""What stands for the values of a match in a proof: tensors, ints and numbers that may be any.
+
+Their handles look to `where` and `replacement` as those of a match do. A comparison that the sizes
+do not decide is a fact without a value, which the path's oracle decides both ways.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from xductor.ir import expressions
+from xductor.ir.expressions import SymExpr, symbol
+from xductor.ir.meaning.scalars import compare, number_as
+from xductor.ir.meaning.terms import (
+    BOOL,
+    Term,
+    add,
+    as_int,
+    both,
+    cast,
+    constant,
+    either,
+    eq,
+    exact_quotient,
+    integer,
+    le,
+    lt,
+    modulo,
+    mul,
+    negation,
+    quotient,
+    truth,
+    var,
+)
+from xductor.ir.meaning.values import NoMeaning, TensorValue
+from xductor.ir.types import TensorType
+from xductor.transforms.rewriting.decisions import Fact, Refusal
+from xductor.transforms.rewriting.handles import Dim, Tensor
+
+Expr = int | SymExpr
+
+
+class NotSymbolic(Exception):
+    """A method of a rewrite asks for something that only a real value has."""
+
+
+def expression_of(item: Term, named: Callable[[Term], Term]) -> Expr:
+    """A size as an expression; what is no polynomial goes by the name that `named` gives it."""
+    if item.op == "number":
+        return item.args[0]
+    if item.op == "var":
+        return symbol(item.args[0])
+    if item.op == "poly":
+        total: Expr = 0
+        for monomial, factor in item.args[0]:
+            product: Expr = factor
+            for part in monomial:
+                product = expressions.mul(product, expression_of(part, named))
+            total = expressions.add(total, product)
+        return total
+    return expression_of(named(item), named)
+
+
+def term_of(expr: Expr) -> Term:
+    """An expression of sizes as a term. Raises NoMeaning for a function that has none."""
+    if isinstance(expr, int):
+        return integer(expr)
+    head = expr.head
+    if head == "symbol":
+        return var(expr.text)
+    if head in ("add", "mul"):
+        items = [term_of(part) for part in expr.args]
+        return add(*items) if head == "add" else mul(*items)
+    if head == "pow" and isinstance(expr.args[1], int) and expr.args[1] > 0:
+        return mul(*[term_of(expr.args[0])] * expr.args[1])
+    if head in ("floordiv", "mod"):
+        a, b = (term_of(part) for part in expr.args)
+        if head == "floordiv":
+            return exact_quotient(a, b) or quotient(a, b)
+        return modulo(a, b)
+    raise NoMeaning(f"the size {expr.text}")
+
+
+def condition_of(fact: object) -> Term:
+    """A fact, or a plain answer, as a truth term."""
+    if isinstance(fact, bool):
+        return truth(fact)
+    if isinstance(fact, Refusal):
+        return truth(False)
+    if not isinstance(fact, Fact):
+        raise NotSymbolic(f"`where` answers {fact!r}")
+    if fact.question is None:
+        if fact.value is None:
+            raise NotSymbolic(f"the fact '{fact.text}' has no question")
+        return truth(fact.value)
+    kind, left, right = fact.question
+    if kind == "term":
+        return left
+    if kind == "not":
+        return negation(condition_of(left))
+    if kind in ("and", "or"):
+        joined = both if kind == "and" else either
+        return joined(condition_of(left), condition_of(right))
+    a, b = term_of(left), term_of(right)
+    if kind == "divides":
+        return eq(modulo(b, a), 0)
+    return {"eq": eq, "le": le, "lt": lt}[kind](a, b)
+
+
+class SizeKnowledge:
+    """Answers about sizes that need no assumption; everything else is for the oracle."""
+
+    def known_equal(self, a: Expr, b: Expr) -> bool | None:
+        return _settled(eq(term_of(a), term_of(b)))
+
+    def known_le(self, a: Expr, b: Expr) -> bool | None:
+        return _settled(le(term_of(a), term_of(b)))
+
+    def known_lt(self, a: Expr, b: Expr) -> bool | None:
+        return _settled(lt(term_of(a), term_of(b)))
+
+    def divides(self, k: Expr, e: Expr) -> bool | None:
+        if exact_quotient(term_of(e), term_of(k)) is not None:
+            return True
+        return _settled(eq(modulo(term_of(e), term_of(k)), 0))
+
+
+def _settled(condition: Term) -> bool | None:
+    return {"true": True, "false": False}.get(condition.op)
+
+
+class Reads:
+    """What the methods of a rewrite and the meanings asked of the values."""
+
+    def __init__(self) -> None:
+        self.dtype = False
+        self.device = False
+        self.static = False
+
+
+class SymbolicDim(Dim):
+    """An int that may be any; asking whether it is a plain one is noted."""
+
+    __slots__ = ("reads",)
+
+    def __init__(self, expr: Expr, facts: Any, reads: Reads) -> None:
+        super().__init__(expr, facts)
+        self.reads = reads
+
+    @property
+    def is_static(self) -> bool:
+        self.reads.static = True
+        return isinstance(self.expr, int)
+
+    def __index__(self) -> int:
+        if isinstance(self.expr, int):
+            return self.expr
+        raise NotSymbolic(f"the number {self.expr} is asked for, which may be any")
+
+    __int__ = __index__
+
+    def _of(self, expr: Expr) -> Dim:
+        return SymbolicDim(expr, self.facts, self.reads)
+
+    def __mod__(self, other: Any) -> Dim:
+        right = other.expr if isinstance(other, Dim) else other
+        return self._of(expression_of(modulo(term_of(self.expr), term_of(right)), _unnamed))
+
+    def __neg__(self) -> Dim:
+        return self._of(expressions.mul(-1, self.expr))
+
+
+def _unnamed(item: Term) -> Term:
+    raise NotSymbolic(f"the number {item} is no polynomial of sizes")
+
+
+class SymbolicTensor(Tensor):
+    """A tensor that may have any sizes, strides and elements."""
+
+    __slots__ = ("meaning", "reads", "sizes", "steps")
+
+    def __init__(
+        self,
+        meaning: TensorValue,
+        facts: Any,
+        reads: Reads,
+        named: Callable[[Term], Term],
+        strides: str,
+    ) -> None:
+        self.meaning = meaning
+        self.reads = reads
+        self.sizes = tuple([expression_of(size, named) for size in meaning.shape])
+        self.steps = tuple([symbol(f"{strides}_stride{k}") for k in range(meaning.rank)])
+        type_ = TensorType.get(
+            meaning._dtype,
+            self.sizes,
+            self.steps,
+            meaning.device,
+        )
+        super().__init__(type_, facts, None)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        self.reads.dtype = True
+        return self.meaning.dtype
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    @property
+    def device(self) -> torch.device:
+        self.reads.device = True
+        return self.meaning.device
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return tuple([SymbolicDim(size, self._facts, self.reads) for size in self.sizes])
+
+    @property
+    def stride(self) -> tuple[Dim, ...]:
+        return tuple([SymbolicDim(step, self._facts, self.reads) for step in self.steps])
+
+    @property
+    def ndim(self) -> int:
+        return self.meaning.rank
+
+    rank = ndim
+
+    @property
+    def requires_grad(self) -> bool:
+        return False
+
+
+class SymbolicNumber:
+    """A Python float or int that is an attribute and may be any.
+
+    `isinstance` takes it for what it stands for; what needs the digits raises NotSymbolic.
+    """
+
+    def __init__(self, term: Term) -> None:
+        self.term = term
+        self.kind = "float" if term.sort is torch.float64 else "int"
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return float if self.kind == "float" else int
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compare(self, name: str, other: Any, turned: bool = False) -> Any:
+        right = other.term if type(other) is SymbolicNumber else None
+        if right is None:
+            if not isinstance(other, numbers.Real) or isinstance(other, Dim):
+                return NotImplemented
+            right = number_as(other, self._dtype())
+        left = self.term
+        wide = torch.float64 if torch.float64 in (left.sort, right.sort) else torch.int64
+        left, right = cast(left, wide), cast(right, wide)
+        found = compare(name, *((right, left) if turned else (left, right)))
+        text = f"{self} {name} {other}"
+        return Fact(_settled(found), text, ("term", found, None))
+
+    def _dtype(self) -> torch.dtype:
+        return torch.float64 if self.kind == "float" else torch.int64
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare("eq", other)
+
+    def __ne__(self, other: object) -> Any:
+        answer = self._compare("eq", other)
+        return answer if answer is NotImplemented else ~answer
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare("lt", other, turned=True)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare("le", other, turned=True)
+
+    def _digits(self, *_: Any) -> Any:
+        raise NotSymbolic(f"the digits of {self} are asked for")
+
+    __bool__ = __float__ = __int__ = __index__ = _digits
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _digits
+    __truediv__ = __rtruediv__ = __neg__ = __pow__ = __abs__ = __mod__ = _digits
+
+    def __repr__(self) -> str:
+        return str(self.term)
+
+
+def is_symbolic_number(item: Any) -> bool:
+    return type(item) is SymbolicNumber
+
+
+def concrete_number(item: Any, dtype: torch.dtype) -> Term:
+    return item.term if is_symbolic_number(item) else constant(item, dtype)
+
+
+__all__ = [
+    "BOOL",
+    "NotSymbolic",
+    "Reads",
+    "SizeKnowledge",
+    "SymbolicDim",
+    "SymbolicNumber",
+    "SymbolicTensor",
+    "as_int",
+    "condition_of",
+    "expression_of",
+    "term_of",
+]
