@@ -16,10 +16,10 @@ from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.known_values import KnownValues
-from xductor.transforms.attention.layouts import layout_is_seen
+from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
-from xductor.transforms.attention.reading import Reader
+from xductor.transforms.attention.reading import Reader, reads_metadata
 from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.debug_counters import should_apply
@@ -85,8 +85,13 @@ class _Fusion:
         if len(roots) < 2:
             return 0
         with InferenceEnv.of(self.graph) as env:
+            fused = 0
             state = GraphState(self.graph, self.bodies, env)
-            return sum(self._try(root, state) for root in roots)
+            for root in roots:
+                if self._try(root, state):
+                    fused += 1
+                    state = GraphState(self.graph, self.bodies, env)
+        return fused
 
     def _is_product(self, op: Any) -> TypeGuard[TorchOp]:
         if not isinstance(op, TorchOp) or len(op.results) != 1:
@@ -152,7 +157,6 @@ class _Fusion:
         block, root = self.graph.block, attention.root
         for op in made:
             block.insert_op_before(op, root)
-            state.order.insert(op, root)
         attention.result.replace_all_uses_with(new)
         matched = set(attention.ops)
         pending: list[Any] = sorted(matched, key=state.order.key, reverse=True)
@@ -163,19 +167,21 @@ class _Fusion:
             if op not in matched and not _is_pure(op):
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
-            state.order.forget(op)
             block.erase_op(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
-        state.changed()
+        lay_out_anew(new, state)
 
 
 def _check_escape(attention: Attention) -> None:
-    """Nothing between the two products is used elsewhere: the work would be done twice."""
+    """Nothing between the two products is used elsewhere: the work would be done twice.
+
+    Where only sizes are read, the op stays, and goes when the graph is traced.
+    """
     inside = set(attention.ops)
     for value in attention.interior:
         for use in value.uses:
             user: Any = use.operation
-            if user not in inside:
+            if user not in inside and not reads_metadata(user, value):
                 where = "returned" if type(user) is OutputOp else f"used by {user.name}"
                 what: Any = value.owner
                 raise NotAttention(f"what {what.name} gives is {where} too", near=True)

@@ -1,9 +1,9 @@
 """Whether a device has a fused kernel for an attention, asked before one is made.
 
-`scaled_dot_product_attention` takes everything, and computes what no kernel takes by products and a
-softmax again, at more cost than the graph that was there. Which kernel it will choose cannot be asked
-of fake tensors, so the conditions of the kernels stand here; a test compares them with what is
-chosen for real tensors.
+`scaled_dot_product_attention` takes everything, and computes what no kernel takes by products and
+a softmax again, at more cost than the graph that was there. Which kernel it will choose cannot be
+asked of fake tensors, so the conditions of the kernels stand here; a test compares them with what
+is chosen for real tensors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What is known of the elements of a tensor from their positions alone.
 
-Masks are made of `arange`, comparisons, `tril`, `full`, `where`. Each has elements that are a function
-of their position: an integer form of the indices (`Affine`), a choice between two numbers by a
-condition on the indices (`Choice`), or a condition (`Condition`), which is a boolean tensor. What
-depends on data is an unknown condition, or nothing is known of it (None).
+Masks are made of `arange`, comparisons, `tril`, `full`, `where`. Each has elements that are a
+function of their position: an integer form of the indices (`Affine`), a choice between two numbers
+by a condition on the indices (`Choice`), or a condition (`Condition`), which is a boolean tensor.
+What depends on data is an unknown condition, or nothing is known of it (None).
 
 Dims of size one have index 0, so no form speaks of them.
 """

@@ -1,7 +1,7 @@
 """Whether anybody sees how a kernel lays out the result of a fused call.
 
-A kernel gives `[batch, heads, rows, size]` in the layout it likes: heads before rows, or rows before
-heads, as its query came. The graph says nothing of it, so all of these must do.
+A kernel gives `[batch, heads, rows, size]` in the layout it likes: heads before rows, or rows
+before heads, as its query came. The graph says nothing of it, so all of these must do.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def layout_is_seen(
             if found is None:
                 return True
             types.update(zip(op.results, found, strict=True))
-        after = types[new] if new in types else new.type
+        after = types.get(new, new.type)
         _check_same(old.type, after, state)
         if _shows(old, after, state, [_LIMIT]):
             return True
@@ -115,4 +115,40 @@ def _result_types(
     return found.types
 
 
-__all__ = ["layout_is_seen"]
+def lay_out_anew(value: SSAValue, state: GraphState) -> None:
+    """Make the users of a value again whose results it lays out in another way than the graph says,
+    and theirs in turn.
+    """
+    pending = list(dict.fromkeys(use.operation for use in value.uses))
+    while pending:
+        user = pending.pop(0)
+        assert isinstance(user, TorchOp)
+        found = None if type(user) is OutputOp else _result_types(user, {}, state)
+        if found is None:
+            continue
+        types = [_with_strides(r.type, t, state) for r, t in zip(user.results, found, strict=True)]
+        if types == [result.type for result in user.results]:
+            continue
+        node = user.node
+        made = type(user).make(
+            user.args,
+            user.operands,
+            types,
+            node.inherited(node.names, node.node),
+            structure=user.structure,
+            aliases=user.aliases,
+        )
+        state.graph.block.insert_op_before(made, user)
+        for old, new in zip(user.results, made.results, strict=True):
+            old.replace_all_uses_with(new)
+            pending += [use.operation for use in new.uses]
+        state.graph.block.erase_op(user)
+
+
+def _with_strides(before: Any, after: Any, state: GraphState) -> Any:
+    if type(before) is not TensorType or _same_strides(before, after, state):
+        return before
+    return TensorType(before.data._replace(stride=after.data.stride))
+
+
+__all__ = ["lay_out_anew", "layout_is_seen"]

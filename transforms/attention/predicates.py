@@ -1,7 +1,7 @@
 """Conditions on positions: `row - column >= 0`, and what is made of them by and, or, not.
 
-A condition speaks of the dims of one tensor by number. It is in negation normal form: `negated` goes
-down to the comparisons, so there is no class for "not".
+A condition speaks of the dims of one tensor by number. It is in negation normal form: `negated`
+goes down to the comparisons, so there is no class for "not".
 """
 
 from __future__ import annotations

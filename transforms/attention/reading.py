@@ -15,6 +15,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.canonical_names import canonical_name
+from xductor.ir.graph import OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.op_effects import arguments_of
@@ -377,6 +378,25 @@ def in_place(op: TorchOp) -> bool:
     return name_of(op) in _IN_PLACE
 
 
+#: Calls that read no more than sizes, dtype and device of their first argument.
+_OF_METADATA = frozenset(
+    ("size", "dim", "numel", "sym_size", "sym_size.int", "empty_like", "full_like", "ones_like")
+    + ("zeros_like", "new_empty", "new_full", "new_ones", "new_zeros", "rand_like", "randn_like")
+)
+#: Calls that read no more of their second.
+_LIKE_ANOTHER = frozenset(("expand_as", "view_as", "reshape_as", "type_as"))
+
+
+def reads_metadata(op: TorchOp, value: SSAValue) -> bool:
+    """Whether a call reads nothing of a value but its sizes, dtype and device."""
+    name = name_of(op) if type(op) is not OutputOp and op.fx_op != "call_module" else None
+    args = arguments_of(op) if name in _OF_METADATA or name in _LIKE_ANOTHER else None
+    if args is None:
+        return False
+    place = 0 if name in _OF_METADATA else 1
+    return all(item is not value or i == place for i, item in enumerate(args.values()))
+
+
 class Versions(Protocol):
     """What tensors hold at an op: see `xductor.transforms.attention.versions`."""
 
@@ -419,5 +439,6 @@ __all__ = [
     "is_slice",
     "name_of",
     "rank_of",
+    "reads_metadata",
     "tensor_type",
 ]
