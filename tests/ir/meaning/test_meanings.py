@@ -3,69 +3,36 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
 import torch
 
-from xductor.ir.meaning import Illegal, NoMeaning, meanings
-from xductor.ir.meaning.evaluation import result_of
+from tests.ir.meaning.agreement import (
+    DTYPES,
+    FLOATS,
+    Cases,
+    b1,
+    bf16,
+    broadcastable,
+    f32,
+    f64,
+    i8,
+    i32,
+    i64,
+    matrix,
+    number,
+    sizes,
+    tensor,
+)
+from xductor.ir.meaning import meanings
 from xductor.ir.meaning.scalars import TRANSCENDENTAL
-from xductor.ir.registry import op_class_by_name
 
-f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
-i8, i32, i64, u8, b1 = torch.int8, torch.int32, torch.int64, torch.uint8, torch.bool
-DTYPES = (f32, bf16, i64, f16, b1, f64, i32, i8, u8)
-FLOATS = (f32, bf16, f16, f64)
-SPECIAL = (0.0, -0.0, 1.0, -1.5, float("inf"), float("-inf"), float("nan"), 3e38, 1e-42, 65519.0)
-
-Make = Callable[[random.Random], tuple[Any, ...]]
-CASES: dict[str, list[Make]] = {}
-ROUNDS = 24
-aten = torch.ops.aten
-
-
-def tensor(r: random.Random, shape: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
-    dtype = r.choice(DTYPES) if dtype is None else dtype
-    seed = torch.Generator().manual_seed(r.randrange(1 << 30))
-    if dtype.is_floating_point:
-        made = torch.randn(shape, generator=seed, dtype=f64) * r.choice((1, 1, 100))
-        flat = made.view(-1)
-        for place in range(flat.numel()):
-            if r.random() < 0.3:
-                flat[place] = r.choice(SPECIAL)
-        return made.to(dtype)
-    if dtype is b1:
-        return torch.randint(0, 2, shape, generator=seed).bool()
-    span = torch.iinfo(dtype)
-    low, high = max(span.min, -(1 << 40)), min(span.max, 1 << 40)
-    if r.random() < 0.5:
-        low, high = max(low, -5), 5
-    return torch.randint(low, high + 1, shape, generator=seed).to(dtype)
-
-
-def sizes(r: random.Random, rank: int | None = None, low: int = 0) -> list[int]:
-    rank = r.randint(low, 3) if rank is None else rank
-    return [r.choice((0, 1, 1, 2, 2, 3)) for _ in range(rank)]
-
-
-def broadcastable(r: random.Random, shape: list[int]) -> list[int]:
-    cut = shape[r.randint(0, len(shape)) :]
-    return [r.choice((1, size)) for size in cut]
-
-
-def number(r: random.Random) -> Any:
-    return r.choice((0, 1, -1, 2, 3, 0.0, -0.0, 1.0, 0.5, 1.1, -2.5, 1e-3, True))
-
-
-def case(*names: str) -> Callable[[Make], Make]:
-    def add(make: Make) -> Make:
-        for name in names:
-            CASES.setdefault(name, []).append(make)
-        return make
-
-    return add
+CASES = Cases()
+case = CASES.case
+SCALED = Cases()
+"""Sums with alpha: some kernels fuse the product, and some do not."""
 
 
 @case(
@@ -310,7 +277,7 @@ def _two_alike(r: random.Random) -> tuple[Any, ...]:
     return tensor(r, shape, dtype), tensor(r, shape, dtype)
 
 
-@case("aten.add.Tensor", "aten.sub.Tensor")
+@SCALED.case("aten.add.Tensor", "aten.sub.Tensor", relation="close")
 def _with_alpha(r: random.Random) -> tuple[Any, ...]:
     shape, dtype = sizes(r), r.choice(DTYPES)
     alpha = r.choice((2, 3, -1, 0.5, 1.1) if dtype.is_floating_point else (2, 3, -1))
@@ -372,12 +339,6 @@ def _gelu(r: random.Random) -> tuple[Any, ...]:
 def _mm(r: random.Random) -> tuple[Any, ...]:
     dtype = r.choice((f32, bf16, i64, f64, i8))
     return matrix(r, [2, 3], dtype), matrix(r, [3, r.choice((2, 4))], dtype)
-
-
-def matrix(r: random.Random, shape: list[int], dtype: torch.dtype) -> torch.Tensor:
-    """Small integers, so that no order of summation rounds."""
-    items = [r.randint(-3, 3) for _ in range(torch.Size(shape).numel())]
-    return torch.tensor(items).reshape(shape).to(dtype)
 
 
 @case("aten.bmm.default")
@@ -515,68 +476,29 @@ def _triangle(r: random.Random) -> tuple[Any, ...]:
 
 
 for _name in TRANSCENDENTAL:
-    CASES[f"aten.{_name}.default"] = [lambda r: (tensor(r, [3]),)]
+    case(f"aten.{_name}.default")(lambda r: (tensor(r, [3]),))
 
-#: Vectorised kernels of libm round otherwise than scalar ones.
-ULPS = {
-    f"aten.{name}.default" for name in ("sigmoid", "silu", "gelu", "tanh", "exp", "log", "log2")
-}
+#: Vectorised kernels of libm round otherwise than scalar ones; some products with alpha are fused.
+for _name in ("sigmoid", "silu", "gelu", "tanh", "exp", "log", "log2"):
+    CASES.relations[f"aten.{_name}.default"] = "close"
 
 
-@pytest.mark.parametrize("name", sorted(meanings()))
+@pytest.mark.parametrize("name", CASES.names)
 def test_meaning_agrees_with_the_op(name: str) -> None:
-    assert name in CASES, f"no generated inputs for {name}"
-    overload: Any = op_class_by_name(name).target
-    names = [one.name for one in overload._schema.arguments]
-    agreed = 0
-    for number, make in enumerate(CASES[name]):
-        for seed in range(ROUNDS):
-            r = random.Random(f"{name} {number} {seed}")
-            given = make(r)
-            positional, keywords = _separated(overload, names, given)
-            try:
-                expected = overload(*positional, **keywords)
-            except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError):
-                continue  # what eager refuses a meaning may refuse or not
-            try:
-                found = result_of(name, _all(overload, given))
-            except NoMeaning:
-                continue
-            except Illegal as error:
-                raise AssertionError(f"{name}{given} is legal: {error}") from error
-            agreed += 1
-            _assert_same(name, given, expected, found)
-    assert agreed >= 3, f"{name}: {agreed} inputs were compared"
+    CASES.check(name)
 
 
-def _separated(overload: Any, names: list[str], given: tuple[Any, ...]) -> Any:
-    positional, keywords = [], {}
-    for one, item in zip(overload._schema.arguments, given, strict=False):
-        if one.kwarg_only:
-            keywords[one.name] = item
-        else:
-            positional.append(item)
-    return positional, keywords
+@pytest.mark.parametrize("name", SCALED.names)
+def test_meaning_with_alpha_agrees_with_the_op(name: str) -> None:
+    SCALED.check(name)
 
 
-def _all(overload: Any, given: tuple[Any, ...]) -> list[Any]:
-    arguments = overload._schema.arguments
-    rest = [one.default_value for one in arguments[len(given) :]]
-    return [*given, *rest]
+#: The other files with cases.
+FILES = ()
 
 
-def _assert_same(name: str, given: Any, expected: Any, found: Any) -> None:
-    if isinstance(expected, list | tuple):
-        assert len(expected) == len(found), (name, given)
-        for a, b in zip(expected, found, strict=True):
-            _assert_same(name, given, a, b)
-        return
-    assert (expected.shape, expected.dtype) == (found.shape, found.dtype), (name, given)
-    both_nan = expected.isnan() & found.isnan()
-    same = (expected == found) | both_nan
-    if expected.is_floating_point():
-        same &= (expected.signbit() == found.signbit()) | both_nan
-        scaled = name in ("aten.add.Tensor", "aten.sub.Tensor") and len(given) == 3
-        if name in ULPS or (scaled and expected.dtype in (f32, f64)):
-            same |= torch.isclose(expected.double(), found.double(), rtol=2e-6, atol=0)
-    assert bool(same.all()), (name, given, expected, found)
+def test_every_meaning_has_cases() -> None:
+    known = set(CASES.names)
+    for file in FILES:
+        known |= set(import_module(f"tests.ir.meaning.test_{file}").CASES.names)
+    assert set(meanings()) - known == set()
