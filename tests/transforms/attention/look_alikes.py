@@ -103,9 +103,8 @@ def _written_later(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
     """The values change between the scores and their use."""
     v = v.clone()
     weights = torch.softmax(q @ k.mT / 4.0, -1)
-    first = weights.sum()
-    v.mul_(2.0)
-    return weights @ v + first
+    v[0].mul_(2.0)
+    return weights @ v
 
 
 def _key_written(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
@@ -168,8 +167,8 @@ LOOK_ALIKES = (
     ),
     _stays("softcap", _PATH, _softmax(lambda q, k: torch.tanh(q @ k.mT / 30.0) * 30.0)),
     _stays("softcap in place", _PATH, _softmax(lambda q, k: (q @ k.mT).div_(30.0).tanh_() * 30.0)),
-    _stays("relu of scores", _PATH, _softmax(lambda q, k: F.relu(q @ k.mT))),
-    _stays("clamped scores", _PATH, _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0))),
+    _stays("relu of scores", "not of a product", _softmax(lambda q, k: F.relu(q @ k.mT))),
+    _stays("clamped scores", "not of a product", _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0))),
     _stays("square of scores", _PATH, _softmax(lambda q, k: (q @ k.mT) ** 2)),
     _stays(
         "scale of each row",
@@ -235,7 +234,7 @@ LOOK_ALIKES = (
     _stays("softmax plus one", "", _other_sum),
     _stays("log of softmax", "", _log_softmax),
     _stays("values are written between", "", _written_later),
-    _stays("keys are written between", "written to", _key_written),
+    _stays("keys are written between", "written to", _key_written, training=None),
     _stays("a part of the scores is written", "", _part_written),
     _stays("no gradient within", "", _no_grad_inside, inference=None),
     _stays("weights are detached", "", _detached),
