@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from xductor.ir.meaning.kernels import KERNELS, PREFIX
 from xductor.ir.meaning.registry import meaning_of
 from xductor.ir.meaning.scalars import TRANSCENDENTAL
 from xductor.ir.meaning.terms import BOOL, FALSE, TRUE, Term, as_int, constant_value, element
@@ -158,6 +159,8 @@ FOLDS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "prod": lambda items: torch.prod(items, dtype=items.dtype),
     "max": lambda items: torch.amax(items, 0),
     "min": lambda items: torch.amin(items, 0),
+    "argmax": torch.argmax,
+    "argmin": torch.argmin,
     "any": torch.any,
     "all": torch.all,
 }
@@ -208,5 +211,6 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "u.gelu_none": torch.nn.functional.gelu,
     "u.gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
     **{f"u.{name}": getattr(torch, name) for name in (*TRANSCENDENTAL, "sqrt")},
+    **{f"{PREFIX}{name}": lambda definition: definition for name in KERNELS},
 }
 """What the calls of terms mean, by PyTorch's own scalar kernels."""

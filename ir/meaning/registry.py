@@ -20,6 +20,7 @@ _FAMILIES = (
     "comparisons",
     "casts",
     "products",
+    "reductions",
 )
 _meanings: dict[str, Meaning] = {}
 _loaded: list[str] = []

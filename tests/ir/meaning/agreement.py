@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any, Literal
 
+import pytest
 import torch
 
 from xductor.ir.meaning import Illegal, NoMeaning
@@ -82,7 +83,6 @@ class Cases:
     def __init__(self) -> None:
         self.makers: dict[str, list[Make]] = {}
         self.relations: dict[str, Relation] = {}
-        self.refused: list[tuple[str, tuple[Any, ...]]] = []
 
     @property
     def names(self) -> list[str]:
@@ -98,10 +98,6 @@ class Cases:
             return make
 
         return add
-
-    def refuse(self, name: str, *given: Any) -> None:
-        """A call that neither the op nor its meaning takes."""
-        self.refused.append((name, given))
 
     def check(self, name: str) -> None:
         """Every generated call: the op agrees with its meaning."""
@@ -160,3 +156,13 @@ def assert_same(name: str, given: Any, expected: Any, found: Any, relation: Rela
             near = NEAR[expected.dtype]
             same |= torch.isclose(expected.double(), found.double(), rtol=near, atol=near)
     assert bool(same.all()), (name, given, expected, found)
+
+
+def assert_refused(name: str, given: tuple[Any, ...]) -> None:
+    """Neither the op nor its meaning takes these arguments."""
+    overload: Any = op_class_by_name(name).target
+    errors = (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError, AssertionError)
+    with pytest.raises(errors):
+        called(overload, given)
+    with pytest.raises(Illegal):
+        result_of(name, with_defaults(overload, given))
