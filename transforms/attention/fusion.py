@@ -242,7 +242,7 @@ def _is_pure(op: TorchOp) -> bool:
 def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     if not isinstance(value, OpResult):
         return True
-    return value.op not in state.order.keys or state.order.before(value.op, op)
+    return value.op not in state.order or state.order.before(value.op, op)
 
 
 __all__ = ["PRODUCTS", "Report", "fuse", "modes_at"]

@@ -199,6 +199,8 @@ def as_choice(known: Known | None) -> Choice | None:
     if isinstance(known, Choice) or known is None:
         return known
     if isinstance(known, Condition):
+        if known in (ALWAYS, NEVER):
+            return number(1.0 if known == ALWAYS else 0.0)
         return Choice(known, 1.0, 0.0)
     if not known.terms and isinstance(known.constant, int):
         return number(float(known.constant))
