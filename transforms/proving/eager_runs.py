@@ -236,7 +236,13 @@ def difference(trial: Trial, numerics: Numerics, dtypes: Iterable[torch.dtype] =
         return f"{len(trial.source)} results before and {len(trial.target)} after"
     every = {*dtypes, *[one.dtype for one in trial.inputs.values()]}
     floats = [one for one in every if one.is_floating_point]
-    narrowest = max(floats, key=lambda one: torch.finfo(one).eps, default=None)
+    # A dropped rounding may be an overflow: then the dtype of the smallest range is what matters.
+    order = (
+        (lambda one: -torch.finfo(one).max)
+        if numerics == "drops a rounding"
+        else (lambda one: torch.finfo(one).eps)
+    )
+    narrowest = max(floats, key=order, default=None)
     budget = Budget(numerics, terms=16, narrowest=narrowest)
     for place, (old, new) in enumerate(zip(trial.source, trial.target, strict=True)):
         if new is None:

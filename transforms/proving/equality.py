@@ -70,13 +70,13 @@ class Comparison:
         relation: Relation,
         budget: Budget,
         known: dict[Any, Any],
-        axioms: Callable[[Term], Term] | None = None,
+        form: Callable[[Term], Term] | None = None,
     ) -> None:
         self.assumptions = assumptions
         self.relation: Relation = relation
         self.budget = budget
         self.known = known
-        self.axioms = axioms
+        self.form = form
         self.verdict = Verdict()
         self._names: dict[Term, str] = {}
         self._representatives: dict[tuple[Any, ...], list[Term]] = {}
@@ -84,6 +84,7 @@ class Comparison:
     def equal(self, a: Term, b: Term, depth: int = 0) -> Answer:
         """Whether two elements are equal; the first difference is kept in `verdict`."""
         if a is b:
+            self.verdict.engines.add("index maps" if a.op == "element" else "the same terms")
             return "equal"
         a, b = self.settled(a), self.settled(b)
         if a is b:
@@ -100,6 +101,12 @@ class Comparison:
                     return answer
             return "equal"
         return self._leaf(a, b)
+
+    def related(self, a: Term, b: Term) -> Answer:
+        """As `equal`, of both terms in the form that the numerics allow."""
+        if self.form is not None:
+            a, b = self.form(a), self.form(b)
+        return self.equal(a, b)
 
     # Cases.
 
@@ -198,7 +205,7 @@ class Comparison:
         if not self.assumptions.possible(*ranges):
             return True
         with self.assumptions.under(*ranges):
-            inner = Comparison(self.assumptions, "bits", self.budget, self.known, self.axioms)
+            inner = Comparison(self.assumptions, "bits", self.budget, self.known, self.form)
             answer = inner.equal(body, renamed)
         self.verdict.engines |= inner.verdict.engines
         return answer == "equal"

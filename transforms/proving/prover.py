@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,22 +12,52 @@ import torch
 from xductor.ir.meaning.scalars import KNOWN
 from xductor.ir.meaning.terms import Term, eq, negation, var, within
 from xductor.ir.meaning.values import NoMeaning
-from xductor.transforms.numerics import EXACT, UP_TO_ZERO_SIGN, Numerics
+from xductor.transforms.numerics import (
+    APPROXIMATE,
+    DROPS_ROUNDING,
+    EXACT,
+    REASSOCIATES,
+    UP_TO_ZERO_SIGN,
+    Numerics,
+)
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.equality import Budget, Comparison, Relation
 from xductor.transforms.proving.instances import LARGEST_RANK, Instance, Limits
 from xductor.transforms.proving.paths import Path, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
+from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.rewrite import Rewrite
 
-#: The relations in the order in which they are tried, with what they amount to.
-LEVELS: tuple[tuple[Numerics, Relation], ...] = (
-    (EXACT, "bits"),
-    (UP_TO_ZERO_SIGN, "zero sign"),
+
+@dataclass(frozen=True)
+class Level:
+    """One way of being equal: the numerics it amounts to, and how both sides are compared."""
+
+    numerics: Numerics
+    relation: Relation = "bits"
+    form: Callable[[Term], Term] | None = None
+    axiom: str = ""
+
+
+_BITS = Level(EXACT)
+_ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
+_ROUNDINGS = Level(
+    DROPS_ROUNDING,
+    form=without_roundings,
+    axiom="a cast of a cast between floats may be the last cast alone",
 )
+
+#: What is tried for what a rewrite declares, the strictest first.
+LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
+    EXACT: (_BITS,),
+    UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
+    REASSOCIATES: (_BITS,),
+    DROPS_ROUNDING: (_BITS, _ROUNDINGS),
+    APPROXIMATE: (_BITS, _ZERO_SIGN, _ROUNDINGS),
+}
 
 
 @dataclass
@@ -188,22 +219,21 @@ class _Prover:
 
     def _elements(self, instance: Instance, a: Term, b: Term, index: list[Term]) -> None:
         found = self.found
-        declared = self.subject.numerics
         first: Comparison | None = None
-        for numerics, relation in LEVELS:
-            comparison = Comparison(instance.assumptions, relation, self.budget, self.known)
-            answer = comparison.equal(a, b)
+        for level in LEVELS[self.subject.numerics]:
+            comparison = Comparison(
+                instance.assumptions, level.relation, self.budget, self.known, level.form
+            )
+            answer = comparison.related(a, b)
             first = comparison if first is None else first
             found.engines |= comparison.verdict.engines
             if answer == "equal":
-                found.needed = _weaker(found.needed, numerics)
-                break
-            if numerics == declared:
-                self._different(instance, comparison, index)
-                break
-        else:
-            assert first is not None
-            self._different(instance, first, index)
+                found.needed = _weaker(found.needed, level.numerics)
+                if level.axiom:
+                    found.axioms.add(level.axiom)
+                return
+        assert first is not None
+        self._different(instance, first, index)
 
     def _different(self, instance: Instance, comparison: Comparison, index: list[Term]) -> None:
         verdict = comparison.verdict
