@@ -16,6 +16,7 @@ from xductor.backend.value_metadata import record_rebuilt_values
 from xductor.ir.arguments import Handle, leaves
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp, entry_graph, graph_named
 from xductor.ir.operations import TorchOp
+from xductor.ir.resources import constant
 from xductor.ir.structure import check_graph
 
 
@@ -90,7 +91,7 @@ class _Fresh:
                 continue
             path = attribute_path(op)
             if path is not None:
-                self.give_attribute(root, op.name, path, source)
+                self.give_attribute(root, op, path, source)
             opcode, target, args, kwargs = nodes.call(op)
             nodes.define(
                 op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
@@ -127,17 +128,19 @@ class _Fresh:
                 return child
         raise RaisingError(f"@{name} is only declared; its body is not in the module")
 
-    def give_attribute(self, root: torch.nn.Module, name: str, path: str, source: GraphOp) -> None:
+    def give_attribute(
+        self, root: torch.nn.Module, op: TorchOp, path: str, source: GraphOp
+    ) -> None:
         if path in self.attributes:
             value = self.attributes[path]
         elif source.live is not None:
             value = source.live.gm
             for part in path.split("."):
                 value = getattr(value, part)
-        else:
-            what = "tensor" if name == GetAttrOp.name else "module"
+        elif (value := constant(source, op) if isinstance(op, GetAttrOp) else None) is None:
+            what = "tensor" if isinstance(op, GetAttrOp) else "module"
             raise RaisingError(
-                f'{name} "{path}": text does not hold the {what}; '
+                f'{op.name} "{path}": text does not hold the {what}; '
                 f"pass attributes={{'{path}': {what}}}"
             )
         *parents, last = path.split(".")

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 
 from xductor.ir.arguments import ArgsAttr
 from xductor.ir.metadata import NodeMeta
+from xductor.ir.resources import Resources
 from xductor.ir.results import AliasAttr, StructureAttr
 from xductor.ir.symbol_attr import AmbientAttr, SymbolTableAttr
 from xductor.ir.types import VALUE_TYPES
@@ -35,6 +36,11 @@ class XductorContext(Context):
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         if "builtin" not in self._registered_dialects:
             self.load_dialect(Builtin)
+        if "fx" not in self._registered_dialects:
+            # Of its own: tensor constants of a text are stored in it.
+            dialect = Dialect("fx", [], [], [Resources()])
+            self._registered_dialects["fx"] = lambda: dialect
+            self._loaded_dialects["fx"] = dialect
         for attribute in (*ATTRIBUTES, *VALUE_TYPES):
             if (
                 attribute.name not in self._loaded_attrs
@@ -75,7 +81,4 @@ class XductorContext(Context):
         return super().get_optional_op(name, dialect_stack=dialect_stack)
 
 
-FX_DIALECT = Dialect("fx", [], [*ATTRIBUTES, *VALUE_TYPES])
-"""The dialect as xDSL's tools list it; ops come one at a time from the context."""
-
-__all__ = ["ATTRIBUTES", "FX_DIALECT", "XductorContext"]
+__all__ = ["ATTRIBUTES", "XductorContext"]

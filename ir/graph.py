@@ -89,6 +89,15 @@ class GraphOp(IRDLOperation):
         vars(self)["_live"] = lowering
 
     @property
+    def constants(self) -> Any:
+        """Tensors that the text holds (`GraphConstants`); None where it was not parsed."""
+        return self.__dict__.get("_constants")
+
+    @constants.setter
+    def constants(self, held: Any) -> None:
+        vars(self)["_constants"] = held
+
+    @property
     def block(self) -> Block:
         return self.body.block
 
@@ -118,6 +127,7 @@ class GraphOp(IRDLOperation):
     def clone_without_regions(self, *args: Any, **kwargs: Any) -> Self:
         made = super().clone_without_regions(*args, **kwargs)
         made.live = self.live
+        made.constants = self.constants
         return made
 
     @classmethod

@@ -16,6 +16,7 @@ from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_graph, graph_named
 from xductor.ir.operations import TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
+from xductor.ir.resources import constant
 from xductor.ir.results import LEAF
 from xductor.ir.text_locations import place_in_text
 from xductor.ir.types import SymIntType
@@ -93,11 +94,19 @@ class _Interpreter:
         found: Any = graph.live.gm if graph.live is not None else None
         for part in path.split("."):
             found = getattr(found, part, None)
+        if found is None and graph.constants is not None:
+            found = next((constant(graph, op) for op in _readers(graph, path)), None)
         if found is None:
             raise InterpreterError(
                 f"no value for attribute '{path}'; pass attributes={{'{path}': ...}}"
             )
         return found
+
+
+def _readers(graph: GraphOp, path: str) -> Iterator[GetAttrOp]:
+    for op in graph.block.ops:
+        if isinstance(op, GetAttrOp) and op.path == path:
+            yield op
 
 
 class _Frame:

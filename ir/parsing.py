@@ -14,6 +14,7 @@ from xductor.ir.graph import OUTPUT_NAME, STAGES, GraphOp, OutputOp
 from xductor.ir.metadata import TEXTUAL_KEYS, NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import UnknownOp, op_class_by_name
+from xductor.ir.resources import GraphConstants, Resources
 from xductor.ir.results import LEAF, AliasAttr, StructureAttr, count_leaves
 from xductor.ir.scanner import ElementName, Scanner, TextError, type_of_text
 from xductor.ir.schema import normalise
@@ -165,7 +166,12 @@ def _aliases(scanner: Scanner, closing: str) -> tuple[tuple[int, bool] | None, .
 
 def parse_graph(parser: Parser) -> GraphOp:
     """`fx.graph` after its name, for xDSL's parser."""
-    return _scan(parser, _graph)
+    graph = _scan(parser, _graph)
+    dialect = parser.ctx.get_optional_dialect("fx")
+    resources = dialect.get_interface(Resources) if dialect is not None else None
+    if resources is not None:  # the section comes behind the graphs: it is asked when it is needed
+        graph.constants = GraphConstants(resources, graph.sym_name.data)
+    return graph
 
 
 def _graph(scanner: Scanner) -> GraphOp:

@@ -28,6 +28,7 @@ from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import OUTPUT_NAME, GraphOp, OutputOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.resources import keys_in_text
 from xductor.ir.results import alias_text
 from xductor.ir.types import VALUE_TYPES
 
@@ -310,6 +311,9 @@ def print_graph(graph: GraphOp, printer: Any) -> None:
             printer.print_string(op_tail(op, names))
     printer._print_new_line()
     printer.print_string("}")
+    if graph.constants is not None:
+        # xDSL's tools print the resources that were mentioned; ours are not in the op's text.
+        printer._dialect_resources.setdefault("fx", set()).update(keys_in_text(graph))
 
 
 def print_lone_op(op: TorchOp, printer: Any) -> None:

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.resources import constant
 from xductor.ir.symbol_values import NoSample, Number, number, symbol_values
 from xductor.ir.types import (
     NoneType,
@@ -194,7 +195,8 @@ def sample_attributes(
 ) -> dict[str, Any]:
     """A value for each attribute that the graphs of a module read, by path.
 
-    Attributes of a graph that was just lowered are there already and are left out.
+    Attributes of a graph that was just lowered, and those whose elements the text holds, are there
+    already and are left out.
     """
     values: dict[str, Any] = {}
     for graph in module.ops:
@@ -204,6 +206,8 @@ def sample_attributes(
         sampler, needed = Sampler(chosen, seed=seed + 1), domains(graph, chosen)
         for op in graph.block.ops:
             if isinstance(op, GetAttrOp) and op.results and op.path not in values:
+                if constant(graph, op) is not None:
+                    continue
                 result = op.results[0]
                 what = f"attribute '{op.path}'"
                 values[op.path] = sampler.value(result.type, needed.get(result), what)

@@ -14,17 +14,23 @@ from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.printing import default_node_name, value_names
 from xductor.ir.registry import UnknownOp
+from xductor.ir.resources import ResourceError, constants, resource_section
 
 Names = dict[SSAValue, str]
 
 
-def print_ir(module: ModuleOp) -> str:
-    """The module as text, one op a line; `parse_ir` reads it back."""
+def print_ir(module: ModuleOp, *, with_constants: bool = False) -> str:
+    """The module as text, one op a line; `parse_ir` reads it back.
+
+    With `with_constants`, the tensors that `fx.get_attr` reads stand in a section behind the
+    module, as far as they are at hand. Without it text only names them.
+    """
     if not isinstance(module, ModuleOp):
         raise TypeError(f"print_ir takes a module (from_fx gives one), not {type(module).__name__}")
     stream = StringIO()
     Printer(stream=stream).print_op(module)
-    return stream.getvalue() + "\n"
+    text = stream.getvalue() + "\n"
+    return text + resource_section(module) if with_constants else text
 
 
 def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
@@ -34,8 +40,11 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
     """
     parser = Parser(XductorContext(), text, name)
     try:
-        return parser.parse_module()
-    except UnknownOp as error:
+        module = parser.parse_module()
+        for _ in constants(module):  # a blob that does not suit its type is an error here
+            pass
+        return module
+    except (UnknownOp, ResourceError) as error:
         parser.raise_error(str(error))
 
 

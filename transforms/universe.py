@@ -15,9 +15,10 @@ from xductor.transforms.registry import passes_for_cli
 def _fx() -> Dialect:
     from xductor.ir.context import ATTRIBUTES
     from xductor.ir.registry import FX_OPS
+    from xductor.ir.resources import Resources
     from xductor.ir.types import VALUE_TYPES
 
-    return Dialect("fx", [*FX_OPS.values()], [*ATTRIBUTES, *VALUE_TYPES])
+    return Dialect("fx", [*FX_OPS.values()], [*ATTRIBUTES, *VALUE_TYPES], [Resources()])
 
 
 def _library(namespace: str) -> Dialect:

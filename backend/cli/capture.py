@@ -24,18 +24,23 @@ INDEX = "index.json"
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
-        usage="xductor capture SCRIPT.py -o DIR [--no-codegen] [-- ARGUMENTS]",
+        usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's.",
     )
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--with-constants",
+        action="store_true",
+        help="write the tensors that graphs hold as well, in a section behind each graph",
+    )
     scripts.add_script_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """`xductor capture`: the script's exit status."""
-    capture = Capture(Path(options.output))
+    capture = Capture(Path(options.output), with_constants=options.with_constants)
     try:
         return scripts.run_script(
             options.script, options.script_arguments, capture, codegen=not options.no_codegen
@@ -71,12 +76,13 @@ class Entry:
 class Capture:
     """Writes the graphs it is told of into a folder; the index is complete after each of them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, with_constants: bool = False) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(f"{folder}: {error.strerror}") from error
         self.folder = folder
+        self.with_constants = with_constants
         self.entries: list[Entry] = []
         self._numbers = GraphNumbers()
         self._open: dict[int, Entry] = {}
@@ -120,7 +126,8 @@ class Capture:
         from xductor.ir.text import print_ir
 
         try:
-            text, suffix = print_ir(lowered(run)), ".mlir"
+            text = print_ir(lowered(run), with_constants=self.with_constants)
+            suffix = ".mlir"
         except Exception as error:
             entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"
             text, suffix = f"# {entry.problem}\n{run.gm.graph}\n", ".fx.txt"

@@ -5,10 +5,11 @@
 
 The corpus is the small programs and the models of `tests/corpus/models.py`; a models file (see
 `run_models.py`) adds its own. Models run in inference and in training, with static and with
-dynamic shapes, under autocast, and with checkpointing; each model in a process of its own. For every
-graph that a stage is given: it verifies at level `types`, its text parses to the same module and
-prints again as it was, the parsed module computes the same values, and raising it into its graph
-module leaves `gm.code` byte for byte as it was.
+dynamic shapes, under autocast, and with checkpointing; each model in a process of its own.
+
+For every graph that a stage is given: it verifies at level `types`, its text parses to the same
+module and prints again as it was, the parsed module computes the same values, and raising it into
+its graph module leaves `gm.code` byte for byte as it was.
 """
 
 from __future__ import annotations

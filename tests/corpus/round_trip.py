@@ -19,6 +19,7 @@ from xductor.frontend import from_fx
 from xductor.ir.arguments import Handle, leaves
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.operations import TorchOp
+from xductor.ir.resources import constants, resource_key
 from xductor.ir.sample_inputs import NoSample, sample_inputs
 from xductor.ir.text import parse_ir, print_ir, same
 from xductor.ir.verifier import Level, verify
@@ -50,8 +51,11 @@ def check_round_trip(call: StageCall, level: Level = "types") -> Outcome:
     _unchanged(before, gm, "from_fx")
     verify(module, level)
     text = print_ir(module)
-    parsed = parse_ir(text)
-    _same_text(print_ir(parsed), text)
+    _same_text(print_ir(parse_ir(text)), text)
+    # With the tensors that the graph holds: the parsed module then computes by itself.
+    whole = print_ir(module, with_constants=True)
+    parsed = parse_ir(whole)
+    _same_text(print_ir(parsed, with_constants=True), whole)
     if not same(module, parsed):
         raise RoundTripError("the parsed module prints the same text but is not `same`")
     verify(parsed, level)
@@ -61,7 +65,7 @@ def check_round_trip(call: StageCall, level: Level = "types") -> Outcome:
     _unchanged(before, gm, "to_fx of the module as lowered")
     to_fx(module.clone(), into=gm)
     _unchanged(before, gm, "to_fx of a clone of the module")
-    return Outcome(call.stage, len(gm.graph.nodes), text, not_run)
+    return Outcome(call.stage, len(gm.graph.nodes), whole, not_run)
 
 
 def _code(gm: fx.GraphModule) -> str:
@@ -75,7 +79,10 @@ def _code(gm: fx.GraphModule) -> str:
 def _compare_values(gm: fx.GraphModule, module: ModuleOp, parsed: ModuleOp) -> str | None:
     """Raise the parsed module and run both; the reason where the graph cannot be run here."""
     attributes, bindings = live_objects(module)
-    raised = to_fx(parsed, attributes=attributes, bindings=bindings)
+    in_text = {key for key, _ in constants(parsed)}
+    name = entry_graph(parsed).sym_name.data
+    rest = {p: v for p, v in attributes.items() if resource_key(name, p) not in in_text}
+    raised = to_fx(parsed, attributes=rest, bindings=bindings)
     try:
         inputs = sample_inputs(entry_graph(module))
         wanted = run_graph(gm, inputs)

@@ -127,6 +127,6 @@ def a_constant_written_to() -> Any:
     return function, (torch.randn(3, requires_grad=True),)
 
 
-@program("resource", "dense_resource")
+@program("resource", "dialect_resources", 'forward._tensor_constant1: "0x0400000000002040"')
 def constants_in_the_text() -> Any:
     return lambda x: x[torch.tensor([[0, 2], [1, 1]])] * torch.tensor(2.5), (torch.randn(3, 3),)
