@@ -24,6 +24,8 @@ class PassRow:
     - ``counter``: what ``counters["inductor"]`` counts it under, besides the matcher's two.
     - ``factory``: ``"module:Class"`` of our typed pass, or of the declared rewrite that is it;
       ``"module:NAME"`` of a tuple of rewrites.
+    - ``covered_by``: the typed pass of another stage that does the job, and more; it stands for
+      Inductor's entry, which does not run.
     - ``until``: the last release of torch that has the pass, if later ones lack it; ``since``: the
       first one, if the earliest supported one lacks it.
     """
@@ -37,10 +39,11 @@ class PassRow:
     counter: str = ""
     options: str = ""
     factory: str = ""
+    covered_by: str = ""
     since: tuple[int, int] | None = None
     until: tuple[int, int] | None = None
 
     @property
     def ours(self) -> bool:
         """Whether a typed pass of this project does the job."""
-        return bool(self.factory)
+        return bool(self.factory or self.covered_by)

@@ -96,8 +96,18 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
 def home(name: str) -> tuple[str, str]:
     """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
     reference = next(one.inductor for one in ROWS if one.name == name and one.factory)
+    return _home(reference)
+
+
+def _home(reference: str) -> tuple[str, str]:
     file, _, function = reference.partition(":")
     return "torch._inductor.fx_passes." + file.removesuffix(".py").replace("/", "."), function
+
+
+@cache
+def covered_homes() -> frozenset[tuple[str, str]]:
+    """Where the functions of Inductor live that a typed pass of another stage stands for."""
+    return frozenset(_home(one.inductor) for one in ROWS if one.covered_by)
 
 
 def passes_for_cli() -> dict[str, Callable[[], type[TypedPass]]]:

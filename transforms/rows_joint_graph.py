@@ -17,6 +17,7 @@ def _row(
     counter: str = "",
     options: str = "",
     factory: str = "",
+    covered_by: str = "",
     since: tuple[int, int] | None = None,
 ) -> PassRow:
     return PassRow(
@@ -29,6 +30,7 @@ def _row(
         counter=counter,
         options=options,
         factory=factory and f"xductor.transforms.{factory}",
+        covered_by=covered_by,
         since=since,
     )
 
@@ -215,7 +217,9 @@ ATTENTION_ROWS = tuple(
         f"_sfdp_pattern_{number}",
         f"Attention spelling {number} of Inductor's: one fused attention.",
         f"fuse_attention.py:_sfdp_pattern_{number}",
+        kind="procedural",
         counter="fuse_attention",
+        covered_by="fuse_attention",
         since=_ATTENTION_SINCE.get(number),
     )
     for number in range(1, 31)

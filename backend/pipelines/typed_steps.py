@@ -175,7 +175,8 @@ class OwnStep:
 
 @dataclass(frozen=True)
 class TableStep:
-    """One of Inductor's pattern tables, less the entries that typed passes replace.
+    """One of Inductor's pattern tables, less the entries that typed passes replace, here or in
+    another stage.
 
     ``table`` finds the live table. Each typed pass runs if the table holds the stock entry it
     replaces; then every other entry runs in one sweep. ``observed_as`` is the observer's name
@@ -200,8 +201,9 @@ class TableStep:
     def _sweep(self, table: Any, run: StageRun) -> None:
         homes = {registry.home(name): name for name in self.typed}
         replaced = frozenset[user_patterns.Home]()
-        if homes and not _all_bridged.get() and user_patterns.own_table(self.name, table):
-            replaced = user_patterns.homes_in(table, frozenset(homes))
+        if not _all_bridged.get() and user_patterns.own_table(self.name, table):
+            ours = frozenset(homes) | registry.covered_homes()
+            replaced = user_patterns.homes_in(table, ours)
         for home, name in homes.items():
             if home in replaced:
                 run.count += run_observed([make(name, run)], run) or 0

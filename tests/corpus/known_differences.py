@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.fx as fx
+from torch._inductor.fx_passes import joint_graph
 
 from tests.corpus.graph_comparison import Comparison, compare_graphs
+from xductor.backend.pipelines import user_patterns
+from xductor.backend.pipelines.runner import run_typed
+from xductor.transforms import registry
+from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,24 @@ def _shared_permute_pairs(gm: fx.GraphModule) -> None:
                 gm.graph.erase_node(inner)
 
 
+def _fused_attention(gm: fx.GraphModule) -> None:
+    """The pass, on the graph that Inductor's own stage leaves."""
+    run_typed(gm, [FuseAttention("fast")], "pre_grad")
+
+
+def stock_joint_passes(gm: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+    """Inductor's joint stage without its attention patterns: ours fuses before autograd."""
+    joint_graph.lazy_init(*args[:1])
+    entries = joint_graph.patterns.patterns
+    joint_graph.patterns.patterns = user_patterns.without(
+        joint_graph.patterns, registry.covered_homes()
+    ).patterns
+    try:
+        return joint_graph.joint_graph_passes(gm, *args, **kwargs)
+    finally:
+        joint_graph.patterns.patterns = entries
+
+
 DIFFERENCES = (
     Difference(
         "pointless_permute_pair",
@@ -46,6 +70,12 @@ DIFFERENCES = (
         "also where the inner permute has other users: in training a weight's transpose is used "
         "by the forward and transposed again by the backward",
         _shared_permute_pairs,
+    ),
+    Difference(
+        "fuse_attention",
+        "pre_grad",
+        "before autograd, so that a kernel brings its own backward, and whatever the spelling",
+        _fused_attention,
     ),
 )
 
