@@ -126,6 +126,12 @@ class Evaluation:
             for entry, size in zip(*args, strict=True):
                 whole = whole * self._of(size) + self._of(entry)
             return whole
+        if op == "digit":
+            whole, place, sizes = args
+            rest = self._of(whole)
+            for size in reversed(sizes[place + 1 :]):
+                rest //= self._of(size)
+            return rest % self._of(sizes[place]) if place else rest
         if op == "cast":
             dtype = torch.bool if item.sort == BOOL else item.sort
             assert isinstance(dtype, torch.dtype)

@@ -1,8 +1,9 @@
 """What one kernel computes by steps of its own: softmax, variances, norms, attention.
 
 Its definition is a term, but where it rounds, and in which order it sums, is the kernel's affair.
-So the result is an uninterpreted function of the definition: equal definitions give equal bits, and
-that the function is the definition itself is an axiom, which holds up to roundings.
+So the result is an uninterpreted function of the definition: equal definitions give equal bits.
+That the function is the definition itself is an axiom, which holds up to roundings and of finite
+numbers: beside an infinity some kernels give NaN where their definition does not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ PREFIX = "u.kernel."
 
 KERNELS = (
     "softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row", "variance", "deviation",
-    "layer_norm", "rms_norm", "group_norm", "attention", "scatter_add",
+    "layer_norm", "rms_norm", "group_norm", "attention", "scatter_add", "batch_norm",
 )  # fmt: skip
 """The kernels by name."""
 

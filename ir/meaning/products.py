@@ -72,7 +72,7 @@ def dot(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
     return found.moved([], lambda index: [0, 0])
 
 
-def _scaled_sum(
+def scaled_sum(
     world: World, bias: TensorValue, product: TensorValue, beta: Any, alpha: Any
 ) -> TensorValue:
     """`beta * bias + alpha * product`; how often it is rounded is the kernel's own affair."""
@@ -124,7 +124,7 @@ def addmm(
     beta: Any = 1,
     alpha: Any = 1,
 ) -> TensorValue:
-    return _scaled_sum(world, bias, mm(world, a, b), beta, alpha)
+    return scaled_sum(world, bias, mm(world, a, b), beta, alpha)
 
 
 @meaning("aten.baddbmm.default")
@@ -136,4 +136,4 @@ def baddbmm(
     beta: Any = 1,
     alpha: Any = 1,
 ) -> TensorValue:
-    return _scaled_sum(world, bias, bmm(world, a, b), beta, alpha)
+    return scaled_sum(world, bias, bmm(world, a, b), beta, alpha)

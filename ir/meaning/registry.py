@@ -21,6 +21,9 @@ _FAMILIES = (
     "casts",
     "products",
     "reductions",
+    "normalization",
+    "attention",
+    "matrix_products",
 )
 _meanings: dict[str, Meaning] = {}
 _loaded: list[str] = []
