@@ -18,6 +18,7 @@ import torch
 import torch._inductor.compile_fx as compile_fx
 import torch.fx as fx
 from torch._inductor import config as inductor_config
+from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from xductor.backend.without_codegen import without_codegen
 
@@ -49,9 +50,10 @@ class StageCall:
 
 def graph_copy(gm: fx.GraphModule) -> fx.GraphModule:
     """A graph module with a copied graph. Attributes and fake values are shared, so that storages
-    alias as they do in the original.
+    alias as they do in the original; a module that writes its code when asked for it still does.
     """
-    copied = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+    kind = _LazyGraphModule if isinstance(gm, _LazyGraphModule) else fx.GraphModule
+    copied = kind(gm, copy.deepcopy(gm.graph))
     copied.meta = dict(gm.meta)
     return copied
 
