@@ -12,6 +12,7 @@ from xductor.ir.meaning.kernels import KERNELS, PREFIX
 from xductor.ir.meaning.registry import meaning_of
 from xductor.ir.meaning.scalars import TRANSCENDENTAL
 from xductor.ir.meaning.terms import BOOL, FALSE, TRUE, Term, as_int, constant_value, element
+from xductor.ir.meaning.uninterpreted import FUNCTIONS as UNINTERPRETED
 from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
 
 
@@ -217,6 +218,7 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "u.gelu_none": torch.nn.functional.gelu,
     "u.gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
     **{f"u.{name}": getattr(torch, name) for name in (*TRANSCENDENTAL, "sqrt")},
+    **UNINTERPRETED,
     **{f"{PREFIX}{name}": lambda definition: definition for name in KERNELS},
 }
 """What the calls of terms mean, by PyTorch's own scalar kernels."""

@@ -316,7 +316,7 @@ def flip(world: World, x: TensorValue, dims: Any) -> TensorValue:
 def roll(world: World, x: TensorValue, shifts: Any, dims: Any = ()) -> TensorValue:
     if not dims:
         raise NoMeaning("roll of the flattened tensor")
-    if len(shifts) != len(dims):
+    if len(shifts) != len(dims) or not x.rank:
         raise Illegal("roll: a shift for each dim")
     found = x
     for shift, dim in zip(shifts, dims, strict=True):

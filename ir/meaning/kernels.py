@@ -14,7 +14,8 @@ PREFIX = "u.kernel."
 
 KERNELS = (
     "softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row", "variance", "deviation",
-    "layer_norm", "rms_norm", "group_norm", "attention", "scatter_add", "batch_norm",
+    "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention", "scatter_add", "addcmul",
+    "addcdiv", "lerp", "sigmoid_backward", "tanh_backward",
 )  # fmt: skip
 """The kernels by name."""
 

@@ -24,6 +24,8 @@ _FAMILIES = (
     "normalization",
     "attention",
     "matrix_products",
+    "activations",
+    "other_names",
 )
 _meanings: dict[str, Meaning] = {}
 _loaded: list[str] = []

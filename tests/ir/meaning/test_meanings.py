@@ -494,7 +494,7 @@ def test_meaning_with_alpha_agrees_with_the_op(name: str) -> None:
 
 
 #: The other files with cases.
-FILES = ("reductions", "normalization", "attention", "matrix_products")
+FILES = ("reductions", "normalization", "attention", "matrix_products", "activations")
 
 
 def test_every_meaning_has_cases() -> None:
