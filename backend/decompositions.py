@@ -15,17 +15,25 @@ import torch
 
 from xductor.backend import compile_state
 
+_stock: Callable[[], dict[Any, Callable[..., Any]]] | None = None
+
 
 def attach(compile_fx: ModuleType) -> None:
     """Replace ``select_decomp_table`` of Inductor's module by one that knows our compiles."""
-    stock = compile_fx.select_decomp_table
+    global _stock
+    found = compile_fx.select_decomp_table
+    if found is not select_decomp_table:
+        _stock = found
+        setattr(compile_fx, "select_decomp_table", select_decomp_table)  # noqa: B010
 
-    @functools.wraps(stock)
-    def select_decomp_table() -> dict[Any, Callable[..., Any]]:
-        table = stock()
-        return table if compile_state.current().settings is None else _right(table)
 
-    setattr(compile_fx, "select_decomp_table", select_decomp_table)  # noqa: B010
+# A function of this module and not of `attach`: from 2.14 on, Inductor pickles it by its name as
+# part of the key of its cache.
+def select_decomp_table() -> dict[Any, Callable[..., Any]]:
+    """Inductor's table; in a compile of ours, without what goes against eager."""
+    assert _stock is not None, "attach() comes first"
+    table = _stock()
+    return table if compile_state.current().settings is None else _right(table)
 
 
 def _right(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:

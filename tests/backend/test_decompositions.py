@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -85,3 +86,10 @@ def test_stock_compiles_keep_their_table() -> None:
         compile_fx.select_decomp_table()[torch.ops.aten.addmm.default]
         is select_decomp_table()[torch.ops.aten.addmm.default]
     )
+
+
+def test_the_table_can_be_part_of_a_cache_key() -> None:
+    """Inductor pickles the function that gives the table: by name, the same in each process."""
+    seam.attach()
+    table = versions.compile_fx_module().select_decomp_table
+    assert pickle.loads(pickle.dumps(table)) is table
