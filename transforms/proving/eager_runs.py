@@ -177,7 +177,10 @@ def run_both(rewrite: Rewrite, fillings: Sequence[Any], numerics: Numerics) -> T
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         raise NotTaken(f"the source raises {_first_line(error)}") from error
     where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
-    _check_where(rewrite.where(*where))
+    try:
+        _check_where(rewrite.where(*where))
+    except (IndexError, TypeError, ValueError) as error:
+        raise NotTaken(f"`where` raises {_first_line(error)}") from error
     names = rewrite.compiled.replacement_names
     second = Recorder("t", facts)
     try:

@@ -402,8 +402,11 @@ def make_instance(
 
 def _answer_where(rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld) -> None:
     names = rewrite.compiled.where_names
-    with deciding(world.decide):
-        answer = _called(rewrite.where, [bindings.get(name) for name in names], "where")
+    try:
+        with deciding(world.decide):
+            answer = _called(rewrite.where, [bindings.get(name) for name in names], "where")
+    except Illegal as error:
+        raise Pruned(str(error)) from error
     condition = condition_of(answer)
     if has_elements(condition):
         # About a number that is an attribute: it holds on this path, and no size depends on it.
@@ -420,6 +423,8 @@ def _called(method: Any, arguments: list[Any], name: str) -> Any:
         return method(*arguments)
     except (Pruned, NotSymbolic, NoMeaning, Illegal):
         raise
+    except IndexError as error:  # a dim that a tensor of this rank has not
+        raise Illegal(f"`{name}` raises IndexError: {error}") from error
     except (TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
         raise NotSymbolic(f"`{name}` on symbolic values: {error}") from error
 

@@ -9,17 +9,24 @@ from typing import Any
 
 import torch
 
+from xductor.ir.meaning.evaluation import Evaluation
 from xductor.ir.meaning.terms import (
     BOOL,
     FALSE,
     INT,
     TRUE,
     Term,
+    add,
     degree,
+    exact_quotient,
     expanded,
+    le,
     make,
+    mul,
     negation,
+    number,
     parts,
+    substitute,
 )
 
 
@@ -154,22 +161,62 @@ class Assumptions:
     """What holds on the path that is looked at, and what follows from it.
 
     Questions are asked of linear arithmetic first; what has products of sizes, digits or quotients
-    is only used where that does not decide. Solvers are made at the first question.
+    is only used where that does not decide. Solvers are made at the first question. Sizes that are
+    known to be equal are one, and what fails for numbers that were found before is not asked.
     """
 
-    def __init__(self, timeout: float = 2.0) -> None:
+    def __init__(self, timeout: float = 5.0) -> None:
         self.items: list[Term] = []
         self.timeouts = 0
         self._timeout = int(timeout * 1000)
         self._answers: dict[Term, bool] = {}
         self._given = 0
         self._solvers: _Solvers | None = None
+        self._equal: dict[Term, Term] = {}
+        self._equations: list[Term] = []
+        self._examples: list[dict[Term, int]] = []
 
     def add(self, condition: Term) -> None:
         """Take a condition for granted, in the current scope."""
-        if condition is not TRUE:
-            self.items.append(condition)
-            self._answers = {}
+        if condition is TRUE:
+            return
+        self.items.append(condition)
+        self._answers = {}
+        self._examples = [one for one in map(dict, self._examples) if _holds(condition, one)]
+        for part in condition.args if condition.op == "and" else (condition,):
+            self._learn(part)
+
+    def _learn(self, condition: Term) -> None:
+        """Let a variable that equals something else stand for it no more."""
+        if condition.op != "zero":
+            return
+        self._equations = [*self._equations, condition]
+        again = True
+        while again:
+            again = False
+            for equation in self._equations:
+                item = self.plain(equation)
+                solved = _solved_for(self._cancelled(item.args[0])) if item.op == "zero" else None
+                if solved is not None:
+                    variable, instead = solved
+                    known = {k: substitute(v, {variable: instead}) for k, v in self._equal.items()}
+                    self._equal = {**known, variable: instead}
+                    again = True
+
+    def _cancelled(self, item: Term) -> Term:
+        """One side of an equation with zero without factors of all parts that are positive."""
+        if item.op != "poly":
+            return item
+        first, *rest = [monomial for monomial, _ in item.args[0]]
+        for factor in dict.fromkeys(first):
+            if all(factor in monomial for monomial in rest) and self.implies(le(1, factor)):
+                divided = exact_quotient(item, factor)
+                return item if divided is None else self._cancelled(divided)
+        return item
+
+    def plain(self, item: Term) -> Term:
+        """A term with one size for all that are known to be equal."""
+        return substitute(item, self._equal) if self._equal else item
 
     def _ready(self) -> _Solvers:
         if self._solvers is None:
@@ -184,6 +231,7 @@ class Assumptions:
         """Further assumptions inside the block."""
         solvers = self._ready()
         count, answers = len(self.items), self._answers
+        equal, equations, examples = self._equal, self._equations, self._examples
         solvers.push()
         try:
             for one in conditions:
@@ -193,23 +241,37 @@ class Assumptions:
             solvers.pop()
             del self.items[count:]
             self._given, self._answers = count, answers
+            self._equal, self._equations, self._examples = equal, equations, examples
 
     def implies(self, condition: Term) -> bool:
         """Whether a condition follows; False where it does not, or is not decided in time."""
+        condition = self.plain(condition)
         if condition is TRUE or condition is FALSE:
             return condition is TRUE
         found = self._answers.get(condition)
         if found is None:
-            answer = self._ready().check(negation(condition))
-            self.timeouts += answer is None
-            found = self._answers[condition] = answer is False
+            found = self._answers[condition] = self._asked(negation(condition)) is False
         return found
 
     def possible(self, *conditions: Term) -> bool:
         """Whether the assumptions can hold together with some conditions; True if not decided."""
+        plain = [self.plain(one) for one in conditions]
+        if FALSE in plain:
+            return False
         if not self.items and not conditions:
             return True
-        return self._ready().check(*conditions) is not False
+        return self._asked(*plain) is not False
+
+    def _asked(self, *conditions: Term) -> bool | None:
+        for example in self._examples:
+            tried = dict(example)  # what is only asked about is not settled by the answer
+            if all(_holds(one, tried) for one in conditions):
+                return True
+        answer, example = self._ready().check(conditions)
+        if example is not None and all(_holds(one, example) for one in self.items):
+            self._examples = [*self._examples[-7:], example]
+        self.timeouts += answer is None
+        return answer
 
     def model(
         self,
@@ -228,6 +290,56 @@ class Assumptions:
             if found is not None:
                 return found
         return None
+
+
+def _holds(condition: Term, example: dict[Term, int]) -> bool:
+    """Whether a condition holds for numbers; False too where they do not tell.
+
+    A variable that nothing has asked about yet is added to the example, as 1.
+    """
+    for one in _variables(condition):
+        example.setdefault(one, 1)
+    try:
+        return bool(Evaluation({}, example)._of(condition))
+    except (KeyError, ZeroDivisionError):
+        return False
+
+
+@cache
+def _variables(item: Term) -> tuple[Term, ...]:
+    """The integer variables that a term mentions."""
+    if item.op == "var":
+        return (item,)
+    return tuple(dict.fromkeys(one for part in parts(item) for one in _variables(part)))
+
+
+def _solved_for(item: Term) -> tuple[Term, Term] | None:
+    """A variable that an equation with zero gives by itself, and what it equals."""
+    if item.op == "var":
+        return item, number(0)
+    if item.op != "poly":
+        return None
+    parts = dict(item.args[0])
+    for monomial, factor in item.args[0]:
+        if len(monomial) != 1 or abs(factor) != 1 or monomial[0].op != "var":
+            continue
+        variable = monomial[0]
+        if any(variable in other for other in parts if other is not monomial):
+            continue
+        rest = add(item, mul(-factor, variable))
+        if not _is_plain(rest) or _mentions(rest, variable):
+            continue
+        return variable, mul(-factor, rest)
+    return None
+
+
+def _is_plain(item: Term) -> bool:
+    """Whether an integer is a polynomial of variables."""
+    return item.op in ("number", "var", "poly") and all(map(_is_plain, parts(item)))
+
+
+def _mentions(item: Term, variable: Term) -> bool:
+    return item is variable or any(_mentions(part, variable) for part in parts(item))
 
 
 class _Solvers:
@@ -271,17 +383,26 @@ class _Solvers:
         # What was defined inside is defined anew outside.
         self._defined, self._is_linear = self._scopes.pop()
 
-    def check(self, *conditions: Term) -> bool | None:
-        """Whether all can hold; None if that is not decided."""
+    def check(self, conditions: Sequence[Term]) -> tuple[bool | None, dict[Term, int] | None]:
+        """Whether all can hold, None if that is not decided; and numbers for which they do."""
         z3 = self.z3
         lowered = [self.integers.lower(one) for one in conditions]
-        answer = self.linear.check(*lowered)
+        answer, solver = self.linear.check(*lowered), self.linear
         if answer == z3.unsat:
-            return False
+            return False, None
         self._define()
         if not self._is_linear:
-            answer = self.full.check(*lowered)
-        return None if answer == z3.unknown else answer == z3.sat
+            answer, solver = self.full.check(*lowered), self.full
+        if answer == z3.unknown:
+            return None, None
+        if answer == z3.unsat:
+            return False, None
+        found = solver.model()
+        variables = [one for one in self.integers.known if one.op == "var"]
+        return True, {
+            one: found.eval(self.integers.known[one], model_completion=True).as_long()
+            for one in variables
+        }
 
     def model(
         self,
