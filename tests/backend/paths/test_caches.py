@@ -69,5 +69,26 @@ def test_artifacts_carried_to_another_cache(tmp_path: Path) -> None:
     assert train("xductor", tmp_path / "second", setup=load) == WARM
 
 
+_PRECOMPILE = {
+    "setup": "torch._dynamo.config.caching_precompile = True",
+    "teardown": "from torch._dynamo.precompile_context import PrecompileContext; "
+    "PrecompileContext.save_to_dynamo_cache()",
+}
+
+
+@pytest.mark.slow
+def test_caching_precompile(tmp_path: Path) -> None:
+    """The second process installs what the first one stored, and asks for no backend."""
+    assert train("xductor", tmp_path, **_PRECOMPILE) == COLD["xductor"]
+    assert train("xductor", tmp_path, **_PRECOMPILE).endswith("stages 0")
+
+
+@pytest.mark.slow
+def test_caching_precompile_of_another_backend(tmp_path: Path) -> None:
+    """Dynamo stores by function alone: what stock compiled is found for our backend too."""
+    assert train("inductor", tmp_path, **_PRECOMPILE) == COLD["inductor"]
+    assert train("xductor", tmp_path, **_PRECOMPILE).endswith("stages 0")
+
+
 def test_scripts_run_with_this_python(tmp_path: Path) -> None:
     assert run_script("import sys; print(sys.executable)", tmp_path).strip() == sys.executable
