@@ -15,6 +15,7 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.symbols import SymbolTable
 from xductor.ir.types import TensorType
 from xductor.transforms.numerics import Numerics
+from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
@@ -157,7 +158,12 @@ class Trial:
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-def run_both(rewrite: Rewrite, fillings: Sequence[Any], numerics: Numerics) -> Trial:
+def run_both(
+    rewrite: Rewrite,
+    fillings: Sequence[Any],
+    numerics: Numerics,
+    mutation: Mutation | None = None,
+) -> Trial:
     """Run a match and its replacement.
 
     - `fillings`: what the pattern leaves open, in the order in which it is asked for: tensors
@@ -176,15 +182,20 @@ def run_both(rewrite: Rewrite, fillings: Sequence[Any], numerics: Numerics) -> T
         raise
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         raise NotTaken(f"the source raises {_first_line(error)}") from error
-    where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
-    try:
-        _check_where(rewrite.where(*where))
-    except (IndexError, TypeError, ValueError) as error:
-        raise NotTaken(f"`where` raises {_first_line(error)}") from error
+    if mutation is None or not mutation.drops_condition:
+        where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
+        try:
+            _check_where(rewrite.where(*where))
+        except (IndexError, TypeError, ValueError) as error:
+            raise NotTaken(f"`where` raises {_first_line(error)}") from error
     names = rewrite.compiled.replacement_names
     second = Recorder("t", facts)
+    builder: Any = second
+    if mutation is not None:
+        mutation.begin()
+        builder = mutation.builder(second)
     try:
-        with building(second):
+        with building(builder):
             made = rewrite.replacement(*[run.bindings.get(name) for name in names])
     except NotTaken:
         raise
@@ -196,6 +207,8 @@ def run_both(rewrite: Rewrite, fillings: Sequence[Any], numerics: Numerics) -> T
         )
         return trial
     target = list(made) if isinstance(made, tuple | list) else [made]
+    if mutation is not None:
+        target = mutation.outputs(target, second)
     trial = Trial(inputs, [data_of(one) for one in source], [data_of(one) for one in target])
     trial.problem = difference(trial, numerics, record.dtypes | second.dtypes)
     if trial.problem:

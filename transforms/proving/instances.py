@@ -27,6 +27,7 @@ from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
 from xductor.ir.op_functions import BoundCall, building
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.transforms.proving import domains
+from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.paths import Path, Pruned
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.proving.solver import Assumptions, has_elements
@@ -368,7 +369,12 @@ class MeaningCalls:
 
 
 def make_instance(
-    rewrite: Rewrite, path: Path, limits: Limits, reads: Reads, used: set[str]
+    rewrite: Rewrite,
+    path: Path,
+    limits: Limits,
+    reads: Reads,
+    used: set[str],
+    mutation: Mutation | None = None,
 ) -> Instance:
     """The instance of one path. Raises Pruned where the rewrite does not apply on it."""
     world = PathWorld(path)
@@ -380,7 +386,8 @@ def make_instance(
         source = run.outputs()
     except Illegal as error:
         raise Pruned(str(error)) from error
-    _answer_where(rewrite, run.bindings, world)
+    if mutation is None or not mutation.drops_condition:
+        _answer_where(rewrite, run.bindings, world)
     if not world.assumptions.possible():
         raise Pruned("the hypothesis cannot be")
     instance = Instance(
@@ -396,7 +403,7 @@ def make_instance(
         world.bounds,
         variables=world.variables,
     )
-    _add_target(rewrite, instance, world, calls)
+    _add_target(rewrite, instance, world, calls, mutation)
     return instance
 
 
@@ -430,12 +437,20 @@ def _called(method: Any, arguments: list[Any], name: str) -> Any:
 
 
 def _add_target(
-    rewrite: Rewrite, instance: Instance, world: PathWorld, calls: MeaningCalls
+    rewrite: Rewrite,
+    instance: Instance,
+    world: PathWorld,
+    calls: MeaningCalls,
+    mutation: Mutation | None,
 ) -> None:
     names = rewrite.compiled.replacement_names
     world.in_target = True
+    builder: Any = calls
+    if mutation is not None:
+        mutation.begin()
+        builder = mutation.builder(calls)
     try:
-        with deciding(world.decide), building(calls):
+        with deciding(world.decide), building(builder):
             made = _called(
                 rewrite.replacement, [instance.bindings.get(name) for name in names], "replacement"
             )
@@ -443,6 +458,8 @@ def _add_target(
         instance.problem = f"the replacement is refused: {error}"
         return
     found = list(made) if isinstance(made, tuple | list) else [made]
+    if mutation is not None:
+        found = mutation.outputs(found, calls)
     if len(found) != len(instance.source):
         instance.problem = (
             f"the replacement gives {len(found)} values for {len(instance.source)} outputs"

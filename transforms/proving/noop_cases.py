@@ -40,6 +40,7 @@ from xductor.transforms.proving.instances import (
     PathWorld,
     SymbolicFiller,
 )
+from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.paths import Path, Pruned
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
@@ -78,13 +79,24 @@ class _PathFacts:
 class NoopCase:
     """One rule of the registry as the subject of a proof."""
 
-    def __init__(self, op: str) -> None:
+    def __init__(self, op: str, mutation: Mutation | None = None) -> None:
         self.op = op
+        self.mutation = mutation
         self.rule = NOOP_RULES[op]
         self.name = f"{PASS}:{op}"
         self.numerics: Numerics = EXACT
         self.cls: Any = op_class_by_name(op)
         self.tensors = sum(param.kind == "tensor" for param in self.cls.table.params)
+
+    @property
+    def identity(self) -> str:
+        return self.name
+
+    def mutated(self, mutation: Mutation) -> NoopCase:
+        return NoopCase(self.op, mutation)
+
+    def code(self) -> tuple[Any, ...]:
+        return (self.rule.holds, self.rule.source)
 
     # On symbolic values.
 
@@ -108,11 +120,12 @@ class NoopCase:
             raise
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
+        target = [source] if self.mutation is None else self.mutation.outputs([source], calls)
         return Instance(
             path,
             world.assumptions,
             [result],
-            [source],
+            target,
             world.obligations,
             dict(zip(self.cls.table.index, items, strict=True)),
             filler.fillings,
@@ -125,6 +138,8 @@ class NoopCase:
     def _ask(self, world: PathWorld, items: list[Any], result: Any, source: Any) -> None:
         call: Any = _Call(self.cls, items, result)
         facts: Any = _PathFacts(world)
+        if self.mutation is not None and self.mutation.drops_condition:
+            return
         with deciding(world.decide):
             if not self.rule.holds(call, source.type, facts):
                 raise Pruned("the rule does not hold")
@@ -174,9 +189,12 @@ class NoopCase:
         if (result.data.shape, result.data.dtype) != (source.data.shape, source.data.dtype):
             raise NotTaken("other types")
         call: Any = _Call(self.cls, items, result)
-        if not self.rule.holds(call, source.type, facts):
+        dropped = self.mutation is not None and self.mutation.drops_condition
+        if not dropped and not self.rule.holds(call, source.type, facts):
             raise NotTaken("the rule does not hold")
-        trial = Trial(inputs, [data_of(result)], [data_of(source)])
+        second = Recorder("t", facts)
+        target = [source] if self.mutation is None else self.mutation.outputs([source], second)
+        trial = Trial(inputs, [data_of(result)], [data_of(one) for one in target])
         trial.problem = difference(trial, self.numerics)
         if trial.problem:
             trial.script = script_of(
@@ -185,8 +203,8 @@ class NoopCase:
                 inputs,
                 record,
                 [result],
-                Recorder("t", facts),
-                [source],
+                second,
+                target,
                 trial.problem,
             )
         return trial

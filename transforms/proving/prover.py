@@ -23,6 +23,7 @@ from xductor.transforms.numerics import (
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.equality import Budget, Comparison, Relation
 from xductor.transforms.proving.instances import LARGEST_RANK, Instance, Limits
+from xductor.transforms.proving.mutations import KINDS, Mutation
 from xductor.transforms.proving.paths import Path, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
 from xductor.transforms.proving.roundings import without_roundings
@@ -97,12 +98,33 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     z3_module()
     start = time.thread_time()
     proof = _Prover(subject, seconds).proof()
+    if proof.ok:
+        _check_self(subject, proof)
     proof.seconds = time.thread_time() - start
     return proof
 
 
+def _check_self(subject: Subject, proof: Proof) -> None:
+    """Refute copies with a mistake: a prover that lets all of them pass has seen nothing."""
+    for kind in KINDS:
+        mutation = Mutation(kind)
+        prover = _Prover(subject.mutated(mutation), _SECONDS_FOR_MUTATION)
+        prover.may_validate = False
+        found = prover.proof()
+        if mutation.applied:
+            proof.mutations[kind] = found.status
+    if "refuted" not in proof.mutations.values():
+        proof.status = "validated"
+        proof.reason = "no copy of it with a mistake is refuted, so that the proof tells nothing"
+
+
+_SECONDS_FOR_MUTATION = 8.0
+
+
 class _Prover:
     """One proof."""
+
+    may_validate = True
 
     def __init__(self, subject: Subject, seconds: float) -> None:
         self.subject = subject
@@ -291,6 +313,9 @@ class _Prover:
         """What cannot be proved is run on generated instances."""
         proof = self._base()
         proof.reason = reason
+        if not self.may_validate:
+            proof.status = "validated"
+            return proof
         result = self.subject.validated()
         proof.instances = result.instances
         proof.status = {"validated": "validated", "vacuous": "vacuous", "violated": "refuted"}[

@@ -90,6 +90,7 @@ class Proof:
             lines.append(f"  by {', '.join(self.engines)}")
         lines += [f"  axiom: {one}" for one in self.axioms]
         lines += [f"  bound: {one}" for one in self.bounds]
+        lines += [f"  with {kind}: {status}" for kind, status in self.mutations.items()]
         if self.reason:
             lines.append(f"  {self.reason}")
         if self.counter_example is not None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from xductor.transforms.numerics import Numerics
 from xductor.transforms.proving.eager_runs import Trial, run_both
 from xductor.transforms.proving.instances import Instance, Limits, make_instance
+from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.paths import Path
 from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite
@@ -19,7 +20,11 @@ class Subject(Protocol):
 
     - `name`: as results and certificates show it; `numerics`: what it declares.
     - `tensors`: how many tensor variables it has.
+    - `identity`: a name that no other subject has.
     """
+
+    @property
+    def identity(self) -> str: ...
 
     name: str
     numerics: Numerics
@@ -33,28 +38,50 @@ class Subject(Protocol):
         """Both sides on tensors. Raises NotTaken where nothing is claimed about these."""
         ...
 
+    def mutated(self, mutation: Mutation) -> Subject:
+        """The same with a mistake in it."""
+        ...
+
+    def code(self) -> tuple[Any, ...]:
+        """What the claim depends on: functions, and constants."""
+        ...
+
     def validated(self) -> ValidationResult:
         """Both sides on generated instances, where no proof is to be had."""
         ...
 
 
 class RewriteSubject:
-    """A declared rewrite."""
+    """A declared rewrite, or a copy of it with a mistake in it."""
 
-    def __init__(self, rewrite: Rewrite) -> None:
+    def __init__(self, rewrite: Rewrite, mutation: Mutation | None = None) -> None:
         self.rewrite = rewrite
+        self.mutation = mutation
         self.name = rewrite.name
         self.numerics: Numerics = rewrite.numerics
         self.tensors = sum("tensor" in kind for kind in rewrite.compiled.kinds.values())
 
+    @property
+    def identity(self) -> str:
+        return type(self.rewrite).qualified_name()
+
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
-        return make_instance(self.rewrite, path, limits, reads, used)
+        return make_instance(self.rewrite, path, limits, reads, used, self.mutation)
 
     def run(self, fillings: Sequence[Any]) -> Trial:
-        return run_both(self.rewrite, fillings, self.numerics)
+        return run_both(self.rewrite, fillings, self.numerics, self.mutation)
 
     def validated(self) -> ValidationResult:
         return validate(self.rewrite, instances=24, rounds=3)
+
+    def mutated(self, mutation: Mutation) -> RewriteSubject:
+        return RewriteSubject(self.rewrite, mutation)
+
+    def code(self) -> tuple[Any, ...]:
+        one = type(self.rewrite)
+        options = sorted((key, repr(item)) for key, item in self.rewrite.__getstate__().items())
+        methods = (one.pattern, one.where, one.replacement)
+        return (*methods, one.numerics, repr(one.through), repr(options))
 
 
 __all__ = ["RewriteSubject", "Subject"]
