@@ -13,11 +13,21 @@ from xductor.ir.meaning.registry import meaning_of
 from xductor.ir.meaning.scalars import TRANSCENDENTAL
 from xductor.ir.meaning.terms import BOOL, FALSE, TRUE, Term, as_int, constant_value, element
 from xductor.ir.meaning.uninterpreted import FUNCTIONS as UNINTERPRETED
+from xductor.ir.meaning.uninterpreted import GENERATOR
 from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
 
 
 class Numbers:
     """A world in which all sizes are numbers."""
+
+    def __init__(self) -> None:
+        self.state = GENERATOR
+
+    def draw(self, after: Callable[[Term], Term]) -> Term:
+        """The state of the generator, which is another afterwards."""
+        before = self.state
+        self.state = after(before)
+        return before
 
     def require(self, condition: Term, why: str) -> None:
         if condition is FALSE:

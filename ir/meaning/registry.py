@@ -25,6 +25,8 @@ _FAMILIES = (
     "attention",
     "matrix_products",
     "activations",
+    "indexing",
+    "randomness",
     "other_names",
 )
 _meanings: dict[str, Meaning] = {}

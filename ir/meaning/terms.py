@@ -249,6 +249,8 @@ def value(element: Term) -> Term:
     """An element of an integer tensor as an index."""
     if element.op == "constant":
         return number(int(element.args[0][1]))
+    if element.op == "call" and element.args[0] == "index":
+        return element.args[1]
     return make("value", (element,), INT)
 
 

@@ -15,6 +15,7 @@ import torch
 
 from xductor.ir.meaning import Illegal, NoMeaning
 from xductor.ir.meaning.evaluation import result_of
+from xductor.ir.meaning.uninterpreted import SEED
 from xductor.ir.registry import op_class_by_name
 
 f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
@@ -129,6 +130,7 @@ def called(overload: Any, given: tuple[Any, ...]) -> Any:
             keywords[one.name] = item
         else:
             positional.append(item)
+    torch.manual_seed(SEED)
     return overload(*positional, **keywords)
 
 

@@ -494,7 +494,15 @@ def test_meaning_with_alpha_agrees_with_the_op(name: str) -> None:
 
 
 #: The other files with cases.
-FILES = ("reductions", "normalization", "attention", "matrix_products", "activations")
+FILES = (
+    "reductions",
+    "normalization",
+    "attention",
+    "matrix_products",
+    "activations",
+    "indexing",
+    "randomness",
+)
 
 
 def test_every_meaning_has_cases() -> None:
