@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from xductor.backend.textual_places import restore_textual
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta, place_metadata
 from xductor.ir.operations import TorchOp
+from xductor.ir.types import TensorType
 from xductor.ir.value_types import TypeReader, leaves_of
 
 
@@ -40,7 +42,8 @@ def record_new_values(
         inherit_place(op.node, node)
         if mode is None:
             continue
-        value = run_on_recorded(node, key, mode)
+        with _grad_mode(op, key):
+            value = run_on_recorded(node, key, mode)
         check_types(op, value, reader)
         node.meta[key] = value
         _set_tensor_meta(node, value)
@@ -80,6 +83,9 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
         child = child_at(used)
         if child is not None:
             return child
+        if key not in used.meta and used.target is operator.getitem:
+            producer: Any = used.args[0]
+            used.meta[key] = recorded(producer)[used.args[1]]
         if key not in used.meta:
             raise RaisingError(f"'{node.name}' uses '{used.name}', which records no value")
         return tree_map_only(FakeTensor, lambda leaf: _in_mode(leaf, mode), used.meta[key])
@@ -93,6 +99,17 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
             return getattr(self_, str(node.target))(*rest, **kwargs)
         assert callable(node.target)
         return node.target(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _grad_mode(op: TorchOp, key: str) -> Iterator[None]:
+    """Before autograd: with gradients on or off, as they are where the op stands."""
+    if key == "val":
+        yield
+        return
+    types = [result.type for result in op.results if type(result.type) is TensorType]
+    with torch.set_grad_enabled(any("requires_grad" in one.data.flags for one in types)):
+        yield
 
 
 def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:

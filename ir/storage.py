@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.ir import SSAValue
 
 from xductor.ir.aliases import schema_aliases
-from xductor.ir.arguments import references
+from xductor.ir.arguments import Ref, references
 from xductor.ir.operations import SchemaOp, TorchOp
 
 AliasFact = tuple[int, bool] | None
@@ -23,19 +25,35 @@ def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:
 
 
 def _from_schema(op: SchemaOp) -> tuple[AliasFact, ...]:
-    facts = schema_aliases(op.target)
-    if not any(fact is not None for fact in facts):
+    plan = _plan(type(op))
+    if plan is None:
         return (None,) * len(op.results)
-    table, data = op.table, op.args.data
+    each_its_own, places = plan
+    data = op.args.data
     found: list[AliasFact] = []
     for index in range(len(op.results)):
-        fact = facts[index] if index < len(facts) and op.table.returns is not None else facts[0]
-        if fact is None:
+        place = places[index] if each_its_own and index < len(places) else places[0]
+        if place is None:
             found.append(None)
             continue
-        refs = list(references((data[table.index[fact.argument]],)))
-        found.append((refs[0].index, fact.certain) if len(refs) == 1 else None)
+        item = data[place[0]]
+        if type(item) is Ref:
+            found.append((item.index, place[1]))
+            continue
+        refs = list(references((item,)))
+        found.append((refs[0].index, place[1]) if len(refs) == 1 else None)
     return tuple(found)
+
+
+@cache
+def _plan(cls: type[SchemaOp]) -> tuple[bool, tuple[tuple[int, bool] | None, ...]] | None:
+    """For each result the place of the argument that it shares storage with; None if none does."""
+    facts = schema_aliases(cls.target)
+    if not any(fact is not None for fact in facts):
+        return None
+    index = cls.table.index
+    places = [None if fact is None else (index[fact.argument], fact.certain) for fact in facts]
+    return cls.table.returns is not None, tuple(places)
 
 
 def is_written(value: SSAValue) -> bool:

@@ -12,13 +12,14 @@ from xductor.ir.graph import entry_graph
 from xductor.ir.types import TensorType
 from xductor.transforms.joint_graph.padding import deciding_padding
 from xductor.transforms.registry import typed_class
+from xductor.transforms.rewriting.driver import watching
 
 aten = torch.ops.aten
 
 
 @pytest.fixture
 def _always() -> Iterator[None]:
-    with deciding_padding(lambda *_: True):
+    with deciding_padding(lambda *_: True), watching(any_device=True):
         yield
 
 
@@ -83,7 +84,7 @@ def test_nothing_is_padded_where_it_does_not_pay(trace: Any) -> None:
     a, b = torch.randn(6, 5), torch.randn(5, 7)
     case = trace(lambda a, b: aten.mm(a, b), a, b)
     assert case.run(typed_class("pad_mm")()) == 0, "nobody has a GPU here"
-    with deciding_padding(lambda *_: False):
+    with deciding_padding(lambda *_: False), watching(any_device=True):
         assert case.run(typed_class("pad_mm")()) == 0
 
 
@@ -93,7 +94,7 @@ def test_the_policy_has_a_say(trace: Any) -> None:
 
 def _admitting(trace: Any) -> list[str]:
     fired: list[str] = []
-    with deciding_padding(lambda *_: True):
+    with deciding_padding(lambda *_: True), watching(any_device=True):
         for policy in ("strict", "default", "fast"):
             case = trace(lambda a, b: aten.mm(a, b), torch.randn(6, 5), torch.randn(5, 7))
             options: dict[str, Any] = {"policy": policy}

@@ -27,6 +27,7 @@ class PadMm(Rewrite):
     stage = "joint"
     inductor = "pad_mm.py:mm_pattern"
     numerics = REASSOCIATES
+    devices = ("cuda", "xpu")
 
     def pattern(self, mat1: Tensor, mat2: Tensor) -> Any:
         return aten.mm(mat1, mat2)
@@ -55,6 +56,7 @@ class PadBmm(Rewrite):
     stage = "joint"
     inductor = "pad_mm.py:bmm_pattern"
     numerics = REASSOCIATES
+    devices = ("cuda", "xpu")
 
     def pattern(self, mat1: Tensor, mat2: Tensor) -> Any:
         return aten.bmm(mat1, mat2)
@@ -83,6 +85,7 @@ class PadAddmm(Rewrite):
     stage = "joint"
     inductor = "pad_mm.py:addmm_pattern"
     numerics = REASSOCIATES
+    devices = ("cuda", "xpu")
 
     def pattern(
         self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar

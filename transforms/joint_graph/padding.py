@@ -20,12 +20,14 @@ ALIGNMENT = {torch.float16: 8, torch.bfloat16: 8, torch.float32: 4}
 Decision = Callable[[str, Tensor, Tensor, Tensor | None], bool]
 
 
-def _on_gpu_by_size(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:
-    """Without anybody to measure: every matmul on a GPU."""
-    return mat1.device.type in ("cuda", "xpu") and mat2.device.type == mat1.device.type
+def _whatever_is_not_aligned(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:
+    """Without anybody to measure: every matmul that there is something to pad of."""
+    return True
 
 
-_decision: ContextVar[Decision] = ContextVar("xductor_pad_mm_decision", default=_on_gpu_by_size)
+_decision: ContextVar[Decision] = ContextVar(
+    "xductor_pad_mm_decision", default=_whatever_is_not_aligned
+)
 
 
 @contextmanager

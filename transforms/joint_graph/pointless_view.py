@@ -25,7 +25,7 @@ class PointlessView(Rewrite):
         return bind(y, aten.view(x, size))
 
     def where(self, x: Tensor, size: list[int], y: Tensor) -> Any:
-        return x.has_sizes(size) & x.same_layout(y)
+        return x.has_sizes(size) and x.same_layout(y)
 
     def replacement(self, x: Tensor) -> Any:
         return x
@@ -46,7 +46,7 @@ class PointlessViewPair(Rewrite):
         return bind(y, aten.view(shared(aten.view.default(x, ...)), size))
 
     def where(self, x: Tensor, size: list[int], y: Tensor) -> Any:
-        return x.has_sizes(size) & x.same_layout(y)
+        return x.has_sizes(size) and x.same_layout(y)
 
     def replacement(self, x: Tensor) -> Any:
         return x

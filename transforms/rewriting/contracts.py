@@ -7,11 +7,12 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.effects import Effects
+from xductor.ir.effects import PURE, Effects
 from xductor.ir.graph import GetAttrOp
 from xductor.ir.inference import storage_root
 from xductor.ir.operations import TorchOp
@@ -126,22 +127,25 @@ def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
 
 def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
     """Random draws and writes stay as many, and nothing moves across another."""
-    matched = match.removable()
-    draws = [op for op in matched if effects_of(op).rng]
-    new_draws = [op for op in made if effects_of(op).rng]
+    before = _felt(match.removable())
+    after = _felt(made)
+    if not before and not after:
+        return
+    draws = [op for op, effects in before if effects.rng]
+    new_draws = [op for op, effects in after if effects.rng]
     if new_draws and not draws:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
-    for op in made:
-        effects = effects_of(op)
-        if _is_felt_outside(effects) and not any(type(one) is type(op) for one in matched):
+    matched_writes = any(effects.writes for _, effects in before)
+    new_writes = any(effects.writes for _, effects in after)
+    for op, effects in after:
+        if _is_felt_outside(effects) and not any(type(one) is type(op) for one, _ in before):
             raise Violation(f"{op.name} has an effect that the matched ops do not have")
-        if effects.writes and not any(effects_of(one).writes for one in matched):
+        if effects.writes and not matched_writes:
             raise Violation(f"{op.name} writes to memory, the matched ops do not")
-    for op in matched:
-        effects = effects_of(op)
-        if _is_felt_outside(effects) and not any(type(one) is type(op) for one in made):
+    for op, effects in before:
+        if _is_felt_outside(effects) and not any(type(one) is type(op) for one, _ in after):
             raise Declined(f"{op.name} has an effect that the replacement does not have")
-        if effects.writes and not any(effects_of(one).writes for one in made):
+        if effects.writes and not new_writes:
             raise Declined(f"{op.name} writes to memory, the replacement does not")
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
@@ -153,6 +157,12 @@ def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
     crossed = state.draw_between(draws, match.anchor) if draws else None
     if crossed is not None:
         raise Declined(f"a random draw would move across {crossed.name}")
+
+
+def _felt(ops: Iterable[TorchOp]) -> list[tuple[TorchOp, Effects]]:
+    """The ops that do more than give a result, with what they do."""
+    effects = [(op, effects_of(op)) for op in ops]
+    return [(op, one) for op, one in effects if one is not PURE]
 
 
 def _is_felt_outside(effects: Effects) -> bool:

@@ -24,17 +24,28 @@ class Undecided(Exception):
 class Fact:
     """A statement about symbols: true, false, or unknown (`value` is None).
 
-    `question` names operator and sides, for a prover that takes both branches.
+    `question` names operator and sides, for a prover that takes both branches. The text may be
+    given in parts, which are put together when somebody reads it.
     """
 
-    __slots__ = ("question", "text", "value")
+    __slots__ = ("_text", "question", "value")
 
     def __init__(
-        self, value: bool | None, text: str, question: tuple[str, Any, Any] | None = None
+        self,
+        value: bool | None,
+        text: str | tuple[object, ...],
+        question: tuple[str, Any, Any] | None = None,
     ) -> None:
         self.value = value
-        self.text = text
+        self._text = text
         self.question = question
+
+    @property
+    def text(self) -> str:
+        if isinstance(self._text, tuple):
+            parts = [one.text if isinstance(one, Fact) else str(one) for one in self._text]
+            self._text = "".join(parts)
+        return self._text
 
     def __bool__(self) -> bool:
         if self.value is not None:
@@ -48,20 +59,20 @@ class Fact:
         right = fact_of(other)
         values = (self.value, right.value)
         value = False if False in values else None if None in values else True
-        return Fact(value, f"({self.text} and {right.text})", ("and", self, right))
+        return Fact(value, ("(", self, " and ", right, ")"), ("and", self, right))
 
     def __or__(self, other: object) -> Fact:
         right = fact_of(other)
         values = (self.value, right.value)
         value = True if True in values else None if None in values else False
-        return Fact(value, f"({self.text} or {right.text})", ("or", self, right))
+        return Fact(value, ("(", self, " or ", right, ")"), ("or", self, right))
 
     __rand__ = __and__
     __ror__ = __or__
 
     def __invert__(self) -> Fact:
         value = None if self.value is None else not self.value
-        return Fact(value, f"not {self.text}", ("not", self, None))
+        return Fact(value, ("not ", self), ("not", self, None))
 
     def __repr__(self) -> str:
         return f"Fact({self.value}, {self.text!r})"
@@ -103,17 +114,19 @@ def known(answer: object) -> bool:
 
 def all_of(*answers: object) -> Fact:
     """Whether all hold: false if one is false, whatever is unknown."""
-    result = Fact(True, "True")
-    for answer in answers:
-        result = fact_of(answer) if result.text == "True" else result & answer
+    facts = [fact_of(answer) for answer in answers]
+    result = facts[0] if facts else Fact(True, "True")
+    for one in facts[1:]:
+        result = result & one
     return result
 
 
 def any_of(*answers: object) -> Fact:
     """Whether one holds: true if one is true, whatever is unknown."""
-    result = Fact(False, "False")
-    for answer in answers:
-        result = fact_of(answer) if result.text == "False" else result | answer
+    facts = [fact_of(answer) for answer in answers]
+    result = facts[0] if facts else Fact(False, "False")
+    for one in facts[1:]:
+        result = result | one
     return result
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -86,12 +86,14 @@ class Watch:
     - `applied`: called with each application once it is connected.
     - `report`: where given, a violated contract is told to it and skipped; else it raises.
     - `unchecked`: no contract is checked. For tests that show what a contract keeps out.
+    - `any_device`: a rewrite's `devices` are not asked. To try on one device what pays on another.
     """
 
     listeners: tuple[Listener, ...] = ()
     applied: tuple[Listener, ...] = ()
     report: Report | None = None
     unchecked: bool = False
+    any_device: bool = False
 
 
 _NOBODY = Watch()
@@ -105,10 +107,12 @@ def watching(
     applied: Listener | None = None,
     report: Report | None = None,
     unchecked: bool = False,
+    any_device: bool = False,
 ) -> Iterator[None]:
     """Follow the applications of every driver that runs inside the block, besides who does.
 
-    `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph.
+    `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph. `any_device`
+    lets rewrites run on devices on which they do not pay.
     """
     now = _watch.get()
     token = _watch.set(
@@ -117,12 +121,18 @@ def watching(
             now.applied + ((applied,) if applied is not None else ()),
             report or now.report,
             unchecked or now.unchecked,
+            any_device or now.any_device,
         )
     )
     try:
         yield
     finally:
         _watch.reset(token)
+
+
+def on_any_device() -> bool:
+    """Whether rewrites run on devices on which they do not pay."""
+    return _watch.get().any_device
 
 
 def listeners() -> tuple[Listener, ...]:
@@ -163,17 +173,20 @@ class RewriteIndex:
         """The ops of which one must stand below a root."""
         return frozenset(self._below.get(root, ()))
 
-    def candidates(self, op: TorchOp) -> list[int]:
+    def candidates(self, op: TorchOp) -> Sequence[int]:
         """The numbers of the rewrites that may apply at an op, in order."""
         name = op.name
-        found = list(self._anything.get(name, ()))
+        anything = self._anything.get(name, ())
         below = self._below.get(name)
-        if below:
-            for operand in op._operands:
-                if type(operand) is OpResult:
-                    for number in below.get(operand.op.name, ()):
-                        if number not in found:
-                            found.append(number)
+        if not below:
+            return anything
+        found = list(anything)
+        for operand in op._operands:
+            if type(operand) is OpResult:
+                for number in below.get(operand.op.name, ()):
+                    if number not in found:
+                        found.append(number)
+        if len(found) > len(anything):
             found.sort()
         return found
 
@@ -181,15 +194,12 @@ class RewriteIndex:
 class Driver:
     """Applies an index of rewrites to modules.
 
-    `policy` says which numerics are admitted; rewrites of others do not run. With `any_device` a
-    rewrite's `devices` are not asked. Who follows the driver is told by `watching(...)`.
+    `policy` says which numerics are admitted; rewrites of others do not run. Who follows it is
+    told by `watching(...)`.
     """
 
-    def __init__(
-        self, index: RewriteIndex, policy: Policy = "default", *, any_device: bool = False
-    ) -> None:
+    def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
         self.index = index
-        self.any_device = any_device
         self.admitted = ADMITTED[policy]
         self.watch = _watch.get()
 
@@ -216,18 +226,19 @@ class _Walk:
         self.index = driver.index
         self.history: dict[TorchOp, tuple[Rewrite, ...]] = {}
         self.queue: list[tuple[int, int, Any]] = []
-        self.queued: set[Any] = set()
+        self.queued: set[int] = set()
         self.ticket = 0
 
     def run(self, work: Sequence[Any]) -> int:
-        for op in work:
-            self.queue.append((-self.state.order.key(op), self._next(), op))
-            self.queued.add(op)
-        heapify(self.queue)
+        key = self.state.order.key
+        # Last op first, so that the list is in order, and a heap, as it is.
+        self.queue = [(-key(op), number, op) for number, op in enumerate(reversed(work))]
+        self.queued.update(map(id, work))
+        self.ticket = len(work)
         applied = 0
         while self.queue:
             _, _, op = heappop(self.queue)
-            self.queued.discard(op)
+            self.queued.discard(id(op))
             if op.parent is None:
                 continue
             applied += self._visit(op)
@@ -238,31 +249,32 @@ class _Walk:
         return self.ticket
 
     def _push(self, op: Any) -> None:
-        if op in self.queued or op.name not in self.index.roots or op.parent is None:
+        if id(op) in self.queued or op.name not in self.index.roots or op.parent is None:
             return
-        self.queued.add(op)
+        self.queued.add(id(op))
         heappush(self.queue, (-self.state.order.key(op), self._next(), op))
 
     def _visit(self, op: TorchOp) -> bool:
+        rewrites, admitted = self.index.rewrites, self.driver.admitted
         for number in self.index.candidates(op):
-            one = self.index.rewrites[number]
-            if one.numerics not in self.driver.admitted:
-                continue
-            if one.devices and not self.driver.any_device and not _is_on(op, one.devices):
+            one = rewrites[number]
+            if one.numerics not in admitted or (one.devices and not self._pays_on(op, one.devices)):
                 continue
             if self._try(one, op):
                 return True
         return False
 
+    def _pays_on(self, op: TorchOp, devices: tuple[str, ...]) -> bool:
+        """Whether the first result of an op is on a device of one of these kinds."""
+        if self.driver.watch.any_device:
+            return True
+        type_: Any = op.results[0].type if op.results else None
+        return isinstance(type_, TensorType) and type_.device.type in devices
+
     def _try(self, one: Rewrite, op: TorchOp) -> bool:
         compiled = one.compiled
-        matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
-
-        def accepts(match: Match) -> bool:
-            return self._where(one, compiled, match)
-
         try:
-            match = matcher.match_at(compiled.outputs, op, accepts)
+            match = self._match(one, compiled, op)
             return match is not None and self._apply(one, compiled, match)
         except (Declined, Undecided) as refusal:
             self._tell(one, op, refusal)
@@ -278,6 +290,15 @@ class _Walk:
             self._tell(one, op, violation)
         return False
 
+    def _match(self, one: Rewrite, compiled: Compiled, op: TorchOp) -> Match | None:
+        if compiled.plain is not None:
+            match = compiled.plain.match(op)
+            return match if match is not None and self._where(one, compiled, match) else None
+        matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
+        return matcher.match_at(
+            compiled.outputs, op, lambda match: self._where(one, compiled, match)
+        )
+
     def _tell(self, one: Rewrite, op: TorchOp, error: Exception) -> None:
         if self.driver.watch.report is not None:
             self.driver.watch.report(one, op, error)
@@ -288,14 +309,16 @@ class _Walk:
             answer: Any = one.where()
         else:
             answer = self._answer(one, compiled, match)
+        if answer is True or answer is False:
+            return answer
         if isinstance(answer, Refusal):
             self._tell(one, match.anchor, Declined(answer.reason))
             return False
         if isinstance(answer, Fact) and answer.value is None:
             self._tell(one, match.anchor, Undecided(answer))
             return False
-        if isinstance(answer, bool | Fact):
-            return bool(answer)
+        if isinstance(answer, Fact):
+            return bool(answer.value)
         raise TypeError(
             f"{one.name}.where returned {answer!r}; expected a bool, a fact or no('reason')"
         )
@@ -426,9 +449,10 @@ class _Walk:
             if new is not None and new is not old:
                 used += [use.operation for use in old.uses]
                 _take_name(old, new, made)
+                state.replaces(old, new)
                 old.replace_all_uses_with(new)
         self._erase_dead(match)
-        state.changed()
+        state.adds(made)
         for op in (*made, *used):
             self._push(op)
 
@@ -444,15 +468,9 @@ class _Walk:
             if op not in removable and not _is_pure(op):
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
-            state.order.forget(op)
+            state.erases(op)
             state.graph.block.erase_op(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
-
-
-def _is_on(op: TorchOp, devices: tuple[str, ...]) -> bool:
-    """Whether the first result of an op is on a device of one of these kinds."""
-    type_: Any = op.results[0].type if op.results else None
-    return isinstance(type_, TensorType) and type_.device.type in devices
 
 
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
@@ -495,7 +513,7 @@ def _tensors(match: Match) -> list[SSAValue]:
 def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     if not isinstance(value, OpResult):
         return True
-    return value.op not in state.order.keys or state.order.before(value.op, op)
+    return value.op not in state.order or state.order.before(value.op, op)
 
 
 def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:
@@ -514,5 +532,6 @@ __all__ = [
     "Watch",
     "attempt",
     "listeners",
+    "on_any_device",
     "watching",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -28,30 +29,34 @@ class OrderKeys:
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self.keys: dict[Any, int] = {}
+        # By identity, which is much quicker than hashing an op.
+        self._keys: dict[int, int] = {}
         self.renumber()
 
     def renumber(self) -> None:
-        self.keys = {op: number * _GAP for number, op in enumerate(self._block.ops, start=1)}
+        self._keys = {id(op): number * _GAP for number, op in enumerate(self._block.ops, start=1)}
 
     def key(self, op: Any) -> int:
-        return self.keys[op]
+        return self._keys[id(op)]
+
+    def __contains__(self, op: Any) -> bool:
+        return id(op) in self._keys
 
     def before(self, left: Any, right: Any) -> bool:
-        return self.keys[left] < self.keys[right]
+        return self._keys[id(left)] < self._keys[id(right)]
 
     def insert(self, op: TorchOp, anchor: TorchOp) -> None:
         """Give a key to an op that was put right before `anchor`."""
         above: Any = op.prev_op
-        low = self.keys[above] if above is not None else 0
-        middle = (low + self.keys[anchor]) // 2
+        low = self._keys[id(above)] if above is not None else 0
+        middle = (low + self._keys[id(anchor)]) // 2
         if middle == low:
             self.renumber()
         else:
-            self.keys[op] = middle
+            self._keys[id(op)] = middle
 
     def forget(self, op: TorchOp) -> None:
-        self.keys.pop(op, None)
+        self._keys.pop(id(op), None)
 
 
 class GraphState:
@@ -68,17 +73,17 @@ class GraphState:
     def inputs(self) -> set[SSAValue]:
         return set(self.graph.block.args)
 
-    @property
+    @cached_property
     def returned(self) -> set[SSAValue]:
         """The values that the graph returns."""
         return set(self.graph.output.operands)
 
-    @property
+    @cached_property
     def returned_tensors(self) -> set[SSAValue]:
         """The values that are the very tensors which the graph returns."""
         return {tensor_of(value) for value in self.graph.output.operands}
 
-    @property
+    @cached_property
     def returned_roots(self) -> set[SSAValue]:
         """The values whose storage the graph returns."""
         return {storage_root(value) for value in self.graph.output.operands}
@@ -92,7 +97,7 @@ class GraphState:
             if isinstance(op, TorchOp) and len(written_operands(op, self.bodies)) > 0
         ]
 
-    @property
+    @cached_property
     def written_roots(self) -> set[SSAValue]:
         return {
             storage_root(op.operands[index])
@@ -155,10 +160,52 @@ class GraphState:
                     return operand
         return None
 
+    def replaces(self, old: SSAValue, new: SSAValue) -> None:
+        """Note that `new` is about to take over the uses of `old`."""
+        known = vars(self)
+        if known.get("writes") is None or known["writes"]:
+            self.changed()
+            return
+        if old in known.get("returned", ()):
+            self.returned.discard(old)
+            self.returned.add(new)
+        if old in known.get("returned_tensors", ()):
+            self.returned_tensors.discard(old)
+            self.returned_tensors.add(tensor_of(new))
+        roots = known.get("returned_roots")
+        if roots is None:
+            return
+        before, after = storage_root(old), storage_root(new)
+        if before is not after and before in roots:
+            if before is old:
+                roots.discard(old)
+                roots.add(after)
+            else:  # other outputs may have that storage by other ways
+                known.pop("returned_roots")
+
     def changed(self) -> None:
-        """Forget what an application may have changed."""
+        """Forget what the graph returns, and where."""
+        for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
+            vars(self).pop(name, None)
+
+    def adds(self, ops: Iterable[TorchOp]) -> None:
+        """Note new ops of the graph."""
+        known = vars(self)
+        for op in ops:
+            if "writes" in known and written_operands(op, self.bodies):
+                known.pop("writes")
+                known.pop("written_roots", None)
+            if "draws" in known and effects_of(op).rng:
+                known.pop("draws")
+
+    def erases(self, op: TorchOp) -> None:
+        """Forget an op that is about to be erased."""
+        self.order.forget(op)
+        known = vars(self)
         for name in ("writes", "draws"):
-            self.__dict__.pop(name, None)
+            if op in known.get(name, ()):
+                known[name].remove(op)
+                known.pop("written_roots", None)
 
 
 def is_view(op: TorchOp) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import expressions
 from xductor.ir.expressions import SymExpr
@@ -59,7 +59,7 @@ class Dim:
 
     __int__ = __index__
 
-    def _compare(self, text: str, question: str, left: Any, right: Any) -> Fact:
+    def _compare(self, text: tuple[object, ...], question: str, left: Any, right: Any) -> Fact:
         a, b = _expr(left), _expr(right)
         ask = {
             "eq": self.facts.known_equal,
@@ -70,29 +70,29 @@ class Dim:
         return Fact(ask(a, b), text, (question, a, b))
 
     def __eq__(self, other: object) -> Fact:  # type: ignore[override]
-        return self._compare(f"{self} == {other}", "eq", self, other)
+        return self._compare((self, " == ", other), "eq", self, other)
 
     def __ne__(self, other: object) -> Fact:  # type: ignore[override]
-        return ~self._compare(f"{self} == {other}", "eq", self, other)
+        return ~self._compare((self, " == ", other), "eq", self, other)
 
     def __le__(self, other: Dim | int) -> Fact:
-        return self._compare(f"{self} <= {other}", "le", self, other)
+        return self._compare((self, " <= ", other), "le", self, other)
 
     def __lt__(self, other: Dim | int) -> Fact:
-        return self._compare(f"{self} < {other}", "lt", self, other)
+        return self._compare((self, " < ", other), "lt", self, other)
 
     def __ge__(self, other: Dim | int) -> Fact:
-        return self._compare(f"{self} >= {other}", "le", other, self)
+        return self._compare((self, " >= ", other), "le", other, self)
 
     def __gt__(self, other: Dim | int) -> Fact:
-        return self._compare(f"{self} > {other}", "lt", other, self)
+        return self._compare((self, " > ", other), "lt", other, self)
 
     def divides(self, other: Dim | int) -> Fact:
         """Whether `other` is a multiple of this."""
-        return self._compare(f"{self} divides {other}", "divides", self, other)
+        return self._compare((self, " divides ", other), "divides", self, other)
 
     def is_multiple_of(self, other: Dim | int) -> Fact:
-        return self._compare(f"{other} divides {self}", "divides", other, self)
+        return self._compare((other, " divides ", self), "divides", other, self)
 
     def _of(self, expr: Expr) -> Dim:
         return Dim(expr, self.facts)
@@ -188,18 +188,43 @@ class Tensor:
     def same_shape(self, other: Tensor) -> Fact:
         """Whether two tensors have equal sizes."""
         if self.ndim != other.ndim:
-            return Fact(False, f"ranks {self.ndim} and {other.ndim} are equal")
+            return Fact(False, ("ranks ", self.ndim, " and ", other.ndim, " are equal"))
+        known = self._compared(self.type.shape, other, other.type.shape)
+        if known is not None:
+            return known
         return all_of(*[a == b for a, b in zip(self.shape, other.shape, strict=True)])
 
     def same_layout(self, other: Tensor) -> Fact:
         """Whether two tensors have equal sizes and equal strides, those of size-one dims too."""
-        pairs = zip(self.stride, other.stride, strict=False)
-        return all_of(self.same_shape(other), *[a == b for a, b in pairs])
+        sizes = self.same_shape(other)
+        if sizes.value is False:
+            return sizes
+        known = self._compared(self.type.stride, other, other.type.stride)
+        if known is not None:
+            return sizes & known
+        pairs = zip(self.stride, other.stride, strict=True)
+        return all_of(sizes, *[a == b for a, b in pairs])
+
+    def _compared(self, left: Sequence[Expr], other: object, right: Sequence[Expr]) -> Fact | None:
+        """Whether lists of one length are equal, where it shows at a glance; else None."""
+        if type(self) is not Tensor or type(other) not in (Tensor, type(None)):
+            return None  # whose sizes and strides are not those of its type
+        if left == right:
+            return Fact(True, (list(left), " == ", list(right)))
+        for a, b in zip(left, right, strict=True):
+            if type(a) is int and type(b) is int and a != b:
+                return Fact(False, (a, " == ", b), ("eq", a, b))
+        return None
 
     def has_sizes(self, sizes: Sequence[Dim | int]) -> Fact:
         """Whether sizes as a view takes them, at most one of them -1, are those of this tensor."""
         if self.ndim != len(sizes):
-            return Fact(False, f"ranks {self.ndim} and {len(sizes)} are equal")
+            return Fact(False, ("ranks ", self.ndim, " and ", len(sizes), " are equal"))
+        wanted = [size.expr if isinstance(size, Dim) else size for size in sizes]
+        if -1 not in wanted:
+            known = self._compared(self.type.shape, None, tuple(wanted))
+            if known is not None:
+                return known
         pairs = list(zip(self.shape, sizes, strict=True))
         given = [size == other for size, other in pairs if not _is_inferred(other)]
         inferred = len(pairs) - len(given)
@@ -224,13 +249,21 @@ class Scalar:
 
 def handle(item: Any, facts: Knowledge) -> Any:
     """What a rewrite's method sees of a matched value, constant, or list of both."""
+    kind = type(item)
+    if kind in _AS_THEY_ARE:
+        return item
+    if kind is OpResult and type(item._type) is TensorType:
+        return Tensor(item._type, facts, item)
     if isinstance(item, SSAValue):
         return value_handle(item, facts)
     if isinstance(item, SymExpr):
         return Dim(item, facts)
     if isinstance(item, list | tuple):
-        return [handle(element, facts) for element in item]
+        return [element if type(element) is int else handle(element, facts) for element in item]
     return item
+
+
+_AS_THEY_ARE = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device))
 
 
 _NUMBER_KINDS = {SymIntType: "int", SymFloatType: "float", SymBoolType: "bool"}

@@ -27,7 +27,6 @@ from xductor.transforms.rewriting.patterns import (
     Head,
     Item,
     OneOf,
-    Pattern,
     Var,
     children,
 )
@@ -172,19 +171,12 @@ class Matcher:
         return None if op is None else list(op.results)
 
     def _is_closed(self) -> bool:
-        """Whether nothing outside uses an inner value, but for those that are shared."""
-        match = self.match
-        inside = match.removable()
-        outputs = set(match.outputs)
-        for op in inside:
-            for result in op.results:
-                if result in outputs:
-                    continue
-                for use in result.uses:
-                    if use.operation not in inside:
-                        self._say(None, result, f"{op.name} has another user, {use.operation.name}")
-                        return False
-        return True
+        found = outside_user(self.match)
+        if found is None:
+            return True
+        result, user = found
+        self._say(None, result, f"{result.op.name} has another user, {user.name}")
+        return False
 
     # Parts.
 
@@ -212,30 +204,32 @@ class Matcher:
             yield
 
     def _is_constant(self, pattern: Any, item: Any) -> bool:
-        if isinstance(pattern, OpFunction | OverloadFunction):
-            fits = isinstance(item, FunctionArg) and item.name in {
-                cls.name for cls in pattern.overloads
-            } | {f"torch.ops.{cls.name}" for cls in pattern.overloads}
-        else:
-            fits = not isinstance(item, SSAValue) and same_constant(pattern, item)
+        fits = same_argument(pattern, item)
         if not fits:
             self._say(pattern, item, "another constant")
         return fits
 
     def _variable(self, variable: Var, item: Any) -> Ways:
+        bound = self._bind(variable, item)
+        if bound is None:
+            return
+        yield
+        if bound:
+            self.match.bindings.pop(variable.name, None)
+
+    def _bind(self, variable: Var, item: Any) -> bool | None:
+        """Whether a variable is bound by this, or was so before; None if it does not fit."""
         bindings, name = self.match.bindings, variable.name
         if name in bindings:
             if self._same(bindings[name], item):
-                yield
-            else:
-                self._say(variable, item, f"'{name}' is another value already")
-            return
-        if not _has_kind(variable.kind, item):
+                return False
+            self._say(variable, item, f"'{name}' is another value already")
+            return None
+        if not has_kind(variable.kind, item):
             self._say(variable, item, f"'{name}' is to be a {variable.kind}")
-            return
+            return None
         bindings[name] = item
-        yield
-        bindings.pop(name, None)
+        return True
 
     def _same(self, left: Any, right: Any) -> bool:
         if isinstance(left, SSAValue) or isinstance(right, SSAValue):
@@ -244,7 +238,7 @@ class Matcher:
             )
         if isinstance(left, list) and isinstance(right, list):
             return len(left) == len(right) and all(map(self._same, left, right))
-        return same_constant(_frozen(left), _frozen(right))
+        return same_constant(frozen(left), frozen(right))
 
     def _stripped(self, item: Any) -> Any:
         while isinstance(item, OpResult) and isinstance(item.op, SchemaOp):
@@ -291,13 +285,13 @@ class Matcher:
         for head in call.heads:
             if type(op) is head.cls:
                 for arguments in self._orders(head, op):
-                    yield from self._arguments(head.entries, 0, arguments)
+                    yield from self._arguments(head, arguments)
                 break
             if self.spellings.synonyms and isinstance(op, SchemaOp):
                 respelled = self.spellings.respelled(op, head.cls.name)
                 if respelled is not None:
-                    items = [_plain(part) for part in respelled]
-                    yield from self._arguments(head.entries, 0, dict(enumerate(items)))
+                    items = [plain(part) for part in respelled]
+                    yield from self._arguments(head, dict(enumerate(items)))
                     break
         else:
             self._say(call, op, f"{call.name} is expected here, found {op.name}")
@@ -317,32 +311,37 @@ class Matcher:
             return
         yield {**arguments, left: b, right: a}
 
-    def _arguments(
+    def _arguments(self, head: Head, arguments: Mapping[int | str, Any]) -> Ways:
+        # Constants first, in one go: they have one way to fit and fail soonest.
+        for slot, entry in head.constants:
+            if not self._is_constant(entry, frozen(arguments.get(slot))):
+                return
+        yield from self._parts(head.parts, 0, arguments)
+
+    def _parts(
         self,
-        entries: tuple[tuple[int | str, Any], ...],
+        parts: tuple[tuple[int | str, Any], ...],
         number: int,
         arguments: Mapping[int | str, Any],
     ) -> Ways:
-        # Constants first, in one go: they have one way to fit and fail soonest.
-        if number == 0:
-            for slot, entry in entries:
-                if (
-                    not isinstance(entry, Pattern)
-                    and entry is not ...
-                    and not _holds_pattern(entry)
-                    and not self._is_constant(entry, _frozen(arguments.get(slot)))
-                ):
-                    return
-        while number < len(entries):
-            slot, entry = entries[number]
-            if isinstance(entry, Pattern) or _holds_pattern(entry):
-                break
+        # Variables have one way to fit at most, so a run of them needs no search.
+        bound: list[str] = []
+        fits: bool | None = True
+        while fits is not None and number < len(parts) and type(parts[number][1]) is Var:
+            slot, entry = parts[number]
+            fits = self._bind(entry, arguments.get(slot))
+            if fits:
+                bound.append(entry.name)
             number += 1
-        else:
-            yield
-            return
-        for _ in self._part(entry, arguments.get(slot)):
-            yield from self._arguments(entries, number + 1, arguments)
+        if fits is not None:
+            if number == len(parts):
+                yield
+            else:
+                slot, entry = parts[number]
+                for _ in self._part(entry, arguments.get(slot)):
+                    yield from self._parts(parts, number + 1, arguments)
+        for name in bound:
+            self.match.bindings.pop(name, None)
 
     # Lists.
 
@@ -413,41 +412,64 @@ class Matcher:
             self.miss(pattern, item, why)
 
 
+def outside_user(match: Match) -> tuple[OpResult, Any] | None:
+    """An inner value that is not shared and its user outside of the match; None if none has one."""
+    inside = match.removable()
+    outputs = match.outputs
+    for op in inside:
+        for result in op.results:
+            if any(result is one for one in outputs):
+                continue
+            for use in result.uses:
+                if use.operation not in inside:
+                    return result, use.operation
+    return None
+
+
 def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
     """An op's arguments by position in the schema, or by parameter name; lists are plain lists."""
     if isinstance(op, SchemaOp):
         operands = op._operands
         return {
-            place: operands[item.index] if type(item) is Ref else _plain(op.argument_tree(item))
+            place: operands[item.index]
+            if type(item) is Ref
+            else item
+            if type(item) in SIMPLE
+            else plain(op.argument_tree(item))
             for place, item in enumerate(op.args.data)
         }
     assert isinstance(op, RawOp)
     bound = bind_call(type(op), op.positional, op.keywords, _is_value)
-    return {name: _plain(item) for name, item in bound.items()}
+    return {name: plain(item) for name, item in bound.items()}
+
+
+def same_argument(pattern: Any, item: Any) -> bool:
+    """Whether an argument is the constant, or the operator, that a pattern gives for it."""
+    if isinstance(pattern, OpFunction | OverloadFunction):
+        return isinstance(item, FunctionArg) and item.name in {
+            cls.name for cls in pattern.overloads
+        } | {f"torch.ops.{cls.name}" for cls in pattern.overloads}
+    return not isinstance(item, SSAValue) and same_constant(pattern, item)
 
 
 def _is_value(item: object) -> bool:
     return isinstance(item, SSAValue)
 
 
-def _plain(item: Any) -> Any:
+def plain(item: Any) -> Any:
     """A list argument as a list, in whatever container the call has it."""
     if type(item) in _LISTS:
-        return [_plain(part) for part in item]
+        return [plain(part) for part in item]
     return item
 
 
+ONLY_INT = frozenset((int,))
+SIMPLE = frozenset((int, float, bool, str, type(None)))
 _LISTS = (ListArg, SizeArg, Pack, tuple, list)
 
 
-def _frozen(item: Any) -> Any:
-    return ListArg([_frozen(part) for part in item]) if isinstance(item, list) else item
-
-
-def _holds_pattern(entry: Any) -> bool:
-    return isinstance(entry, list | tuple) and any(
-        isinstance(part, Pattern) or part is ... or _holds_pattern(part) for part in entry
-    )
+def frozen(item: Any) -> Any:
+    return ListArg([frozen(part) for part in item]) if isinstance(item, list) else item
 
 
 _VALUE_KINDS: dict[str, tuple[type, ...]] = {
@@ -466,11 +488,15 @@ _CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _has_kind(kind: str, item: Any) -> bool:
+def has_kind(kind: str, item: Any) -> bool:
+    if kind == "tensor":
+        return isinstance(item, SSAValue) and type(item._type) is TensorType
     if kind == "any":
         return True
+    if kind == "list[int]" and type(item) is list and ONLY_INT.issuperset(map(type, item)):
+        return True
     if kind.startswith("list["):
-        return isinstance(item, list) and all(_has_kind(kind[5:-1], part) for part in item)
+        return isinstance(item, list) and all(has_kind(kind[5:-1], part) for part in item)
     if isinstance(item, SSAValue):
         return isinstance(item.type, _VALUE_KINDS.get(kind, ()))
     if kind == "int" and isinstance(item, bool):
@@ -480,4 +506,16 @@ def _has_kind(kind: str, item: Any) -> bool:
     return kind not in ("tensor",) and (item is not None)
 
 
-__all__ = ["MAX_STEPS", "Match", "Matcher", "arguments_of"]
+__all__ = [
+    "MAX_STEPS",
+    "ONLY_INT",
+    "SIMPLE",
+    "Match",
+    "Matcher",
+    "arguments_of",
+    "frozen",
+    "has_kind",
+    "outside_user",
+    "plain",
+    "same_argument",
+]

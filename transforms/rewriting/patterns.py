@@ -64,10 +64,11 @@ class Element(Pattern):
 class Head:
     """One op class a call may be, with a sub-pattern for each of its arguments.
 
-    `slots` are positions in schema order, or parameter names for Python calls.
+    Slots are positions in schema order, or parameter names for Python calls. `constants` are the
+    entries that hold no sub-pattern, `parts` the others but for `...`, which needs no look.
     """
 
-    __slots__ = ("cls", "entries", "swappable")
+    __slots__ = ("cls", "constants", "entries", "parts", "swappable")
 
     def __init__(
         self,
@@ -78,6 +79,16 @@ class Head:
         self.cls = cls
         self.entries = entries
         self.swappable = swappable
+        looked_at = [(slot, entry) for slot, entry in entries if entry is not ...]
+        self.parts = tuple([one for one in looked_at if holds_pattern(one[1])])
+        self.constants = tuple([one for one in looked_at if not holds_pattern(one[1])])
+
+
+def holds_pattern(entry: Any) -> bool:
+    """Whether an argument of a call is a sub-pattern, or a list with one or with `...` in it."""
+    if isinstance(entry, list | tuple):
+        return any(part is ... or holds_pattern(part) for part in entry)
+    return isinstance(entry, Pattern)
 
 
 class Call(Pattern):
@@ -255,6 +266,7 @@ __all__ = [
     "bind",
     "children",
     "each",
+    "holds_pattern",
     "in_order",
     "maybe",
     "one_of",

@@ -8,7 +8,7 @@ from typing import Any
 from torch.fx import Graph, Node
 
 from xductor.ir.registry import op_class_by_name
-from xductor.transforms.rewriting.driver import RewriteIndex
+from xductor.transforms.rewriting.driver import RewriteIndex, on_any_device
 
 
 def may_match(index: RewriteIndex, graph: Graph) -> bool:
@@ -37,7 +37,7 @@ def _is_on(node: Node, devices: frozenset[str]) -> bool:
     """Whether a node's value is on a device of one of these kinds, as far as can be told."""
     value: Any = node.meta.get("val")
     device = getattr(value, "device", None)
-    return not devices or device is None or device.type in devices
+    return not devices or device is None or device.type in devices or on_any_device()
 
 
 def _key_of(node: Node) -> tuple[str, Any]:

@@ -36,6 +36,7 @@ from xductor.transforms.rewriting.patterns import (
     Var,
     variables,
 )
+from xductor.transforms.rewriting.plain_patterns import PlainPattern
 from xductor.transforms.rewriting.spellings import Spelling, Spellings
 from xductor.transforms.rewriting.tracing import trace
 from xductor.transforms.typed_pass import Stage
@@ -115,6 +116,7 @@ class Compiled:
 
     - `outputs`: the pattern's outputs.
     - `roots`: the names of the ops that an output may be made by.
+    - `plain`: the pattern in a form that needs no search, where it has that.
     - `needs`: for each root a set of op names, one of which must make an operand of the root; None
       where the pattern asks for nothing there.
     """
@@ -140,6 +142,7 @@ class Compiled:
         self.kinds = kinds
         self.spellings = Spellings(tuple(rewrite.through))
         self.roots = self._roots()
+        self.plain = PlainPattern.of(self.outputs, self.spellings)
 
     def _roots(self) -> dict[str, frozenset[str] | None]:
         roots: dict[str, frozenset[str] | None] = {}

@@ -214,8 +214,8 @@ class _Validation:
             else:
                 result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
 
-        with watching(listener=listener, report=report):
-            Driver(self.driver_index, "fast", any_device=True).rewrite(module)
+        with watching(listener=listener, report=report, any_device=True):
+            Driver(self.driver_index, "fast").rewrite(module)
         return ran[0]
 
     def finished(self) -> ValidationResult:

@@ -13,6 +13,7 @@ from torch._inductor.fx_passes import joint_graph
 from torch._inductor.fx_passes import pad_mm as stock_pad_mm
 
 from xductor.backend import ledger
+from xductor.transforms.rewriting.driver import watching
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def _stock_pads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     joint_graph.lazy_init(torch.device("cpu"))
     monkeypatch.setattr(stock_pad_mm, "check_device", lambda *_: True)
     monkeypatch.setattr(stock_pad_mm, "has_triton", lambda: True)
-    with config.patch(shape_padding=True, force_shape_pad=True):
+    with config.patch(shape_padding=True, force_shape_pad=True), watching(any_device=True):
         yield
 
 

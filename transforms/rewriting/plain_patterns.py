@@ -1,0 +1,114 @@
+"""Patterns without alternatives: calls over variables and constants, which need no search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import OpResult
+
+from xductor.ir.arguments import ListArg, Ref
+from xductor.ir.operations import SchemaOp
+from xductor.transforms.rewriting.matcher import (
+    ONLY_INT,
+    SIMPLE,
+    Match,
+    frozen,
+    has_kind,
+    outside_user,
+    plain,
+    same_argument,
+)
+from xductor.transforms.rewriting.patterns import Bound, Call, Var
+from xductor.transforms.rewriting.spellings import Spellings
+
+
+class PlainPattern:
+    """One output, each call of one overload with its operands in order, each variable once.
+
+    There is at most one way in which it matches at an op, so it is tried without a search. What it
+    finds is what `Matcher` would.
+    """
+
+    def __init__(self, call: Call, result: Var | None) -> None:
+        self.call = call
+        self.result = result
+        self.is_one_call = not any(isinstance(entry, Call) for _, entry in call.heads[0].parts)
+
+    @classmethod
+    def of(cls, outputs: tuple[Any, ...], spellings: Spellings) -> PlainPattern | None:
+        """The pattern of these outputs, if it is as simple as that."""
+        output, result = outputs[0], None
+        if isinstance(output, Bound):
+            output, result = output.pattern, output.variable
+        if len(outputs) != 1 or spellings.wrappers or spellings.synonyms:
+            return None
+        names: list[str] = [] if result is None else [result.name]
+        if not _is_plain(output, names) or len(set(names)) < len(names):
+            return None
+        return cls(output, result)
+
+    def match(self, op: Any) -> Match | None:
+        """What the pattern matches at an op."""
+        match = Match(op)
+        if not self._call(self.call, op, match):
+            return None
+        (result,) = op.results
+        if self.result is not None:
+            if not has_kind(self.result.kind, result):
+                return None
+            match.bindings[self.result.name] = result
+        match.outputs.append(result)
+        if self.is_one_call or outside_user(match) is None:
+            return match
+        return None
+
+    def _call(self, call: Call, op: Any, match: Match) -> bool:
+        head = call.heads[0]
+        if type(op) is not head.cls or len(op.results) != 1:
+            return False
+        match.ops[call] = op
+        for slot, wanted in head.constants:
+            if not same_argument(wanted, frozen(_argument(op, slot))):
+                return False
+        data, operands = op.args.data, op._operands
+        for slot, entry in head.parts:
+            item = data[slot]
+            item = operands[item.index] if type(item) is Ref else _argument(op, slot)
+            if type(entry) is Var:
+                if not has_kind(entry.kind, item):
+                    return False
+                match.bindings[entry.name] = item
+            elif type(item) is not OpResult or not self._call(entry, item.op, match):
+                return False
+        return True
+
+
+def _is_plain(part: Any, names: list[str]) -> bool:
+    """Whether a part is such a call; its variables are added to `names`, and its calls too."""
+    if not isinstance(part, Call) or len(part.heads) != 1:
+        return False
+    head = part.heads[0]
+    if not issubclass(head.cls, SchemaOp) or head.swappable is not None or not part.single:
+        return False
+    names.append(f"call {id(part)}")  # a call that stands twice is the same op twice
+    for _, entry in head.parts:
+        if isinstance(entry, Var):
+            names.append(entry.name)
+        elif not _is_plain(entry, names):
+            return False
+    return True
+
+
+def _argument(op: Any, slot: Any) -> Any:
+    item = op.args.data[slot]
+    if type(item) is Ref:
+        return op._operands[item.index]
+    kind = type(item)
+    if kind in SIMPLE:
+        return item
+    if kind is ListArg and ONLY_INT.issuperset(map(type, item)):
+        return list(item)
+    return plain(op.argument_tree(item))
+
+
+__all__ = ["PlainPattern"]
