@@ -18,6 +18,7 @@ from xductor.ir.meaning.scalars import fn, from_index, known_dtype, number_as, w
 from xductor.ir.meaning.terms import (
     BOOL,
     Term,
+    as_int,
     call,
     cast,
     constant,
