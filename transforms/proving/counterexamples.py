@@ -56,10 +56,8 @@ def _sizes(
     """Numbers for the integer variables: those of the solver, then small ones at random."""
     found: list[dict[str, int]] = []
     for wanted in (list(conditions), []):
-        for least, most in ((2, 3), (1, 3), (0, 2)):
-            model = instance.assumptions.model(
-                *wanted, variables=variables, smallest=least, largest=most
-            )
+        for preferred in ((2, 1), (1,), ()):
+            model = instance.assumptions.model(*wanted, variables=variables, preferred=preferred)
             if model is not None and model not in found:
                 found.append(model)
     chance = random.Random(0)

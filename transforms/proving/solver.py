@@ -277,16 +277,17 @@ class Assumptions:
         self,
         *conditions: Term,
         variables: Mapping[str, Term],
-        smallest: int = 1,
+        preferred: Sequence[int] = (2, 1),
         largest: int = 3,
     ) -> dict[str, int] | None:
         """Numbers for the variables with which all holds, None if none are found.
 
-        Positive ones of a small range if possible, else small ones, else any.
+        Small ones if possible, and each of the variables at least the first of `preferred` that
+        what was chosen for the others allows.
         """
         solvers = self._ready()
-        for bounds in ((smallest, largest), (-largest, largest), None):
-            found = solvers.model(conditions, variables, bounds)
+        for bound in (largest, largest + 6, None):
+            found = solvers.model(conditions, variables, bound, preferred)
             if found is not None:
                 return found
         return None
@@ -408,20 +409,28 @@ class _Solvers:
         self,
         conditions: Sequence[Term],
         variables: Mapping[str, Term],
-        bounds: tuple[int, int] | None,
+        bound: int | None,
+        preferred: Sequence[int],
     ) -> dict[str, int] | None:
+        z3 = self.z3
         lowered = [self.integers.lower(one) for one in conditions]
         self._define()
-        if bounds is not None:
-            for item in variables.values():
-                place = self.integers.lower(item)
-                lowered += [bounds[0] <= place, place <= bounds[1]]
-        if self.full.check(*lowered) != self.z3.sat:
+        places = {name: self.integers.lower(item) for name, item in variables.items()}
+        if bound is not None:
+            for place in places.values():
+                lowered += [-bound <= place, place <= bound]
+        if self.full.check(*lowered) != z3.sat:
             return None
         found = self.full.model()
+        for place in places.values():
+            for least in preferred:
+                if self.full.check(*lowered, place >= least) == z3.sat:
+                    lowered.append(place >= least)
+                    found = self.full.model()
+                    break
         return {
-            name: found.eval(self.integers.lower(item), model_completion=True).as_long()
-            for name, item in variables.items()
+            name: found.eval(place, model_completion=True).as_long()
+            for name, place in places.items()
         }
 
 
