@@ -88,7 +88,7 @@ class AtLeastZero(Condition):
 
 
 @dataclass(frozen=True)
-class All(Condition):
+class AllOf(Condition):
     """All of the parts; without any, always."""
 
     parts: tuple[Condition, ...] = ()
@@ -104,7 +104,7 @@ class All(Condition):
 
 
 @dataclass(frozen=True)
-class Any(Condition):
+class AnyOf(Condition):
     """One of the parts; without any, never."""
 
     parts: tuple[Condition, ...] = ()
@@ -135,25 +135,25 @@ class Unknown(Condition):
         return False
 
 
-ALWAYS: Condition = All()
-NEVER: Condition = Any()
+ALWAYS: Condition = AllOf()
+NEVER: Condition = AnyOf()
 
 
 def all_of(parts: Sequence[Condition]) -> Condition:
-    flat = _flat(parts, All)
+    flat = _flat(parts, AllOf)
     if NEVER in flat:
         return NEVER
-    return flat[0] if len(flat) == 1 else All(tuple(flat))
+    return flat[0] if len(flat) == 1 else AllOf(tuple(flat))
 
 
 def any_of(parts: Sequence[Condition]) -> Condition:
-    flat = _flat(parts, Any)
+    flat = _flat(parts, AnyOf)
     if ALWAYS in flat:
         return ALWAYS
-    return flat[0] if len(flat) == 1 else Any(tuple(flat))
+    return flat[0] if len(flat) == 1 else AnyOf(tuple(flat))
 
 
-def _flat(parts: Sequence[Condition], kind: type[All | Any]) -> list[Condition]:
+def _flat(parts: Sequence[Condition], kind: type[AllOf | AnyOf]) -> list[Condition]:
     found: list[Condition] = []
     for part in parts:
         found += part.parts if isinstance(part, kind) else (part,)
@@ -166,9 +166,9 @@ def shortened(condition: Condition, sizes: Sequence[Dim], facts: Facts) -> Condi
         return ALWAYS
     if condition.negated().holds(sizes, facts):
         return NEVER
-    if isinstance(condition, All):
+    if isinstance(condition, AllOf):
         return all_of([shortened(part, sizes, facts) for part in condition.parts])
-    if isinstance(condition, Any):
+    if isinstance(condition, AnyOf):
         return any_of([shortened(part, sizes, facts) for part in condition.parts])
     return condition
 
@@ -204,8 +204,8 @@ __all__ = [
     "ALWAYS",
     "NEVER",
     "Affine",
-    "All",
-    "Any",
+    "AllOf",
+    "AnyOf",
     "AtLeastZero",
     "Condition",
     "Unknown",

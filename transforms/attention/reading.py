@@ -199,7 +199,7 @@ def _safe_softmax(op: TorchOp, args: Args) -> Found:
 def _dropout(op: TorchOp, args: Args) -> Found:
     train = args.get("training", args.get("train"))
     p = args.get("p")
-    if args.get("inplace") or type(train) is not bool or type(p) not in (int, float):
+    if args.get("inplace") or type(train) is not bool or not isinstance(p, int | float):
         return None
     if not train or p == 0:
         return "copy", {"x": _first(args)}
@@ -380,9 +380,9 @@ def in_place(op: TorchOp) -> bool:
 
 #: Calls that read no more than sizes, dtype and device of their first argument.
 _OF_METADATA = frozenset(
-    ("size", "dim", "numel", "sym_size", "sym_size.int", "empty_like", "full_like", "ones_like")
-    + ("zeros_like", "new_empty", "new_full", "new_ones", "new_zeros", "rand_like", "randn_like")
-)
+    {"size", "dim", "numel", "sym_size", "empty_like", "full_like", "ones_like", "zeros_like",
+     "new_empty", "new_full", "new_ones", "new_zeros", "rand_like", "randn_like"}
+)  # fmt: skip
 #: Calls that read no more of their second.
 _LIKE_ANOTHER = frozenset(("expand_as", "view_as", "reshape_as", "type_as"))
 

@@ -33,7 +33,7 @@ class FuseAttention(TypedPass):
             torch.nn.functional.softmax,
             torch.special.softmax,
             torch.exp,
-            torch._safe_softmax,
+            getattr(torch, "_safe_softmax"),  # noqa: B009  (unknown to type checkers)
             "aten.softmax",
             "aten._softmax",
             "aten.exp",

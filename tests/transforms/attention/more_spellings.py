@@ -122,9 +122,7 @@ def _row_bias(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
 
 
 MASKS = (
-    Spelling(
-        "mask first", _attend(lambda q, k, m: m + q @ k.mT / 4.0), _with(lambda: bias(S, S))
-    ),
+    Spelling("mask first", _attend(lambda q, k, m: m + q @ k.mT / 4.0), _with(lambda: bias(S, S))),
     Spelling(
         "mask of a batch, 4-D",
         _attend(lambda q, k, m: q @ k.mT * 0.25 + m),
@@ -309,9 +307,7 @@ def _five_dims(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
 
 
 def _grouped_rows(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
-    k, v = (
-        x[:, :, :, None, :].expand(B, S, _G, H // _G, D).reshape(B, S, H, D) for x in (k, v)
-    )
+    k, v = (x[:, :, :, None, :].expand(B, S, _G, H // _G, D).reshape(B, S, H, D) for x in (k, v))
     q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
     return (torch.softmax(q @ k.mT * 0.25, -1) @ v).transpose(1, 2)
 
@@ -425,9 +421,7 @@ LAYOUTS = (
         lambda: tuple(torch.randn(B, H, D, S) for _ in range(3)),
     ),
     Spelling("columns in front of rows", _columns_first, bhsd),
-    Spelling(
-        "baddbmm with a bias", _baddbmm, _with(lambda: bias(B * H, S, S), make=three)
-    ),
+    Spelling("baddbmm with a bias", _baddbmm, _with(lambda: bias(B * H, S, S), make=three)),
     Spelling("baddbmm of empty", _baddbmm_empty, three),
     Spelling("products in 3-D, mask in 4-D", _bloom, _with(lambda: bias(B, 1, S, S), make=three)),
     Spelling("one head, one batch", _two_dims, lambda: tuple(torch.randn(S, D) for _ in "qkv")),

@@ -13,11 +13,11 @@ from torch import Tensor
 from tests.transforms.attention.spelling import (
     NO_GRADIENT_OF_ROW,
     NO_KERNEL_WITH_DROPOUT,
-    Spelling,
     B,
     D,
     H,
     S,
+    Spelling,
     bhsd,
     bias,
     bshd,

@@ -51,8 +51,7 @@ class Fused:
 @contextmanager
 def _kernels(found: list[int]) -> Iterator[None]:
     """Count the attention kernels in the forward graphs that the joint stage leaves."""
-    import torch._inductor.compile_fx as compile_fx
-
+    compile_fx: Any = importlib.import_module("torch._inductor.compile_fx")
     stage = compile_fx.joint_graph_passes
 
     def counted(gm: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
@@ -131,7 +130,7 @@ def _models(folder: str, names: Sequence[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="What is fused, by Inductor and by us.")
     parser.add_argument("--models", metavar="PATH", help="print the table of models instead")
     parser.add_argument("names", nargs="*", help="spellings or models; all if none is given")
     given = parser.parse_args()

@@ -17,8 +17,8 @@ from xductor.transforms.attention.predicates import (
     ALWAYS,
     NEVER,
     Affine,
-    All,
-    Any as AnyOf,
+    AllOf,
+    AnyOf,
     AtLeastZero,
     Condition,
     Unknown,
@@ -42,7 +42,7 @@ def _holds(condition: Condition, index: tuple[int, ...]) -> bool | None:
         return _value(condition.form, index) >= 0
     if isinstance(condition, Unknown):
         return None
-    assert isinstance(condition, All | AnyOf)
+    assert isinstance(condition, AllOf | AnyOf)
     parts = [_holds(part, index) for part in condition.parts]
     decisive = isinstance(condition, AnyOf)
     if decisive in parts:
@@ -87,9 +87,9 @@ def _triangles(x: torch.Tensor) -> Any:
 def _numbers(x: torch.Tensor) -> Any:
     return (
         torch.tensor(3.0), torch.full((), -_INF), torch.tensor(16.0).sqrt(), torch.ones(3) / 4,
-        torch.full((2,), 1e9, dtype=torch.bfloat16), torch.tensor(8.0) ** 0.5, x.new_full((2,), 2.0),
-        torch.zeros_like(x), x.new_ones((2, 3), dtype=torch.bool), torch.full((2, 2), 3),
-        torch.full((2, 2), 1e-3).to(torch.bfloat16),
+        torch.full((2,), 1e9, dtype=torch.bfloat16), torch.tensor(8.0) ** 0.5,
+        x.new_full((2,), 2.0), torch.zeros_like(x), x.new_ones((2, 3), dtype=torch.bool),
+        torch.full((2, 2), 3), torch.full((2, 2), 1e-3).to(torch.bfloat16),
     )  # fmt: skip
 
 
@@ -100,8 +100,9 @@ def _selections(x: torch.Tensor) -> Any:
     return (
         mask, torch.where(row < 2, mask, 0.0), torch.where(row < 2, -_INF, mask),
         mask.masked_fill(column == 0, 0.0), torch.where(causal, row == 0, column == 0),
-        mask[None, None].expand(2, 3, 4, 4), mask.view(1, 1, 4, 4), mask.t(), mask[1:], mask[..., 2],
-        mask[:2, 1:].unsqueeze(0), mask.permute(1, 0)[None], mask.reshape(16), mask + mask,
+        mask[None, None].expand(2, 3, 4, 4), mask.view(1, 1, 4, 4), mask.t(), mask[1:],
+        mask[..., 2], mask[:2, 1:].unsqueeze(0), mask.permute(1, 0)[None], mask.reshape(16),
+        mask + mask,
     )  # fmt: skip
 
 
@@ -184,7 +185,7 @@ def test_what_data_decides_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "form, sizes, kept",
+    ("form", "sizes", "kept"),
     [
         ({0: 1, 1: -1}, (4, 4), True),
         ({0: 1, 1: -1}, (4, 2), True),
@@ -194,9 +195,7 @@ def test_what_data_decides_is_not_known() -> None:
         ({0: -1}, (4, 4), False),
     ],
 )
-def test_rows_that_keep_a_column(
-    form: dict[int, int], sizes: tuple[int, ...], kept: bool
-) -> None:
+def test_rows_that_keep_a_column(form: dict[int, int], sizes: tuple[int, ...], kept: bool) -> None:
     facts = Facts.from_table(entry_graph(_empty()).symbols.data)
     assert keeps_each_row(AtLeastZero(affine(0, form)), 0, 1, sizes, facts) is kept
 

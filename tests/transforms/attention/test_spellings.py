@@ -13,6 +13,7 @@ from tests.transforms.attention.more_spellings import SPELLINGS
 from tests.transforms.attention.spelling import Spelling
 from tests.transforms.attention.stock_spellings import HALF_PATTERNS, PATTERNS
 
+_ARGUMENTS = ("spelling", "training", "why", "fuses")
 ALL = (*PATTERNS, *HALF_PATTERNS, *SPELLINGS)
 
 
@@ -30,7 +31,7 @@ def _seeded() -> None:
     torch.manual_seed(0)
 
 
-@pytest.mark.parametrize("spelling, training, why, fuses", _cases(ALL, fuse=True))
+@pytest.mark.parametrize(_ARGUMENTS, _cases(ALL, fuse=True))
 def test_spelling(spelling: Spelling, training: bool, why: str, fuses: bool) -> None:
     found = compare(spelling.call(training), spelling.inputs(), grad=training)
     assert found.outcome.count == int(fuses), found.outcome.reasons
@@ -43,7 +44,7 @@ def test_spelling(spelling: Spelling, training: bool, why: str, fuses: bool) -> 
     assert ("enable_gqa" in found.outcome.text) == spelling.grouped
 
 
-@pytest.mark.parametrize("spelling, training, why, fuses", _cases(LOOK_ALIKES, fuse=False))
+@pytest.mark.parametrize(_ARGUMENTS, _cases(LOOK_ALIKES, fuse=False))
 def test_look_alike(spelling: Spelling, training: bool, why: str, fuses: bool) -> None:
     found = compare(spelling.call(training), spelling.inputs(), grad=training)
     assert found.outcome.count == 0
