@@ -31,6 +31,10 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--seconds", type=float, default=120.0, help="time for each (default: %(default)s)"
     )
+    parser.add_argument("--fresh", action="store_true", help="prove anew what was proved before")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the results as this project's certificates"
+    )
     parser.add_argument("--verbose", "-v", action="store_true", help="all that is known of each")
     parser.add_argument(
         "--scripts", type=Path, metavar="DIR", help="write counter-examples there, as programs"
@@ -39,23 +43,37 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what each came to; 1 if one is refuted or vacuous."""
+    from xductor.transforms.proving import certificates
     from xductor.transforms.proving.prover import prove_subject
-    from xductor.transforms.proving.solver import ProverUnavailable
+    from xductor.transforms.proving.solver import ProverUnavailable, z3_module
 
-    failed = 0
+    try:
+        z3_module()
+    except ProverUnavailable as error:
+        raise CommandError(str(error)) from error
+    cache, failed = certificates.Cache(), 0
+    entries = certificates.read(certificates.OURS)
     for subject in subjects(options.names):
-        try:
+        proof = None if options.fresh else cache.get(subject)
+        if proof is None:
             proof = prove_subject(subject, seconds=options.seconds)
-        except ProverUnavailable as error:
-            raise CommandError(str(error)) from error
+            cache.put(subject, proof)
         print(proof if options.verbose or not proof.ok else line(proof), flush=True)
         failed += proof.status in ("refuted", "vacuous")
+        entries[subject.identity] = certificates.certificate_of(subject, proof)
         if options.scripts is not None and proof.counter_example is not None:
-            options.scripts.mkdir(parents=True, exist_ok=True)
-            path = options.scripts / f"{proof.rewrite.replace(':', '_')}.py"
-            path.write_text(proof.counter_example.script)
-            print(f"  written to {path}")
+            _write_script(options.scripts, proof)
+    if options.write:
+        certificates.write(certificates.OURS, entries)
     return int(failed > 0)
+
+
+def _write_script(folder: Path, proof: Proof) -> None:
+    assert proof.counter_example is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{proof.rewrite.replace(':', '_')}.py"
+    path.write_text(proof.counter_example.script)
+    print(f"  written to {path}")
 
 
 def line(proof: Proof) -> str:
@@ -65,7 +83,7 @@ def line(proof: Proof) -> str:
     engines = " + ".join(proof.engines) or "the same terms"
     return (
         f"{proof.rewrite:45} {proof.status:10} {proof.needed:8} {engines:24} {ranks:14} "
-        f"{dtypes:10} {proof.seconds:6.1f} s"
+        f"{dtypes:10} {proof.seconds:6.1f} s{' (kept)' if proof.cached else ''}"
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -58,11 +56,3 @@ def meanings() -> Mapping[str, Meaning]:
 def meaning_of(name: str) -> Meaning | None:
     """The meaning of an overload, None where nobody gave it one."""
     return meanings().get(name)
-
-
-def hash_of_meaning(name: str) -> str:
-    """A hash of the module that holds the meaning of an op."""
-    function = inspect.unwrap(meanings()[name])
-    module = inspect.getmodule(function)
-    source = inspect.getsource(module) if module is not None else inspect.getsource(function)
-    return sha256(source.encode()).hexdigest()[:16]

@@ -1,0 +1,137 @@
+"""Certificates: what was proved of which code, in a form that can be kept and checked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from xductor.ir.meaning.registry import meaning_of
+from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
+from xductor.transforms.proving.results import Proof
+from xductor.transforms.proving.subjects import Subject
+
+PROVER = 1
+"""The version of the prover: proofs of another one do not count."""
+
+OURS = Path(__file__).resolve().parents[1] / "proofs.json"
+"""The certificates of this project's own rewrites."""
+
+_KEPT = tuple(
+    one.name for one in fields(Proof) if one.name not in ("counter_example", "cached", "seconds")
+)
+
+
+def certificate_of(subject: Subject, proof: Proof) -> dict[str, Any]:
+    """What is kept of a proof, with hashes of all that it depends on."""
+    entry: dict[str, Any] = {name: _plain(getattr(proof, name)) for name in _KEPT}
+    entry["seconds"] = round(proof.seconds, 1)
+    entry["prover"] = PROVER
+    entry["z3"] = _z3_version()
+    entry["code"] = hash_of(subject.code())
+    entry["meanings"] = {op: hash_of_meaning(op) for op in proof.ops}
+    if proof.counter_example is not None:
+        entry["problem"] = proof.counter_example.problem
+    return entry
+
+
+def _plain(item: Any) -> Any:
+    return list(item) if isinstance(item, tuple) else item
+
+
+def _z3_version() -> str:
+    from xductor.transforms.proving.solver import z3_module
+
+    return str(z3_module().get_version_string())
+
+
+def is_current(subject: Subject, entry: Mapping[str, Any]) -> bool:
+    """Whether a certificate is about the code as it is now."""
+    return (
+        entry.get("prover") == PROVER
+        and entry.get("code") == hash_of(subject.code())
+        and all(
+            meaning_of(op) is not None and hash_of_meaning(op) == known
+            for op, known in entry.get("meanings", {}).items()
+        )
+    )
+
+
+def proof_of(entry: Mapping[str, Any]) -> Proof:
+    """The proof that a certificate tells of."""
+    items: dict[str, Any] = {
+        name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
+        for name in _KEPT
+        if name in entry
+    }
+    proof = Proof(**items)
+    proof.seconds = entry.get("seconds", 0.0)
+    proof.cached = True
+    return proof
+
+
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    """The certificates of a file by the identity of what they are about; none if it is absent."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write a file of certificates, in order, so that a change shows as what it is."""
+    path.write_text(json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True) + "\n")
+
+
+class Cache:
+    """Certificates kept between runs, those that decided something: never what is unknown.
+
+    In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        home = os.environ.get("XDUCTOR_PROOFS") or Path.home() / ".cache" / "xductor" / "proofs"
+        self.folder = Path(home) if folder is None else folder
+
+    def _path(self, subject: Subject) -> Path:
+        key = hash_of((subject.identity, *subject.code()))
+        return self.folder / f"{key}.json"
+
+    def get(self, subject: Subject) -> Proof | None:
+        """The proof of the very same code, if one was kept."""
+        path = self._path(subject)
+        try:
+            entry = json.loads(path.read_text())
+        except (OSError, ValueError):
+            return None
+        return proof_of(entry) if is_current(subject, entry) else None
+
+    def put(self, subject: Subject, proof: Proof) -> None:
+        if not proof.ok:
+            return
+        path = self._path(subject)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(certificate_of(subject, proof)))
+        partial.replace(path)
+
+
+def missing(subjects: Iterable[Subject], entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What has no certificate of the code as it is now."""
+    return [
+        one.identity
+        for one in subjects
+        if one.identity not in entries or not is_current(one, entries[one.identity])
+    ]
+
+
+__all__ = [
+    "OURS",
+    "Cache",
+    "certificate_of",
+    "is_current",
+    "missing",
+    "proof_of",
+    "read",
+    "write",
+]
