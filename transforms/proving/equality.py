@@ -285,7 +285,7 @@ class Comparison:
             return "unknown", {}
         model = solver.model()
         values = {
-            name: _python_value(model.eval(constant, model_completion=True))
+            name: python_value(model.eval(constant, model_completion=True))
             for name, (_, constant) in formulas.leaves.items()
         }
         return "different", values
@@ -318,7 +318,7 @@ def _undecided(item: Term) -> Term | None:
     return None
 
 
-def _python_value(item: Any) -> Any:
+def python_value(item: Any) -> Any:
     """A z3 number as a Python one."""
     z3 = z3_module()
     if z3.is_bool(item):
@@ -341,4 +341,4 @@ def _dtype_name(sort: Any) -> str:
     return str(sort).removeprefix("torch.")
 
 
-__all__ = ["Answer", "Budget", "Comparison", "Relation", "Verdict"]
+__all__ = ["Answer", "Budget", "Comparison", "Relation", "Verdict", "python_value"]
