@@ -166,14 +166,14 @@ def _like_of(x: TensorValue, element: Callable[[Sequence[Term]], Term]) -> Tenso
 def native_dropout(world: World, x: TensorValue, p: Any, train: Any) -> list[TensorValue]:
     """The mask is drawn as truth values; what it keeps is multiplied once it is rounded."""
     drop, dtype = _probability(p), _floats_of(x)
+    if any(as_int(size) == 0 for size in x.shape):
+        raise NoMeaning("native_dropout of no elements, whose mask is of another dtype")
     if train is False or drop == 0:
         if train is not False:
             raise NoMeaning("native_dropout of nothing, which draws all the same")
         kept = constant(True, torch.bool)
         everything = TensorValue(x.shape, torch.bool, lambda index: kept, device=x.device)
         return [x.moved(x.shape, lambda index: index), everything]
-    if any(as_int(size) == 0 for size in x.shape):
-        raise NoMeaning("native_dropout of no elements, whose mask is of another dtype")
     mask, wider = _kept(world, x, 1 - drop, torch.bool), wide(dtype)
     factor = constant(0.0 if drop == 1 else 1 / (1 - drop), wider)
 
