@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UP_TO_ZERO_SIGN,
     )
     from xductor.transforms.proving.prover import prove
-    from xductor.transforms.proving.results import Proof
+    from xductor.transforms.proving.results import Proof, ProofError
     from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
     from xductor.transforms.rewriting.handles import Scalar, Tensor
     from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
@@ -47,6 +47,7 @@ _HOME = {
     "DROPS_ROUNDING": "xductor.transforms.numerics",
     "EXACT": "xductor.transforms.numerics",
     "Proof": "xductor.transforms.proving.results",
+    "ProofError": "xductor.transforms.proving.results",
     "REASSOCIATES": "xductor.transforms.numerics",
     "Rewrite": "xductor.transforms.rewriting.rewrite",
     "Scalar": "xductor.transforms.rewriting.handles",
@@ -97,6 +98,7 @@ __all__ = [
     "UP_TO_ZERO_SIGN",
     "Backend",
     "Proof",
+    "ProofError",
     "Rewrite",
     "Scalar",
     "Tensor",

@@ -167,7 +167,18 @@ class PathWorld:
 
     def decide(self, fact: Fact) -> bool:
         """The oracle of `where`: a fact that is not settled is taken both ways."""
+        if fact.question is not None and fact.question[0] == "known":
+            return self._known_to_be(condition_of(fact.question[1]), fact.text)
         return self._decided(condition_of(fact), fact.text)
+
+    def _known_to_be(self, condition: Term, text: str) -> bool:
+        """Whether a compile knows it: if so it holds, if not nothing is said."""
+        if self.known(negation(condition)):
+            return False
+        if self.path.choose((True, False), text):
+            self.assume(condition)
+            return True
+        return False
 
     def _decided(self, condition: Term, text: str) -> bool:
         if self.known(condition):

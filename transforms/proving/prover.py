@@ -29,6 +29,7 @@ from xductor.transforms.proving.results import CounterExample, Proof
 from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
+from xductor.transforms.proving.summation import AXIOMS, SumComparison
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.rewrite import Rewrite
 
@@ -41,6 +42,7 @@ class Level:
     relation: Relation = "bits"
     form: Callable[[Term], Term] | None = None
     axiom: str = ""
+    comparison: type[Comparison] = Comparison
 
 
 _BITS = Level(EXACT)
@@ -51,13 +53,15 @@ _ROUNDINGS = Level(
     axiom="a cast of a cast between floats may be the last cast alone",
 )
 
+_SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
+
 #: What is tried for what a rewrite declares, the strictest first.
 LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     EXACT: (_BITS,),
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
-    REASSOCIATES: (_BITS,),
+    REASSOCIATES: (_BITS, _SUMS),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
-    APPROXIMATE: (_BITS, _ZERO_SIGN, _ROUNDINGS),
+    APPROXIMATE: (_BITS, _ZERO_SIGN, _ROUNDINGS, _SUMS),
 }
 
 
@@ -243,7 +247,7 @@ class _Prover:
         found = self.found
         first: Comparison | None = None
         for level in LEVELS[self.subject.numerics]:
-            comparison = Comparison(
+            comparison = level.comparison(
                 instance.assumptions, level.relation, self.budget, self.known, level.form
             )
             answer = comparison.related(a, b)
@@ -300,11 +304,14 @@ class _Prover:
             proof.status, proof.counter_example = "refuted", found.example
         elif found.unknown:
             return self._validated(found.unknown)
+        elif not found.instances and self.reads.static:
+            return self._validated("it asks for sizes that are plain numbers, which no symbol is")
         elif not found.instances:
             proof.status = "vacuous"
             proof.reason = "no instance of the pattern is taken by `where`"
         else:
-            proof.status = "bounded" if found.bounds or self.reads.static else "proved"
+            whole = "proved up to re-association" if found.needed == REASSOCIATES else "proved"
+            proof.status = "bounded" if found.bounds or self.reads.static else whole
             if self.reads.static:
                 proof.bounds = (*proof.bounds, "sizes that are symbols")
         return proof

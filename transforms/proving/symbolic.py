@@ -14,7 +14,7 @@ import torch
 
 from xductor.ir import expressions
 from xductor.ir.expressions import SymExpr, symbol
-from xductor.ir.meaning.scalars import compare, number_as
+from xductor.ir.meaning.scalars import compare, fn, number_as
 from xductor.ir.meaning.terms import (
     BOOL,
     Term,
@@ -290,9 +290,42 @@ class SymbolicNumber:
     def _digits(self, *_: Any) -> Any:
         raise NotSymbolic(f"the digits of {self} are asked for")
 
-    __bool__ = __float__ = __int__ = __index__ = _digits
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _digits
-    __truediv__ = __rtruediv__ = __neg__ = __pow__ = __abs__ = __mod__ = _digits
+    __bool__ = __float__ = __int__ = __index__ = __pow__ = __abs__ = __mod__ = _digits
+
+    def _computed(self, name: str, other: Any, turned: bool = False) -> Any:
+        """Arithmetic of Python floats; Python's ints have no bound, which no term has."""
+        if type(other) is SymbolicNumber:
+            right = other.term
+        elif isinstance(other, bool | int | float):
+            right = constant(other, torch.float64)
+        else:
+            return NotImplemented
+        if right.sort is not torch.float64 or self.kind != "float":
+            return self._digits()
+        return SymbolicNumber(fn(name, *((right, self.term) if turned else (self.term, right))))
+
+    def __add__(self, other: Any) -> Any:
+        return self._computed("add", other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._computed("sub", other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._computed("sub", other, turned=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._computed("mul", other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._computed("div", other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._computed("div", other, turned=True)
+
+    def __neg__(self) -> Any:
+        return SymbolicNumber(fn("neg", self.term)) if self.kind == "float" else self._digits()
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def __repr__(self) -> str:
         return str(self.term)

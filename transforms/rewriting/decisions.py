@@ -109,7 +109,11 @@ def fact_of(answer: object) -> Fact:
 
 def known(answer: object) -> bool:
     """Whether something is known to be true; unknown counts as no."""
-    return fact_of(answer).value is True
+    fact = fact_of(answer)
+    oracle = _oracle.get()
+    if fact.value is None and oracle is not None:
+        return oracle(Fact(None, f"known({fact.text})", ("known", fact, None)))
+    return fact.value is True
 
 
 def all_of(*answers: object) -> Fact:

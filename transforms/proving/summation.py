@@ -1,0 +1,500 @@
+"""Sums up to re-association: the same products, added in another order.
+
+A float is read as a sum of products of atoms, each product perhaps summed over indices. Nothing is
+cancelled and no factor of zero drops another, so that what both sides show of NaN and infinities
+stays: `x * 0` is not 0 here, and `x - x` is not either. Casts between floats and the roundings that
+kernels do on their own are dropped.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from xductor.ir.meaning.kernels import PREFIX, definition_of
+from xductor.ir.meaning.scalars import fn
+from xductor.ir.meaning.terms import (
+    INT,
+    TRUE,
+    Term,
+    add,
+    as_int,
+    both,
+    constant,
+    constant_value,
+    either,
+    integer,
+    le,
+    make,
+    mul,
+    negation,
+    parts,
+    polynomial,
+    substitute,
+    var,
+    within,
+)
+from xductor.transforms.proving.equality import Answer, Comparison
+from xductor.transforms.proving.roundings import is_float
+from xductor.transforms.proving.solver import has_elements
+
+AXIOMS = (
+    "sums of floats may be taken in any order, and products be distributed over them",
+    "casts between floats do not round",
+    "softmax, logsumexp, variances and scatter_add are what their definitions say",
+)
+
+#: Kernels that show the same NaN and infinities as their definitions.
+DEFINED = ("softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add")
+
+_MOST_PRODUCTS = 64
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of atoms, summed over indices, where guards hold.
+
+    - `indices`: the names and sizes of what it is summed over.
+    - `guards`: conditions on indices alone.
+    - `numbers`: constant factors other than one.
+    """
+
+    factors: tuple[Term, ...] = ()
+    numbers: tuple[float, ...] = ()
+    indices: tuple[tuple[str, Term], ...] = ()
+    guards: tuple[Term, ...] = ()
+
+    def times(self, other: Product) -> Product:
+        return Product(
+            (*self.factors, *other.factors),
+            (*self.numbers, *other.numbers),
+            (*self.indices, *other.indices),
+            (*self.guards, *other.guards),
+        )
+
+    def replaced(self, values: dict[Term, Term]) -> Product:
+        return replace(
+            self,
+            factors=tuple([substitute(one, values) for one in self.factors]),
+            guards=tuple([substitute(one, values) for one in self.guards]),
+            indices=tuple([(name, substitute(size, values)) for name, size in self.indices]),
+        )
+
+
+class _TooMany(Exception):
+    """More products than are worth looking at."""
+
+
+class SumComparison(Comparison):
+    """As `Comparison`, where sums may be taken in any order."""
+
+    def _leaf(self, a: Term, b: Term) -> Answer:
+        if self._alike(a, b):
+            return "equal"
+        if a.sort == b.sort and a.sort != INT and self._same_sums(a, b):
+            self.verdict.engines.add("sums")
+            return "equal"
+        return super()._leaf(a, b)
+
+    def _alike(self, a: Term, b: Term) -> bool:
+        if a is b:
+            return True
+        if a.op == b.op == "call" and a.args[0] in ("add", "mul", "max", "min"):
+            # Operands that may be exchanged.
+            pairs = (a.args[1:], b.args[1:], b.args[:0:-1])
+            return any(
+                a.args[0] == b.args[0] and all(map(self._equal_parts, pairs[0], other))
+                for other in pairs[1:]
+            )
+        return super()._alike(a, b)
+
+    def _equal_parts(self, a: Term, b: Term) -> bool:
+        return self._alike(a, b) or (a.sort == b.sort and self._same_sums(a, b))
+
+    def _folds_alike(self, a: Term, b: Term) -> bool:
+        if a.args[0] != b.args[0]:
+            return False
+        if a.args[0] == "sum":
+            return self._same_sums(a, b)
+        return any(self._folds_in_order(a, one) for one in _reordered(b))
+
+    def _folds_in_order(self, a: Term, b: Term) -> bool:
+        """Reductions over equal extents, in this order, whose bodies are equal at each index."""
+        _, binders, sizes, body = a.args
+        _, other_binders, other_sizes, other_body = b.args
+        if len(sizes) != len(other_sizes):
+            return False
+        if not all(map(self._same_index, sizes, other_sizes)):
+            return False
+        names = dict(zip(map(var, other_binders), map(var, binders), strict=True))
+        ranges = [within(var(k), n) for k, n in zip(binders, sizes, strict=True)]
+        if not self.assumptions.possible(*ranges):
+            return True
+        with self.assumptions.under(*ranges):
+            inner = self._inner()
+            answer = inner.equal(body, substitute(other_body, names))
+        self.verdict.engines |= inner.verdict.engines
+        return answer == "equal"
+
+    def _inner(self) -> SumComparison:
+        return SumComparison(self.assumptions, "bits", self.budget, self.known, self.form)
+
+    # Sums of products.
+
+    def _same_sums(self, a: Term, b: Term) -> bool:
+        if not (_is_summed(a) or _is_summed(b)):
+            return False
+        try:
+            left = [self._plain(one) for one in self._products(a)]
+            right = [self._plain(one) for one in self._products(b)]
+        except _TooMany:
+            return False
+        left, right = ([one for one in side if one is not None] for side in (left, right))
+        if left == [] == right:
+            return True
+        if len(left) == len(right) == 1 and _is_trivial(left[0]) and _is_trivial(right[0]):
+            return False  # nothing was taken apart
+        return self._matched(left, right)
+
+    def _matched(self, left: Sequence[Product], right: Sequence[Product]) -> bool:
+        if len(left) != len(right):
+            return False
+        if not left:
+            return True
+        first, *others = left
+        for k, one in enumerate(right):
+            if self._same_product(first, one) and self._matched(
+                others, [*right[:k], *right[k + 1 :]]
+            ):
+                return True
+        return False
+
+    def _same_product(self, a: Product, b: Product) -> bool:
+        if len(a.factors) != len(b.factors) or len(a.indices) != len(b.indices):
+            return False
+        if sorted(a.numbers) != sorted(b.numbers) or len(a.guards) != len(b.guards):
+            return False
+        for order in itertools.permutations(b.indices):
+            sizes = zip(a.indices, order, strict=True)
+            if all(self._same_index(n, m) for (_, n), (_, m) in sizes):
+                names = {
+                    var(other): var(name)
+                    for (name, _), (other, _) in zip(a.indices, order, strict=True)
+                }
+                if self._same_factors(a, b.replaced(names)):
+                    return True
+        return False
+
+    def _same_factors(self, a: Product, b: Product) -> bool:
+        ranges = [within(var(name), size) for name, size in a.indices]
+        if not self.assumptions.possible(*ranges):
+            return True
+        with self.assumptions.under(*ranges):
+            same = both(*a.guards), both(*b.guards)
+            if same[0] is not same[1] and not (
+                self.assumptions.implies(_equivalent(*same)) and not has_elements(both(*same))
+            ):
+                return False
+            with self.assumptions.under(*a.guards):
+                return self._exchanged(a.factors, b.factors)
+
+    def _exchanged(self, left: Sequence[Term], right: Sequence[Term]) -> bool:
+        """Whether factors are equal in some order."""
+        if not left:
+            return not right
+        first, *others = left
+        for k, one in enumerate(right):
+            if self._factor(first, one) and self._exchanged(others, [*right[:k], *right[k + 1 :]]):
+                return True
+        return False
+
+    def _factor(self, a: Term, b: Term) -> bool:
+        if a is b:
+            return True
+        if a.sort != b.sort and not (is_float(a) and is_float(b)):
+            return False
+        if is_float(a) and is_float(b):
+            a, b = _stripped(a), _stripped(b)
+        inner = self._inner()
+        found = inner._alike(inner.settled(a), inner.settled(b))
+        self.verdict.engines |= inner.verdict.engines
+        return found
+
+    # Taking apart.
+
+    def _products(self, item: Term) -> list[Product]:
+        item = _stripped(item)
+        known = constant_value(item)
+        if known is not None:
+            return [] if known == 0 else [Product(numbers=() if known == 1 else (float(known),))]
+        op, args = item.op, item.args
+        if op == "ite" and not has_elements(args[0]):
+            return self._cases(*args)
+        if op == "fold" and args[0] == "sum":
+            return self._folded(item)
+        if op == "call" and (is_float(item) or args[0] in ("add", "sub", "mul", "neg")):
+            found = self._arithmetic(args[0], args[1:])
+            if found is not None:
+                if len(found) > _MOST_PRODUCTS:
+                    raise _TooMany
+                return found
+        return [Product((item,))]
+
+    def _arithmetic(self, name: str, items: Sequence[Term]) -> list[Product] | None:
+        if name == "add":
+            return self._products(items[0]) + self._products(items[1])
+        if name == "sub":
+            return self._products(items[0]) + _negated(self._products(items[1]))
+        if name == "neg":
+            return _negated(self._products(items[0]))
+        if name == "mul":
+            return self._multiplied(*items)
+        if name == "div" and not _is_one(items[0]):
+            one = constant(1, items[0].sort)  # type: ignore[arg-type]
+            return self._multiplied(items[0], fn("div", one, items[1]))
+        return None
+
+    def _multiplied(self, a: Term, b: Term) -> list[Product]:
+        """The products of both sides; a plain zero stays beside what it multiplies."""
+        left, right = self._products(a), self._products(b)
+        if not left and not right:
+            return []
+        zero = [Product(numbers=(0.0,))]
+        return [_renamed(one).times(_renamed(two)) for one in left or zero for two in right or zero]
+
+    def _cases(self, condition: Term, yes: Term, no: Term) -> list[Product]:
+        found: list[Product] = []
+        for guard, one in ((condition, yes), (negation(condition), no)):
+            found += [replace(p, guards=(*p.guards, guard)) for p in self._products(one)]
+        return found
+
+    def _folded(self, item: Term) -> list[Product]:
+        _, binders, sizes, body = item.args
+        names = [_fresh() for _ in binders]
+        renamed = substitute(
+            body, {var(k): var(name) for k, name in zip(binders, names, strict=True)}
+        )
+        added = tuple(zip(names, sizes, strict=True))
+        ranges = [within(var(name), size) for name, size in added]
+        if not self.assumptions.possible(*ranges):
+            return []
+        with self.assumptions.under(*ranges):
+            inside = self._products(self.settled(renamed))
+        return [replace(one, indices=(*added, *one.indices)) for one in inside]
+
+    # One way to write a product.
+
+    def _plain(self, product: Product) -> Product | None:
+        """With ranges instead of guards, and digits as indices; None for what has no element."""
+        for _ in range(8):
+            after = self._step(product)
+            if after is None:
+                break
+            product = after
+        ranges = [within(var(name), size) for name, size in product.indices]
+        if not self.assumptions.possible(*ranges, *product.guards):
+            return None
+        numbers = list(product.numbers)
+        while numbers.count(-1.0) > 1:
+            numbers.remove(-1.0)
+            numbers.remove(-1.0)
+        indices = tuple([one for one in product.indices if as_int(one[1]) != 1])
+        ones = {var(name): integer(0) for name, size in product.indices if as_int(size) == 1}
+        found = replace(product, numbers=tuple(numbers), indices=indices)
+        return found.replaced(ones) if ones else found
+
+    def _step(self, product: Product) -> Product | None:
+        return (
+            self._without_known(product)
+            or self._narrowed(product)
+            or _split(product)
+            or _joined(product)
+        )
+
+    def _without_known(self, product: Product) -> Product | None:
+        """Without a guard that always holds."""
+        ranges = [within(var(name), size) for name, size in product.indices]
+        for k, guard in enumerate(product.guards):
+            rest = (*product.guards[:k], *product.guards[k + 1 :])
+            if guard is TRUE:
+                return replace(product, guards=rest)
+            if guard.op == "and":
+                return replace(product, guards=(*rest, *guard.args))
+            if self.assumptions.possible(*ranges):
+                with self.assumptions.under(*ranges):
+                    if self.assumptions.implies(guard):
+                        return replace(product, guards=rest)
+        return None
+
+    def _narrowed(self, product: Product) -> Product | None:
+        """A guard `k < n` or `k >= n` as a smaller range of `k`; `k == n` as that one index."""
+        for place, guard in enumerate(product.guards):
+            for name, size in product.indices:
+                bound = _bound(guard, var(name))
+                if bound is None or any(_mentions(bound[1], var(n)) for n, _ in product.indices):
+                    continue
+                rest = replace(
+                    product, guards=(*product.guards[:place], *product.guards[place + 1 :])
+                )
+                found = self._with_range(rest, name, size, *bound)
+                if found is not None:
+                    return found
+        return None
+
+    def _with_range(
+        self, product: Product, name: str, size: Term, kind: str, at: Term
+    ) -> Product | None:
+        others = tuple([one for one in product.indices if one[0] != name])
+        inside = both(le(0, at), le(at, size))
+        if kind == "below" and self.assumptions.implies(inside):
+            return replace(product, indices=(*others, (name, at)))
+        if kind == "from" and self.assumptions.implies(inside):
+            moved = product.replaced({var(name): add(var(name), at)})
+            return replace(moved, indices=(*others, (name, add(size, mul(-1, at)))))
+        if kind == "is" and self.assumptions.implies(within(at, size)):
+            return replace(product.replaced({var(name): at}), indices=others)
+        return None
+
+
+def _equivalent(a: Term, b: Term) -> Term:
+    return both(either(negation(a), b), either(negation(b), a))
+
+
+def _is_summed(item: Term) -> bool:
+    item = _stripped(item)
+    if item.op == "fold":
+        return item.args[0] == "sum"
+    return item.op == "call" and item.args[0] in ("add", "sub", "mul", "neg", "div")
+
+
+def _is_trivial(product: Product) -> bool:
+    plain = not (product.indices or product.numbers or product.guards)
+    return plain and len(product.factors) == 1
+
+
+def _is_one(item: Term) -> bool:
+    return constant_value(item) == 1
+
+
+def _stripped(item: Term) -> Term:
+    """A float without casts from floats, and without the kernel that computes it."""
+    while True:
+        if item.op == "cast" and is_float(item) and is_float(item.args[0]):
+            item = item.args[0]
+            continue
+        definition = definition_of(item)
+        if definition is None or item.args[0].removeprefix(PREFIX) not in DEFINED:
+            return item
+        item = definition
+
+
+def _negated(products: Iterable[Product]) -> list[Product]:
+    return [replace(one, numbers=(*one.numbers, -1.0)) for one in products]
+
+
+_serial = itertools.count()
+
+
+def _fresh() -> str:
+    return f"s{next(_serial)}"
+
+
+def _renamed(product: Product) -> Product:
+    """With indices of its own, so that it can stand beside any other."""
+    if not product.indices:
+        return product
+    names = {name: _fresh() for name, _ in product.indices}
+    moved = product.replaced({var(name): var(new) for name, new in names.items()})
+    return replace(moved, indices=tuple([(names[name], size) for name, size in moved.indices]))
+
+
+def _mentions(item: Term, variable: Term) -> bool:
+    return item is variable or any(_mentions(part, variable) for part in parts(item))
+
+
+def _bound(guard: Term, variable: Term) -> tuple[str, Term] | None:
+    """`below n`, `from n` or `is n`, where a guard says that of a variable; else None."""
+    if guard.op not in ("nonneg", "zero"):
+        return None
+    whole = polynomial(guard.args[0])
+    own = whole.get((variable,))
+    rest = add(guard.args[0], mul(-1 if own == 1 else 1, variable))
+    if own not in (1, -1) or _mentions(rest, variable):
+        return None
+    if guard.op == "zero":
+        return "is", mul(-1, rest) if own == 1 else rest
+    return ("from", mul(-1, rest)) if own == 1 else ("below", add(rest, 1))
+
+
+def _walk(items: Iterable[Term]) -> Iterator[Term]:
+    seen: set[Term] = set()
+    pending = list(items)
+    while pending:
+        one = pending.pop()
+        if one not in seen:
+            seen.add(one)
+            yield one
+            pending.extend(parts(one))
+
+
+def _split(product: Product) -> Product | None:
+    """An index of which only the digits are used becomes an index for each digit."""
+    for name, size in product.indices:
+        variable = var(name)
+        digits = [
+            one
+            for one in _walk((*product.factors, *product.guards))
+            if one.op == "digit" and one.args[0] is variable
+        ]
+        if not digits:
+            continue
+        sizes: tuple[Term, ...] = digits[0].args[2]
+        if any(one.args[2] != sizes for one in digits) or mul(*sizes) is not size:
+            continue
+        names = [_fresh() for _ in sizes]
+        moved = product.replaced({one: var(names[one.args[1]]) for one in digits})
+        if any(_mentions(one, variable) for one in (*moved.factors, *moved.guards)):
+            continue
+        others = tuple([one for one in moved.indices if one[0] != name])
+        return replace(moved, indices=(*others, *zip(names, sizes, strict=True)))
+    return None
+
+
+def _joined(product: Product) -> Product | None:
+    """Indices that are only used as the digits of one number become that number."""
+    extents = dict(product.indices)
+    for one in _walk((*product.factors, *product.guards)):
+        if one.op != "linear":
+            continue
+        entries, sizes = one.args
+        names = [entry.args[0] if entry.op == "var" else "" for entry in entries]
+        if len(set(names)) != len(names) or any(name not in extents for name in names):
+            continue
+        if any(extents[n] is not size for n, size in zip(names, sizes, strict=True)):
+            continue
+        whole = _fresh()
+        moved = product.replaced({one: var(whole)})
+        if any(_mentions(f, var(n)) for f in (*moved.factors, *moved.guards) for n in names):
+            continue
+        others = tuple([o for o in moved.indices if o[0] not in names])
+        return replace(moved, indices=(*others, (whole, mul(*sizes))))
+    return None
+
+
+def _reordered(item: Term) -> Iterator[Term]:
+    """A fold with its indices in every order."""
+    name, binders, sizes, body = item.args
+    for order in itertools.permutations(range(len(binders))):
+        yield make(
+            "fold",
+            (
+                name,
+                tuple([binders[k] for k in order]),
+                tuple([sizes[k] for k in order]),
+                body,
+            ),
+            item.sort,
+        )
+
+
+__all__ = ["AXIOMS", "SumComparison"]
