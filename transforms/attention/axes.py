@@ -44,7 +44,7 @@ def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -
         term = reader.term(view.value)
         if term is None:
             return view
-        if term.kind == "copy":
+        if term.kind == "copy" or (term.kind == "expand" and _has_shape_of(term.x, view.value)):
             view = View(term.x, view.axes)
         elif term.kind == "permute":
             view = View(
@@ -54,6 +54,11 @@ def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -
             view = View(term.x, view.axes)
         else:
             return view
+
+
+def _has_shape_of(one: SSAValue, other: SSAValue) -> bool:
+    a, b = tensor_type(one), tensor_type(other)
+    return a is not None and b is not None and a.shape == b.shape
 
 
 def _widens(source: SSAValue, cast: SSAValue, dtype: torch.dtype) -> bool:

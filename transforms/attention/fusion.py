@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
@@ -19,11 +19,11 @@ from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
-from xductor.transforms.attention.reading import Reader, reads_metadata
+from xductor.transforms.attention.reading import Reader, is_product, reads_metadata
 from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import facts_of, graphs_of
+from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
@@ -33,8 +33,6 @@ from xductor.transforms.rewriting.contracts import (
     check_region,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
-
-PRODUCTS = frozenset(("matmul", "baddbmm", "einsum"))
 
 Report = Callable[[TorchOp, str], None]
 """Told of each product below which a softmax stands and that is not fused, and why."""
@@ -75,28 +73,18 @@ class _Fusion:
         self.bodies = bodies
         self.options = options
         self.report = report
-        versions = WrittenVersions(graph, bodies)
-        self.reader = Reader(versions if versions else None)
-        self.known = KnownValues(self.reader, facts_of(graph))
-        self.matcher = Matcher(self.reader, self.known, self.known.facts)
 
     def run(self) -> int:
-        roots = [op for op in self.graph.block.ops if self._is_product(op)]
+        roots = [op for op in self.graph.block.ops if is_product(op)]
         if len(roots) < 2:
             return 0
         with InferenceEnv.of(self.graph) as env:
-            fused = 0
             state = GraphState(self.graph, self.bodies, env)
-            for root in roots:
-                if self._try(root, state):
-                    fused += 1
-                    state = GraphState(self.graph, self.bodies, env)
-        return fused
-
-    def _is_product(self, op: Any) -> TypeGuard[TorchOp]:
-        if not isinstance(op, TorchOp) or len(op.results) != 1:
-            return False
-        return self.reader.kind(op.results[0]) in PRODUCTS
+            versions = WrittenVersions(self.graph, state.writes, self.bodies)
+            self.reader = Reader(versions if versions else None)
+            self.known = KnownValues(self.reader, state.facts)
+            self.matcher = Matcher(self.reader, self.known, state.facts)
+            return sum(self._try(root, state) for root in roots)
 
     def _try(self, root: TorchOp, state: GraphState) -> bool:
         try:
@@ -157,6 +145,7 @@ class _Fusion:
         block, root = self.graph.block, attention.root
         for op in made:
             block.insert_op_before(op, root)
+            state.order.insert(op, root)
         attention.result.replace_all_uses_with(new)
         matched = set(attention.ops)
         pending: list[Any] = sorted(matched, key=state.order.key, reverse=True)
@@ -167,9 +156,19 @@ class _Fusion:
             if op not in matched and not _is_pure(op):
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
+            _forget(op, state)
             block.erase_op(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
         lay_out_anew(new, state)
+
+
+def _forget(op: TorchOp, state: GraphState) -> None:
+    """What the state of the graph knows of an op that goes."""
+    state.order.forget(op)
+    known = vars(state)
+    for name in ("writes", "draws"):
+        if op in known.get(name, ()):
+            del known[name]
 
 
 def _check_escape(attention: Attention) -> None:
@@ -245,4 +244,4 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     return value.op not in state.order or state.order.before(value.op, op)
 
 
-__all__ = ["PRODUCTS", "Report", "fuse", "modes_at"]
+__all__ = ["Report", "fuse", "modes_at"]

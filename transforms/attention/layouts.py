@@ -15,6 +15,7 @@ from xductor.ir.graph import OutputOp
 from xductor.ir.inference import NotApplicable, NotInferred, infer_call
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType, contiguous_strides
+from xductor.transforms.attention.reading import name_of
 from xductor.transforms.op_effects import effects_of
 from xductor.transforms.replacement import known_equal
 from xductor.transforms.rewriting.contracts import Violation
@@ -41,7 +42,8 @@ def layout_is_seen(
             types.update(zip(op.results, found, strict=True))
         after = types.get(new, new.type)
         _check_same(old.type, after, state)
-        if _shows(old, after, state, [_LIMIT]):
+        walk = _Walk(state)
+        if walk.shows(old, after) or walk.shares():
             return True
     return False
 
@@ -65,22 +67,42 @@ def _check_same(before: Any, after: Any, state: GraphState) -> None:
         raise Violation(f"the result: expected sizes {list(a.shape)}, found {list(b.shape)}")
 
 
-def _shows(value: SSAValue, after: Any, state: GraphState, left: list[int]) -> bool:
-    """Whether anybody would notice if a value had the type `after`."""
-    if _same_strides(value.type, after, state):
-        return False
-    for user in dict.fromkeys(use.operation for use in value.uses):
-        assert isinstance(user, TorchOp)
-        left[0] -= 1
-        if type(user) is OutputOp or left[0] < 0 or _must_not_change(user):
-            return True
-        found = _result_types(user, {value: after}, state)
-        if found is None:
-            return True
-        for result, type_ in zip(user.results, found, strict=True):
-            if type(result.type) is TensorType and _shows(result, type_, state, left):
+class _Walk:
+    """Follows what another layout of a value means for its users, and for theirs."""
+
+    def __init__(self, state: GraphState) -> None:
+        self.state = state
+        self.left = _LIMIT
+        # What copied the old layout, and may be a view of the new one.
+        self.copies: list[SSAValue] = []
+
+    def shows(self, value: SSAValue, after: Any) -> bool:
+        """Whether anybody would notice if a value had the type `after`."""
+        if _same_strides(value.type, after, self.state):
+            return False
+        for user in dict.fromkeys(use.operation for use in value.uses):
+            assert isinstance(user, TorchOp)
+            self.left -= 1
+            if type(user) is OutputOp or self.left < 0 or _must_not_change(user):
                 return True
-    return False
+            found = _result_types(user, {value: after}, self.state)
+            if found is None:
+                return True
+            if name_of(user) in _MAY_COPY:
+                self.copies += user.results
+            for result, type_ in zip(user.results, found, strict=True):
+                if type(result.type) is TensorType and self.shows(result, type_):
+                    return True
+        return False
+
+    def shares(self) -> bool:
+        """Whether it would matter that copies are views: one is written, or two are returned."""
+        returned = [one for one in self.copies if one in self.state.returned_roots]
+        return len(returned) > 1 or not self.state.written_roots.isdisjoint(self.copies)
+
+
+#: Calls that copy or not, as the layout of their operand has it.
+_MAY_COPY = frozenset(("reshape", "reshape_as", "flatten", "ravel", "contiguous", "to"))
 
 
 def _must_not_change(op: TorchOp) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import torch
 from xdsl.ir import OpResult, SSAValue
@@ -235,6 +235,14 @@ def _copy(op: TorchOp, args: Args) -> Found:
     return "copy", {"x": _first(args)}
 
 
+def _detach(op: TorchOp, args: Args) -> Found:
+    """A copy, where no gradient would flow anyway."""
+    type_ = tensor_type(_first(args))
+    if type_ is None or "requires_grad" in type_.data.flags:
+        return None
+    return _copy(op, args)
+
+
 _READERS: dict[str, Read] = {
     "matmul": _contraction,
     "bmm": _contraction,
@@ -277,6 +285,7 @@ _READERS: dict[str, Read] = {
     "prims.convert_element_type": _cast,
     "clone": _copy,
     "contiguous": _copy,
+    "detach": _detach,
     "alias": _copy,
     "positive": _copy,
     "transpose": _transpose,
@@ -300,6 +309,8 @@ _READERS: dict[str, Read] = {
     "broadcast_to": _one("expand"),
     "repeat_interleave": _one("repeat_interleave"),
 }
+
+_PRODUCTS = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "functional.einsum"))
 
 #: Calls that write to their first argument what the functional call would give.
 _IN_PLACE = {
@@ -373,6 +384,13 @@ class Reader:
         return None if found is None else Term(found[0], op, found[1])
 
 
+def is_product(op: Any) -> TypeGuard[TorchOp]:
+    """Whether an op may be a product of matrices, by its name."""
+    if not isinstance(op, TorchOp) or len(op.results) != 1:
+        return False
+    return op.fx_op != "call_module" and name_of(op) in _PRODUCTS
+
+
 def in_place(op: TorchOp) -> bool:
     """Whether a call writes to its first argument what a call of the vocabulary would give."""
     return name_of(op) in _IN_PLACE
@@ -436,6 +454,7 @@ __all__ = [
     "Versions",
     "in_place",
     "is_full_slice",
+    "is_product",
     "is_slice",
     "name_of",
     "rank_of",

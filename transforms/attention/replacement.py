@@ -83,7 +83,7 @@ class Replacement:
             mask=masking.mask,
             dropout=attention.dropout,
             causal=masking.causal,
-            scale=attention.scale,
+            scale=abs(attention.scale),
             grouped=shape_of(operands[1])[1] != shape_of(query)[1],
         )
         if masking.empty_rows:
@@ -154,7 +154,7 @@ class Replacement:
             raise NotAttention("dropout has to draw as eager does", near=True)
         if not 0 <= attention.dropout < 1:
             raise NotAttention("all is dropped out", near=True)
-        if not (attention.scale > 0 and math.isfinite(attention.scale)):
+        if attention.scale == 0 or not math.isfinite(attention.scale):
             raise NotAttention(f"the scale is {attention.scale}", near=True)
         for view in (attention.query, attention.key, attention.value):
             type_ = tensor_type(seen_through(view, self.reader, self.dtype).value)
@@ -180,7 +180,11 @@ class Replacement:
         return two_dims(attention.outer.batch)
 
     def _scaled(self, query: SSAValue, batch: tuple[Dim, ...]) -> SSAValue:
-        """The query, times the factors that are no constants."""
+        """The query, times the factors that are no constants, and -1 for a negative scale: kernels
+        look for the largest score before they scale.
+        """
+        if self.attention.scale < 0:
+            query = self.make.mul(query, -1.0)
         for factor in self.attention.factors:
             value = factor.value
             if tensor_type(value) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Sequence
 
 from xdsl.ir import Block, OpResult, SSAValue
 
@@ -19,17 +20,21 @@ from xductor.transforms.op_effects import Bodies, written_operands
 
 
 class WrittenVersions:
-    """The versions of the tensors of one graph."""
+    """The versions of the tensors of one graph.
 
-    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+    `writes` are its ops that may write to an operand.
+    """
+
+    def __init__(self, graph: GraphOp, writes: Sequence[TorchOp], bodies: Bodies) -> None:
         self._positions: dict[object, int] = {}
         # By storage: the positions of writes, and what the storage holds after each.
         self._writes: dict[SSAValue, list[tuple[int, SSAValue | None]]] = defaultdict(list)
         self._outside: list[int] = []
-        for position, op in enumerate(graph.block.ops):
-            self._positions[op] = position
-            if isinstance(op, TorchOp):
-                self._visit(position, op, bodies)
+        if not writes:
+            return
+        self._positions = {op: position for position, op in enumerate(graph.block.ops)}
+        for op in writes:
+            self._visit(self._positions[op], op, bodies)
 
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         written = list(written_operands(op, bodies))

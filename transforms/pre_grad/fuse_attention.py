@@ -36,6 +36,7 @@ class FuseAttention(TypedPass):
             getattr(torch, "_safe_softmax"),  # noqa: B009  (unknown to type checkers)
             "aten.softmax",
             "aten._softmax",
+            "aten._safe_softmax",
             "aten.exp",
             "method.softmax",
             "method.exp",

@@ -193,7 +193,7 @@ LOOK_ALIKES = (
         _softmax(lambda q, k, m: q @ k.mT * m),
         _with(lambda: padding(S, S)),
     ),
-    _stays("negative scale", "the scale is -0.25", _softmax(lambda q, k: q @ k.mT * -0.25)),
+    _stays("scale of zero", _PATH, _softmax(lambda q, k: q @ k.mT * 0.0)),
     _stays(
         "number of the scores' size in the denominator",
         _PATH,
@@ -237,7 +237,7 @@ LOOK_ALIKES = (
     _stays("keys are written between", "written to", _key_written, training=None),
     _stays("a part of the scores is written", "", _part_written),
     _stays("no gradient within", "", _no_grad_inside, inference=None),
-    _stays("weights are detached", "", _detached),
+    _stays("weights are detached", "", _detached, inference=None),
     _stays("autocast within", "autocast", _autocast_inside),
     _stays("random numbers between", "a random draw", _random_between),
     _stays(

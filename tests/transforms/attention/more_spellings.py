@@ -98,6 +98,7 @@ SCALES = (
         ),
         error=1e-5,
     ),
+    Spelling("negative scale", _attend(lambda q, k: q @ k.mT * -0.25), bhsd),
     Spelling("no scale", _attend(lambda q, k: q @ k.mT), bhsd),
 )
 
@@ -398,6 +399,30 @@ def _clones(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
     return (weights.to(q.dtype) @ v).contiguous()
 
 
+def _aten(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
+    """As a graph that was traced through autograd spells it."""
+    aten = torch.ops.aten
+    k = aten.permute.default(k, [0, 1, 3, 2])
+    q = aten.view.default(aten.expand.default(q, [B, H, S, D]), [B * H, S, D])
+    k = aten.reshape.default(aten.expand.default(k, [B, H, D, S]), [B * H, D, S])
+    scores = aten.view.default(aten.bmm.default(q, k), [B, H, S, S])
+    scores = aten.div.Tensor(scores, 4.0)
+    e = aten.exp.default(aten.sub.Tensor(scores, aten.amax.default(scores, [-1], True)))
+    weights = aten.div.Tensor(e, aten.sum.dim_IntList(e, [-1], True))
+    weights = aten.view.default(aten.expand.default(weights, [B, H, S, S]), [B * H, S, S])
+    v = aten.view.default(aten.expand.default(v, [B, H, S, D]), [B * H, S, D])
+    return aten.view.default(aten.bmm.default(weights, v), [B, H, S, D])
+
+
+def _aten_whole(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
+    """As an exported program spells it."""
+    aten = torch.ops.aten
+    scores = aten.matmul.default(q, aten.transpose.int(k, -2, -1))
+    weights = aten.softmax.int(aten.mul.Tensor(scores, 0.25), -1)
+    weights = aten.dropout.default(weights, 0.1, False)
+    return aten.matmul.default(aten.to.dtype(weights, torch.float32), v)
+
+
 def _reshapes(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
     q, k, v = (x.flatten(0, 1) for x in (q, k, v))
     scores = torch.bmm(q, k.transpose(1, 2)).unflatten(0, (B, H)) * 0.25
@@ -427,6 +452,8 @@ LAYOUTS = (
     Spelling("one head, one batch", _two_dims, lambda: tuple(torch.randn(S, D) for _ in "qkv")),
     Spelling("three batch dims", _five, lambda: tuple(torch.randn(2, 3, H, S, D) for _ in "qkv")),
     Spelling("clones and contiguous calls", _clones, bhsd),
+    Spelling("operators of ATen, after decomposition", _aten, bhsd),
+    Spelling("operators of ATen, before it", _aten_whole, bhsd),
     Spelling("reshapes of the batch", _reshapes, bhsd),
     Spelling("layout is seen", _returned, bhsd),
     Spelling(

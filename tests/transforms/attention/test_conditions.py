@@ -104,6 +104,27 @@ def test_the_triangle_below_the_diagonal_is_not_causal() -> None:
     assert "is_causal" not in found.outcome.text
 
 
+# Layouts.
+
+
+def test_a_copy_that_would_become_a_view() -> None:
+    def written(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        out = _plain(q, k, v).transpose(1, 2)
+        rows = out.reshape(2, 8, 64)
+        rows.mul_(2.0)
+        return rows, out.sum(-1).reshape(2, 32)
+
+    def returned(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        out = _plain(q, k, v).transpose(1, 2)
+        return out.reshape(2, 8, 64), out.reshape(16, 64)
+
+    for function in (written, returned):
+        found = compare(function, bhsd())
+        assert found.outcome.count == 1
+        assert found.forward < 2e-6
+        assert "contiguous" in found.outcome.text
+
+
 # Numbers.
 
 

@@ -12,6 +12,7 @@ import torch
 from xductor.frontend import from_fx
 from xductor.ir.facts import Facts
 from xductor.ir.graph import entry_graph
+from xductor.ir.inference import InferenceEnv
 from xductor.transforms.attention.known_values import Choice, KnownValues
 from xductor.transforms.attention.predicates import (
     ALWAYS,
@@ -31,8 +32,8 @@ from xductor.transforms.attention.predicates import (
 )
 from xductor.transforms.attention.reading import Reader
 from xductor.transforms.attention.versions import WrittenVersions
-from xductor.transforms.graphs import facts_of
 from xductor.transforms.op_effects import Bodies
+from xductor.transforms.rewriting.graph_state import GraphState
 
 _INF = float("inf")
 
@@ -160,7 +161,10 @@ def test_known_is_true(program: Callable[..., Any]) -> None:
     torch.compile(program, backend=backend, dynamic=False, fullgraph=True)(x)
     module = from_fx(seen[0], "pre_grad", example_inputs=seen[1])
     graph = entry_graph(module)
-    known = KnownValues(Reader(WrittenVersions(graph, Bodies(module))), facts_of(graph))
+    with InferenceEnv.of(graph) as env:
+        state = GraphState(graph, Bodies(module), env)
+        versions = WrittenVersions(graph, state.writes, state.bodies)
+    known = KnownValues(Reader(versions), state.facts)
     checked = 0
     for op in graph.block.ops:
         tensor = values.get(op.node.node)  # type: ignore[attr-defined]
