@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
 from xductor.ir.meaning.kernels import PREFIX, definition_of
 from xductor.ir.meaning.scalars import fn
 from xductor.ir.meaning.terms import (
@@ -92,7 +93,6 @@ class SumComparison(Comparison):
         if self._alike(a, b):
             return "equal"
         if a.sort == b.sort and a.sort != INT and self._same_sums(a, b):
-            self.verdict.engines.add("sums")
             return "equal"
         return super()._leaf(a, b)
 
@@ -151,10 +151,15 @@ class SumComparison(Comparison):
             return False
         left, right = ([one for one in side if one is not None] for side in (left, right))
         if left == [] == right:
-            return True
+            return self._by_sums(True)
         if len(left) == len(right) == 1 and _is_trivial(left[0]) and _is_trivial(right[0]):
             return False  # nothing was taken apart
-        return self._matched(left, right)
+        return self._by_sums(self._matched(left, right))
+
+    def _by_sums(self, same: bool) -> bool:
+        if same:
+            self.verdict.engines.add("sums")
+        return same
 
     def _matched(self, left: Sequence[Product], right: Sequence[Product]) -> bool:
         if len(left) != len(right):
