@@ -46,6 +46,15 @@ def _from_schema(op: SchemaOp) -> tuple[AliasFact, ...]:
 
 
 @cache
+def has_own_storage(cls: type[TorchOp]) -> bool:
+    """Whether the schema of an overload's class gives every result storage of its own.
+
+    Of one call lowering may have recorded otherwise, in `op.aliases`.
+    """
+    return issubclass(cls, SchemaOp) and _plan(cls) is None
+
+
+@cache
 def _plan(cls: type[SchemaOp]) -> tuple[bool, tuple[tuple[int, bool] | None, ...]] | None:
     """For each result the place of the argument that it shares storage with; None if none does."""
     facts = schema_aliases(cls.target)

@@ -11,9 +11,9 @@ from xdsl.ir import Operation, SSAValue
 
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.storage import result_aliases
+from xductor.ir.storage import has_own_storage, result_aliases
 from xductor.ir.types import TensorType
-from xductor.transforms.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.op_effects import Bodies, effects_of, never_writes, written_operands
 
 _OWN_LIBRARIES = frozenset(("aten", "prims"))
 _READS_STORAGE = (
@@ -70,6 +70,16 @@ class Memory:
 
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         of = self._of
+        if is_plain(type(op)) and op.aliases is None:
+            for operand in op._operands:
+                storage = of.get(operand)
+                if storage is None:  # used before its definition
+                    storage = of[operand] = Storage(True)
+                if storage.last_read < position:
+                    storage.last_read = position
+            for result in op.results:
+                of[result] = Storage()
+            return
         returned = type(op) is OutputOp
         absolute = reads_storage(op)
         # A collective goes on reading after the call returned.
@@ -152,6 +162,12 @@ class Memory:
 def _first_after(positions: list[int], position: int) -> int | None:
     index = bisect_right(positions, position)
     return positions[index] if index < len(positions) else None
+
+
+@cache
+def is_plain(cls: type[TorchOp]) -> bool:
+    """Whether calls of an overload's class read operands and make results, and that is all."""
+    return never_writes(cls) and has_own_storage(cls) and not _overload_reads_storage(cls.name)
 
 
 def reads_storage(op: TorchOp) -> bool:

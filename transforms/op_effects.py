@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -32,7 +33,7 @@ def effects_of(op: TorchOp) -> Effects:
     if op.fx_op == "call_module":
         return UNKNOWN
     effects = target_effects(op.target)
-    if effects.pure and not isinstance(op, RawOp):
+    if effects.pure and not _is_higher_order(op):
         return PURE
     arguments = arguments_of(op)
     return effects if arguments is None else call_effects(op.target, arguments)
@@ -76,11 +77,23 @@ def subgraphs_of(op: TorchOp) -> tuple[str, ...]:
     return tuple(leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef)
 
 
+@cache
+def never_draws(cls: type[TorchOp]) -> bool:
+    """Whether the schema of an overload's class says that it draws no random numbers."""
+    return issubclass(cls, SchemaOp) and not overload_effects(cls.target).rng
+
+
+@cache
+def never_writes(cls: type[TorchOp]) -> bool:
+    """Whether the schema of an overload's class lets it write to no operand."""
+    return issubclass(cls, SchemaOp) and not overload_effects(cls.target).writes
+
+
 def written_operands(op: TorchOp, bodies: Bodies) -> Sequence[int]:
     """The numbers of the operands that a call may write to."""
     if not op._operands:
         return ()
-    if isinstance(op, SchemaOp) and not overload_effects(op.target).writes:
+    if never_writes(type(op)):
         return ()
     effects = effects_of(op)
     if effects.unknown or "*" in effects.writes or bodies.write_inputs(op):

@@ -17,7 +17,7 @@ from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
-from xductor.transforms.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.op_effects import Bodies, effects_of, never_draws, written_operands
 from xductor.transforms.replacement import tensor_of
 from xductor.transforms.rewriting.matcher import Match
 
@@ -108,8 +108,11 @@ class GraphState:
     @cached_property
     def draws(self) -> list[TorchOp]:
         """Ops that draw random numbers, in order."""
-        ops = self.graph.block.ops
-        return [op for op in ops if isinstance(op, TorchOp) and effects_of(op).rng]
+        return [
+            op
+            for op in self.graph.block.ops
+            if isinstance(op, TorchOp) and not never_draws(type(op)) and effects_of(op).rng
+        ]
 
     @cached_property
     def _mode_ops(self) -> list[TorchOp]:
