@@ -166,14 +166,31 @@ PATTERN_ROWS = (
         kind="procedural",
         factory="joint_graph.fix_iota_device:FixIotaDevice",
     ),
-    _row("bmm_to_mm", "A bmm whose batch is one is an mm."),
+    _row(
+        "bmm_to_mm",
+        "A bmm whose batch is one is an mm.",
+        kind="declared",
+        factory="joint_graph.bmm_to_mm:BmmToMm",
+    ),
     _row(
         "scatter_upon_const_tensor",
         "A scatter of one value into a constant: a comparison and a where.",
         flag="optimize_scatter_upon_const_tensor",
+        kind="declared",
+        factory="joint_graph.scatter_upon_const_tensor:ScatterUponConstTensor",
     ),
-    _row("mul_softmax_pattern", "Softmax of a scaled input: the maximum before the scale."),
-    _row("div_softmax_pattern", "Softmax of a divided input: the maximum before the division."),
+    _row(
+        "mul_softmax_pattern",
+        "Softmax of a scaled input: the maximum before the scale.",
+        kind="declared",
+        factory="joint_graph.scaled_softmax:MUL_SOFTMAX",
+    ),
+    _row(
+        "div_softmax_pattern",
+        "Softmax of a divided input: the maximum before the division.",
+        kind="declared",
+        factory="joint_graph.scaled_softmax:DIV_SOFTMAX",
+    ),
     _row(
         "pad_mm",
         "Operands of an mm padded to sizes that hardware likes.",
@@ -201,12 +218,16 @@ PATTERN_ROWS = (
     _row(
         "randperm_index",
         "Indexing by a random permutation needs no checks.",
-        "misc_patterns.py:_misc_patterns_init",
+        "misc_patterns.py:randperm_index_pattern",
+        kind="declared",
+        factory="joint_graph.randperm_index:RandpermIndex",
     ),
     _row(
         "randperm_index_add",
         "Adding at a random permutation needs no atomics.",
-        "misc_patterns.py:_misc_patterns_init",
+        "misc_patterns.py:randperm_index_add_pattern",
+        kind="declared",
+        factory="joint_graph.randperm_index:RandpermIndexAdd",
     ),
 )
 

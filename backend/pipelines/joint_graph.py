@@ -42,7 +42,21 @@ def _auto_chunker(run: StageRun) -> None:
         log.debug("AutoChunker fail.", exc_info=True)
 
 
-_OWN_TABLE = ("fix_iota_device", "pointless_convert", "pad_mm", "pad_bmm", "pad_addmm")
+_TABLES = (
+    (
+        "fix_iota_device",
+        "pointless_convert",
+        "bmm_to_mm",
+        "scatter_upon_const_tensor",
+        "pad_mm",
+        "pad_bmm",
+        "pad_addmm",
+        "randperm_index_add",
+        "randperm_index",
+    ),
+    ("mul_softmax_pattern", "div_softmax_pattern"),
+)
+_OWN_TABLE = tuple(name for table in _TABLES for name in table)
 
 
 def _pass_patterns(run: StageRun) -> None:
@@ -53,7 +67,7 @@ def _pass_patterns(run: StageRun) -> None:
     own = stock.lookup("joint_graph:patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        typed = _OWN_TABLE if table is own else ()
+        typed = _TABLES[i] if i < len(_TABLES) and tables[0] is own else ()
         with deciding_padding(should_pad):
             TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 

@@ -44,6 +44,9 @@ def all_bridged() -> Iterator[None]:
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
     "fallback_random": lambda: bool(stock.flag("fallback_random")),
+    "optimize_scatter_upon_const_tensor": lambda: bool(
+        stock.flag("optimize_scatter_upon_const_tensor", True)
+    ),
     "keep_for_spmd": stock.keeps_graphs_alike,
 }
 

@@ -260,6 +260,8 @@ class _Walk:
             one = rewrites[number]
             if one.numerics not in admitted or (one.devices and not self._pays_on(op, one.devices)):
                 continue
+            if one.once and any(past.name == one.name for past in self.history.get(op, ())):
+                continue
             if self._try(one, op):
                 return True
         return False

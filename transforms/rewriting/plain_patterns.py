@@ -70,7 +70,8 @@ class PlainPattern:
         for slot, wanted in head.constants:
             if not same_argument(wanted, frozen(_argument(op, slot))):
                 return False
-        data, operands = op.args.data, op._operands
+        data: Any = op.args.data
+        operands = op._operands
         for slot, entry in head.parts:
             item = data[slot]
             item = operands[item.index] if type(item) is Ref else _argument(op, slot)

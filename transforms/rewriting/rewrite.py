@@ -54,6 +54,7 @@ class Rewrite:
     - `through`: the spellings that matching looks through (`spellings.py`).
     - `devices`: the kinds of device on which it pays, `("cuda", "xpu")`; elsewhere it does not run
       though it would be right. Empty: all.
+    - `once`: it does not apply to what itself, or another rewrite of its name, has made.
     - `counter`: a counter of `counters["inductor"]` that an application bumps.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
@@ -70,6 +71,7 @@ class Rewrite:
     name: ClassVar[str] = ""
     through: ClassVar[tuple[Spelling, ...]] = ()
     devices: ClassVar[tuple[str, ...]] = ()
+    once: ClassVar[bool] = False
     counter: ClassVar[str | None] = None
 
     pattern: Callable[..., Any]

@@ -17,11 +17,13 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from xductor.ir.arguments import ArgsAttr
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.inference import storage_root
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.symbol_values import NoSample
 from xductor.ir.types import TensorType
 from xductor.transforms.numerics import (
@@ -181,6 +183,7 @@ class _Comparison:
     ) -> None:
         self.given = given
         self.matched, self.replacement = fragments.matched, fragments.replacement
+        self.magnitudes = _adding(fragments.matched)
         self.outputs = fragments.outputs
         self.graph = entry_graph(fragments.matched)
         self.sides = (self.graph, entry_graph(fragments.replacement))
@@ -298,7 +301,7 @@ class _Comparison:
             return nothing
         inputs = self._inputs(trial, tame=True)
         try:
-            magnitudes = run_fragment(self.matched, finite_inputs(inputs), trial.seed)
+            magnitudes = run_fragment(self.magnitudes, finite_inputs(inputs), trial.seed)
         except Exception:  # the fragment does not take them: the results' own size must do
             return nothing
         return [
@@ -356,6 +359,19 @@ def _narrowest(graphs: Sequence[GraphOp]) -> torch.dtype | None:
                 if dtype.is_floating_point and dtype != getattr(torch, "float4_e2m1fn_x2", None):
                     found.add(dtype)
     return max(found, key=lambda dtype: torch.finfo(dtype).eps, default=None)
+
+
+def _adding(module: ModuleOp) -> ModuleOp:
+    """A fragment whose differences are sums: of magnitudes, what may be lost in a difference."""
+    if not any(op.name == "aten.sub.Tensor" for op in entry_graph(module).block.ops):
+        return module
+    adding = module.clone()
+    for op in entry_graph(adding).block.ops:
+        if isinstance(op, SchemaOp) and op.name == "aten.sub.Tensor":
+            *others, alpha = op.args.data
+            if isinstance(alpha, int | float):
+                op.args = ArgsAttr((*others, -alpha))
+    return adding
 
 
 _OWN_ROUNDING = """

@@ -1,0 +1,208 @@
+"""`mul_softmax_pattern`, `div_softmax_pattern`: the maximum of a scaled input, before the scale.
+
+A softmax subtracts the maximum. Code generation may compute the scaled input twice, once with a
+fused multiply-add, and then the difference is not zero where it should be. Where all of a row is
+finite, the maximum is taken first; elsewhere the difference stays, for its NaN and infinities.
+
+The difference of unscaled numbers may overflow where that of the scaled ones does not, so this is
+not what eager computes: it runs under `fast` only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import torch
+
+from xductor.ir import aten, prims
+from xductor.transforms.numerics import APPROXIMATE
+from xductor.transforms.rewriting.decisions import all_of, no
+from xductor.transforms.rewriting.handles import Dim, Scalar, Tensor
+from xductor.transforms.rewriting.patterns import bind, shared
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+Op = Callable[..., Any]
+
+
+def _difference(scaled: Any, dim: Any) -> Any:
+    return aten.sub(scaled, aten.amax(scaled, dim, True))
+
+
+def _may_scale_later(inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype) -> Any:
+    """Whether the scale is one number along the dims of the maximum, in floats."""
+    if not inp.is_floating_point or not dtype.is_floating_point:
+        return no("integers wrap around")
+    if isinstance(other, Dim):
+        return no("the sign of the scale is not known")
+    if not isinstance(other, Tensor):
+        return not isinstance(other, bool | complex)
+    if other.ndim > inp.ndim:
+        return no("the scale has more dims than what is scaled")
+    if not other.is_floating_point or torch.promote_types(dtype, other.dtype) != dtype:
+        return no("the scale has another dtype")
+    missing = inp.ndim - other.ndim
+    dims = [place % inp.ndim for place in dim] if inp.ndim else []
+    along = [place - missing for place in dims or range(inp.ndim) if place >= missing]
+    return all_of(True, *[other.shape[place] == 1 for place in along])
+
+
+def _scaled_later(scale: Op, inp: Any, other: Any, scaled: Any, dim: list[int]) -> Any:
+    sign = _sign(other, inp.dtype, inp.device)
+    turned = aten.mul.Tensor(inp, sign)
+    below = aten.sub(turned, aten.amax(turned, dim, True))
+    factor = sign * other if not isinstance(other, Tensor) else aten.mul.Tensor(sign, other)
+    dims = list(dim) or list(range(inp.ndim))
+    return aten.where(_all_finite(scaled, dims), scale(below, factor), _difference(scaled, dim))
+
+
+def _sign(other: Any, dtype: torch.dtype, device: torch.device) -> Any:
+    if not isinstance(other, Tensor):
+        return 1 if other >= 0 else -1
+    one: Any = aten.scalar_tensor(1, dtype=dtype, device=device, pin_memory=False)
+    return aten.where(aten.ge.Scalar(other, 0), one, aten.neg(one))
+
+
+def _all_finite(x: Any, dims: list[int]) -> Any:
+    finite = aten.mul.Tensor(aten.eq.Tensor(x, x), aten.ne.Scalar(aten.abs(x), math.inf))
+    return aten.logical_not(aten.any(aten.logical_not(finite), dims, True))
+
+
+class _Scaled(Rewrite, abstract=True):
+    """A scaled input whose maximum is subtracted from it."""
+
+    stage = "joint"
+    numerics = APPROXIMATE
+    once = True  # where a row is not finite, what was matched stays
+    scale: ClassVar[Op]
+
+    def where(self, inp: Tensor, other: Any, dim: list[int], scaled: Tensor) -> Any:
+        return scaled.dtype == inp.dtype and _may_scale_later(inp, other, dim, inp.dtype)
+
+    def replacement(self, inp: Tensor, other: Any, dim: list[int], scaled: Tensor) -> Any:
+        return _scaled_later(type(self).scale, inp, other, scaled, dim)
+
+
+class _ScaledAndCast(Rewrite, abstract=True):
+    """The same where the scaled input is cast: the input is, so the scaled one is not rounded."""
+
+    stage = "joint"
+    numerics = APPROXIMATE
+    once = True
+    scale: ClassVar[Op]
+
+    def where(self, inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype) -> Any:
+        return _may_scale_later(inp, other, dim, dtype)
+
+    def replacement(
+        self, inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype, scaled: Tensor
+    ) -> Any:
+        cast = prims.convert_element_type(inp, dtype)
+        return _scaled_later(type(self).scale, cast, other, scaled, dim)
+
+
+class MulSoftmax(_Scaled):
+    """Of a product with a tensor, in either order."""
+
+    name = "mul_softmax_pattern"
+    inductor = "joint_graph.py:mul_softmax_pattern"
+    scale = staticmethod(aten.mul.Tensor)
+
+    def pattern(self, inp: Tensor, other: Tensor, dim: list[int], scaled: Tensor) -> Any:
+        return _difference(bind(scaled, shared(aten.mul.Tensor(inp, other))), dim)
+
+
+class MulSoftmaxByNumber(_Scaled):
+    """Of a product with a number."""
+
+    name = "mul_softmax_pattern"
+    inductor = "joint_graph.py:mul_softmax_pattern"
+    scale = staticmethod(aten.mul.Tensor)
+
+    def pattern(self, inp: Tensor, other: Scalar, dim: list[int], scaled: Tensor) -> Any:
+        return _difference(bind(scaled, shared(aten.mul.Tensor(inp, other))), dim)
+
+
+class MulSoftmaxCast(_ScaledAndCast):
+    """Of a product with a tensor, in either order, cast."""
+
+    name = "mul_softmax_pattern"
+    inductor = "joint_graph.py:mul_softmax_pattern"
+    scale = staticmethod(aten.mul.Tensor)
+
+    def pattern(
+        self, inp: Tensor, other: Tensor, dim: list[int], dtype: torch.dtype, scaled: Tensor
+    ) -> Any:
+        cast = prims.convert_element_type(shared(aten.mul.Tensor(inp, other)), dtype)
+        return _difference(bind(scaled, shared(cast)), dim)
+
+
+class MulSoftmaxCastByNumber(_ScaledAndCast):
+    """Of a product with a number, cast."""
+
+    name = "mul_softmax_pattern"
+    inductor = "joint_graph.py:mul_softmax_pattern"
+    scale = staticmethod(aten.mul.Tensor)
+
+    def pattern(
+        self, inp: Tensor, other: Scalar, dim: list[int], dtype: torch.dtype, scaled: Tensor
+    ) -> Any:
+        cast = prims.convert_element_type(shared(aten.mul.Tensor(inp, other)), dtype)
+        return _difference(bind(scaled, shared(cast)), dim)
+
+
+class DivSoftmax(_Scaled):
+    """Of a quotient by a tensor."""
+
+    name = "div_softmax_pattern"
+    inductor = "joint_graph.py:div_softmax_pattern"
+    scale = staticmethod(aten.div.Tensor)
+
+    def pattern(self, inp: Tensor, other: Tensor, dim: list[int], scaled: Tensor) -> Any:
+        return _difference(bind(scaled, shared(aten.div.Tensor(inp, other))), dim)
+
+
+class DivSoftmaxByNumber(_Scaled):
+    """Of a quotient by a number."""
+
+    name = "div_softmax_pattern"
+    inductor = "joint_graph.py:div_softmax_pattern"
+    scale = staticmethod(aten.div.Tensor)
+
+    def pattern(self, inp: Tensor, other: Scalar, dim: list[int], scaled: Tensor) -> Any:
+        return _difference(bind(scaled, shared(aten.div.Tensor(inp, other))), dim)
+
+
+class DivSoftmaxCast(_ScaledAndCast):
+    """Of a quotient by a tensor, cast."""
+
+    name = "div_softmax_pattern"
+    inductor = "joint_graph.py:div_softmax_pattern"
+    scale = staticmethod(aten.div.Tensor)
+
+    def pattern(
+        self, inp: Tensor, other: Tensor, dim: list[int], dtype: torch.dtype, scaled: Tensor
+    ) -> Any:
+        cast = prims.convert_element_type(shared(aten.div.Tensor(inp, other)), dtype)
+        return _difference(bind(scaled, shared(cast)), dim)
+
+
+class DivSoftmaxCastByNumber(_ScaledAndCast):
+    """Of a quotient by a number, cast."""
+
+    name = "div_softmax_pattern"
+    inductor = "joint_graph.py:div_softmax_pattern"
+    scale = staticmethod(aten.div.Tensor)
+
+    def pattern(
+        self, inp: Tensor, other: Scalar, dim: list[int], dtype: torch.dtype, scaled: Tensor
+    ) -> Any:
+        cast = prims.convert_element_type(shared(aten.div.Tensor(inp, other)), dtype)
+        return _difference(bind(scaled, shared(cast)), dim)
+
+
+MUL_SOFTMAX = (MulSoftmax, MulSoftmaxByNumber, MulSoftmaxCast, MulSoftmaxCastByNumber)
+DIV_SOFTMAX = (DivSoftmax, DivSoftmaxByNumber, DivSoftmaxCast, DivSoftmaxCastByNumber)
+
+__all__ = ["DIV_SOFTMAX", "MUL_SOFTMAX"]
