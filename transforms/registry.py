@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xductor.transforms import rows_collectives, rows_joint_graph, rows_post_grad, rows_pre_grad
@@ -22,7 +25,7 @@ ROWS: tuple[PassRow, ...] = (
     *rows_collectives.ROWS,
 )
 
-_COLUMNS = ("stage", "pass", "kind", "flag", "counter", "Inductor", "what it does")
+_COLUMNS = ("stage", "pass", "kind", "proof", "flag", "counter", "Inductor", "what it does")
 
 
 def rows(stage: Stage | None = None) -> tuple[PassRow, ...]:
@@ -119,16 +122,41 @@ def _loader(name: str) -> Callable[[], type[TypedPass]]:
     return lambda: typed_class(name)
 
 
+def proof_of(one: PassRow) -> str:
+    """What is proved of a pass by its certificates: of its rewrites, or of its rules.
+
+    Empty for a pass that has none, such as a procedural one.
+    """
+    known = _certificates()
+    if one.kind == "declared":
+        names = [rewrite.qualified_name() for rewrite in _classes(_found(one.factory))]
+    else:
+        names = [name for name in known if name.startswith(f"{one.name}:")]
+    counts = Counter(known.get(name, "not proved") for name in names)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+
+
+@cache
+def _certificates() -> dict[str, str]:
+    """The status of each certificate, by what it is about."""
+    path = Path(__file__).with_name("proofs.json")
+    entries = json.loads(path.read_text()) if path.exists() else {}
+    return {name: entry["status"] for name, entry in entries.items()}
+
+
 def table(markdown: bool = False, stage: Stage | None = None) -> str:
     """The registry as text: aligned columns, or a Markdown table."""
     cells = [
-        (r.stage, r.name, r.kind, r.flag, r.counter, r.inductor, r.summary) for r in rows(stage)
+        (r.stage, r.name, r.kind, proof_of(r), r.flag, r.counter, r.inductor, r.summary)
+        for r in rows(stage)
     ]
     return _markdown(cells) if markdown else _aligned(cells)
 
 
 def _markdown(cells: Iterable[tuple[str, ...]]) -> str:
-    code = {1, 3, 4, 5}
+    code = {1, 4, 5, 6}
     lines = [_COLUMNS, tuple("---" for _ in _COLUMNS)]
     lines += [
         tuple(f"`{text}`" if text and i in code else text for i, text in enumerate(line))

@@ -28,7 +28,8 @@ What Inductor runs in each of the three stages, in its order, and how this proje
   and is checked when the next typed pass lowers it.
 - **not yet** is a name that Inductor has with an empty body.
 
-*flag* is the option of `torch._inductor.config` that switches the pass, *counter* what
+*proof* is what the [prover](proofs.md) says of a pass's rewrites or rules, *flag* the option of
+`torch._inductor.config` that switches the pass, *counter* what
 `torch._dynamo.utils.counters["inductor"]` counts it under.
 """
 

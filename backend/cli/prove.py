@@ -61,10 +61,10 @@ def run(options: argparse.Namespace) -> int:
         print(proof if options.verbose or not proof.ok else line(proof), flush=True)
         failed += proof.status in ("refuted", "vacuous")
         entries[subject.identity] = certificates.certificate_of(subject, proof)
+        if options.write:
+            certificates.write(certificates.OURS, entries)
         if options.scripts is not None and proof.counter_example is not None:
             _write_script(options.scripts, proof)
-    if options.write:
-        certificates.write(certificates.OURS, entries)
     return int(failed > 0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xductor.ir.operations import SchemaOp, TorchOp
 
-_ALWAYS = (
+EXCHANGEABLE = (
     "aten.mul.Tensor",
     "aten.maximum.default",
     "aten.minimum.default",
@@ -24,7 +24,7 @@ _ALWAYS = (
     "pyfn.torch.mul",
 )
 #: `x + alpha * y` commutes where alpha is 1.
-_WITH_ALPHA = ("aten.add.Tensor", "pyfn.operator.add", "pyfn.torch.add")
+WITH_UNIT_ALPHA = ("aten.add.Tensor", "pyfn.operator.add", "pyfn.torch.add")
 
 
 def swappable(cls: type[TorchOp]) -> tuple[int | str, int | str] | None:
@@ -32,7 +32,7 @@ def swappable(cls: type[TorchOp]) -> tuple[int | str, int | str] | None:
 
     `maximum` and `minimum` commute because all NaN are one value.
     """
-    if cls.name not in _ALWAYS and cls.name not in _WITH_ALPHA:
+    if cls.name not in EXCHANGEABLE and cls.name not in WITH_UNIT_ALPHA:
         return None
     if issubclass(cls, SchemaOp):
         return (0, 1)
@@ -49,7 +49,7 @@ _PYTHON_NAMES: dict[str, tuple[str, str]] = {
 
 def needs_unit_alpha(cls: type[TorchOp]) -> bool:
     """Whether the exchange holds only where `alpha` is 1."""
-    return cls.name in _WITH_ALPHA
+    return cls.name in WITH_UNIT_ALPHA
 
 
-__all__ = ["needs_unit_alpha", "swappable"]
+__all__ = ["EXCHANGEABLE", "WITH_UNIT_ALPHA", "needs_unit_alpha", "swappable"]

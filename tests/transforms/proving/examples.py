@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from xductor import EXACT, REASSOCIATES, UP_TO_ZERO_SIGN, Proof, Rewrite, Scalar, Tensor, all_of
+from xductor import EXACT, REASSOCIATES, UP_TO_ZERO_SIGN, Proof, Rewrite, Tensor, all_of
 from xductor.ir import aten, prims
 from xductor.transforms.rewriting.decisions import known, no
 
@@ -80,7 +80,7 @@ class BmmToMm(Joint):
 
 
 class BmmForgotten(BmmToMm):
-    def where(self) -> Any:
+    def where(self, a: Tensor, b: Tensor) -> Any:
         return True
 
 
@@ -103,7 +103,7 @@ class SliceOfSlice(Joint):
 
 
 class SliceOfSliceForgotten(SliceOfSlice):
-    def where(self) -> Any:
+    def where(self, a: int, b: int) -> Any:
         return True
 
 
@@ -119,10 +119,10 @@ class CatOfSplit(Joint):
 class ScaleTwice(Joint):
     """A product of scalars that may be any is rounded otherwise."""
 
-    def pattern(self, x: Tensor, a: Scalar, b: Scalar) -> Any:
+    def pattern(self, x: Tensor, a: float, b: float) -> Any:
         return aten.mul(aten.mul(x, a), b)
 
-    def replacement(self, x: Tensor, a: Scalar, b: Scalar) -> Any:
+    def replacement(self, x: Tensor, a: float, b: float) -> Any:
         return aten.mul(x, a * b)
 
 

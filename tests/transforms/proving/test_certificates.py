@@ -1,0 +1,99 @@
+"""Certificates: one of each rewrite and rule as it is now, and none of what has changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xductor
+from tests.transforms.proving.examples import TimesOne
+from xductor import Tensor
+from xductor.backend.cli.prove import subjects
+from xductor.ir import aten
+from xductor.transforms import registry
+from xductor.transforms.proving import certificates
+from xductor.transforms.proving.certificates import Cache, certificate_of, is_current
+from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
+from xductor.transforms.proving.subjects import RewriteSubject
+
+ENTRIES = certificates.read(certificates.OURS)
+
+
+def test_every_rewrite_and_rule_has_a_certificate_of_its_code() -> None:
+    missing = certificates.missing(subjects([]), ENTRIES)
+    assert not missing, f"changed or new: {missing}; run: xductor prove --write"
+
+
+def test_none_is_refuted() -> None:
+    counts = Counter(entry["status"] for entry in ENTRIES.values())
+    assert set(counts) <= {"proved", "proved up to re-association", "bounded", "validated"}
+
+
+def test_nearly_all_that_move_data_or_compute_single_elements_are_proved() -> None:
+    ours = {name: entry for name, entry in ENTRIES.items() if "pad_" not in name}
+    proved = [name for name, entry in ours.items() if entry["status"] == "proved"]
+    assert len(proved) >= 0.9 * len(ours), set(ours) - set(proved)
+
+
+def test_numerics_are_what_the_proof_needed() -> None:
+    order = ("exact", "exact up to the sign of zero", "reassociates", "drops a rounding")
+    for name, entry in ENTRIES.items():
+        if entry["status"] == "proved" and entry["declared"] in order:
+            assert order.index(entry["needed"]) <= order.index(entry["declared"]), name
+
+
+def test_a_proof_is_not_of_a_changed_rewrite(tmp_path: Path) -> None:
+    subject = RewriteSubject(TimesOne())
+    entry = certificate_of(subject, xductor.prove(TimesOne))
+    assert is_current(subject, entry)
+
+    class Changed(TimesOne):
+        def replacement(self, x: Tensor) -> Any:
+            return aten.clone(x)
+
+    assert not is_current(RewriteSubject(Changed()), entry)
+    assert not is_current(subject, entry | {"meanings": {"aten.mul.Tensor": "another"}})
+
+
+def test_what_is_not_decided_is_not_kept(tmp_path: Path) -> None:
+    cache, subject = Cache(tmp_path), RewriteSubject(TimesOne())
+    proof = xductor.prove(TimesOne)
+    cache.put(subject, proof)
+    kept = cache.get(subject)
+    assert kept is not None
+    assert kept.cached
+    assert (kept.status, kept.dtypes) == (proof.status, proof.dtypes)
+    other = Cache(tmp_path / "other")
+    proof.status = "validated"
+    other.put(subject, proof)
+    assert other.get(subject) is None
+
+
+def _one(x: int) -> int:
+    """A docstring."""
+    return _two(x) + 1
+
+
+def _two(x: int) -> int:
+    return x * 2
+
+
+def test_a_hash_knows_what_a_function_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hash_of([_one])
+    assert before == hash_of([_one])
+
+    def _other(x: int) -> int:
+        return x * 3
+
+    monkeypatch.setitem(_one.__globals__, "_two", _other)
+    assert hash_of([_one]) != before
+    assert hash_of_meaning("aten.add.Tensor") != hash_of_meaning("aten.sub.Tensor")
+
+
+def test_the_table_of_passes_shows_it() -> None:
+    row = registry.row("pointless_view")
+    assert registry.proof_of(row) == "proved"
+    assert "proof" in registry.table().splitlines()[0]

@@ -1,0 +1,60 @@
+"""Operands that matching exchanges: what is computed then has the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import xductor
+from tests.transforms.proving.examples import Joint
+from xductor import Tensor
+from xductor.ir import aten, prims
+from xductor.transforms.rewriting import commutativity
+from xductor.transforms.rewriting.patterns import in_order
+
+_LIBRARIES = {"aten": aten, "prims": prims}
+NAMES = [
+    name
+    for name in (*commutativity.EXCHANGEABLE, *commutativity.WITH_UNIT_ALPHA)
+    if name.partition(".")[0] in _LIBRARIES
+]
+
+
+def _function(name: str) -> Any:
+    library, op, overload = name.split(".")
+    return getattr(getattr(_LIBRARIES[library], op), overload)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_exchanged_operands_give_the_same_bits(name: str) -> None:
+    call = _function(name)
+
+    class Exchanged(Joint):
+        def pattern(self, x: Tensor, y: Tensor) -> Any:
+            return in_order(call(x, y))
+
+        def where(self, x: Tensor, y: Tensor) -> Any:
+            return x.ndim <= 1 and y.ndim <= 1 and x.dtype == y.dtype
+
+        def replacement(self, x: Tensor, y: Tensor) -> Any:
+            return call(y, x)
+
+    proof = xductor.prove(Exchanged, seconds=60)
+    assert proof.status == "proved", proof
+
+
+def test_products_with_a_wider_number_of_no_dims_are_rounded_by_their_order() -> None:
+    """A kernel on the CPU keeps its second operand wide if that has no dims, and not its first."""
+
+    class Exchanged(Joint):
+        def pattern(self, x: Tensor, y: Tensor) -> Any:
+            return in_order(aten.mul(x, y))
+
+        def replacement(self, x: Tensor, y: Tensor) -> Any:
+            return aten.mul(y, x)
+
+    proof = xductor.prove(Exchanged)
+    assert proof.counter_example is not None
+    dtypes = {one.dtype for one in proof.counter_example.inputs.values()}
+    assert len(dtypes) == 2
