@@ -12,15 +12,20 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import torch
+
 from xductor.ir.meaning.kernels import PREFIX, definition_of
 from xductor.ir.meaning.scalars import fn
 from xductor.ir.meaning.terms import (
+    BOOL,
+    COMMUTATIVE,
     INT,
     TRUE,
     Term,
     add,
     as_int,
     both,
+    cast,
     constant,
     constant_value,
     either,
@@ -90,26 +95,39 @@ class SumComparison(Comparison):
     """As `Comparison`, where sums may be taken in any order."""
 
     def _leaf(self, a: Term, b: Term) -> Answer:
-        if self._alike(a, b):
-            return "equal"
-        if a.sort == b.sort and a.sort != INT and self._same_sums(a, b):
+        if self._equal_parts(a, b):
             return "equal"
         return super()._leaf(a, b)
 
     def _alike(self, a: Term, b: Term) -> bool:
+        """As without re-association; floats whatever they are rounded to on the way."""
         if a is b:
             return True
-        if a.op == b.op == "call" and a.args[0] in ("add", "mul", "max", "min"):
-            # Operands that may be exchanged.
-            pairs = (a.args[1:], b.args[1:], b.args[:0:-1])
-            return any(
-                a.args[0] == b.args[0] and all(map(self._equal_parts, pairs[0], other))
-                for other in pairs[1:]
-            )
+        if not (is_float(a) and is_float(b)):
+            return super()._alike(a, b)
+        a, b = _stripped(a), _stripped(b)
+        known = constant_value(a)
+        if known is not None:
+            return known == constant_value(b)
+        if a.op == b.op == "fold":
+            return self._folds_alike(a, b)
+        if a.op == b.op == "call":
+            return self._calls_alike(a, b)
         return super()._alike(a, b)
 
+    def _calls_alike(self, a: Term, b: Term) -> bool:
+        name, *left = a.args
+        if name != b.args[0] or len(a.args) != len(b.args):
+            return False
+        right = list(b.args[1:])
+        orders = (right, right[::-1]) if name in COMMUTATIVE else (right,)
+        return any(all(map(self._equal_parts, left, order)) for order in orders)
+
     def _equal_parts(self, a: Term, b: Term) -> bool:
-        return self._alike(a, b) or (a.sort == b.sort and self._same_sums(a, b))
+        if self._alike(a, b):
+            return True
+        comparable = a.sort == b.sort or (is_float(a) and is_float(b))
+        return comparable and a.sort not in (INT, BOOL) and self._same_sums(a, b)
 
     def _folds_alike(self, a: Term, b: Term) -> bool:
         if a.args[0] != b.args[0]:
@@ -152,7 +170,7 @@ class SumComparison(Comparison):
         left, right = ([one for one in side if one is not None] for side in (left, right))
         if left == [] == right:
             return self._by_sums(True)
-        if len(left) == len(right) == 1 and _is_trivial(left[0]) and _is_trivial(right[0]):
+        if _is_whole(left, a) and _is_whole(right, b):
             return False  # nothing was taken apart
         return self._by_sums(self._matched(left, right))
 
@@ -235,6 +253,9 @@ class SumComparison(Comparison):
         op, args = item.op, item.args
         if op == "ite" and not has_elements(args[0]):
             return self._cases(*args)
+        if op == "cast" and args[0].op == "ite" and not has_elements(args[0].args[0]):
+            condition, yes, no = args[0].args
+            return self._cases(condition, _cast(yes, item), _cast(no, item))
         if op == "fold" and args[0] == "sum":
             return self._folded(item)
         if op == "call" and (is_float(item) or args[0] in ("add", "sub", "mul", "neg")):
@@ -372,9 +393,9 @@ def _is_summed(item: Term) -> bool:
     return item.op == "call" and item.args[0] in ("add", "sub", "mul", "neg", "div")
 
 
-def _is_trivial(product: Product) -> bool:
-    plain = not (product.indices or product.numbers or product.guards)
-    return plain and len(product.factors) == 1
+def _is_whole(products: Sequence[Product], item: Term) -> bool:
+    """Whether a term is the one product that it is made of."""
+    return list(products) == [Product((_stripped(item),))]
 
 
 def _is_one(item: Term) -> bool:
@@ -395,6 +416,10 @@ def _stripped(item: Term) -> Term:
 
 def _negated(products: Iterable[Product]) -> list[Product]:
     return [replace(one, numbers=(*one.numbers, -1.0)) for one in products]
+
+
+def _cast(item: Term, like: Term) -> Term:
+    return cast(item, torch.bool if like.sort == BOOL else like.sort)  # type: ignore[arg-type]
 
 
 _serial = itertools.count()
