@@ -1,0 +1,54 @@
+"""One application of a procedural pass: the graph before and after, for all sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+import xductor
+from xductor.transforms.proving.module_pairs import prove_modules
+from xductor.transforms.registry import typed_class
+
+aten = torch.ops.aten
+
+
+def module_of(function: Any, *inputs: torch.Tensor) -> Any:
+    return xductor.from_fx(make_fx(function, tracing_mode="symbolic")(*inputs), "joint")
+
+
+def before_and_after(name: str, function: Any, *inputs: torch.Tensor) -> tuple[Any, Any]:
+    """A graph with symbolic sizes, and what a pass makes of it."""
+    before = module_of(function, *inputs)
+    after = before.clone()
+    assert typed_class(name)().rewrite(after)
+    return before, after
+
+
+def test_an_application_of_remove_no_ops_is_proved() -> None:
+    def product(x: torch.Tensor) -> torch.Tensor:
+        return aten.sin(aten.mul(x, aten.full(x.shape, 1.0, dtype=x.dtype)))
+
+    pair = before_and_after("remove_no_ops", product, torch.randn(3, 5))
+    proof = prove_modules(*pair, name="remove_no_ops")
+    assert proof.status == "proved", proof
+    assert proof.needed == "exact"
+
+
+def test_an_application_of_remove_noop_ops_is_proved() -> None:
+    def sliced(x: torch.Tensor) -> torch.Tensor:
+        return aten.relu(aten.slice(x, 0, 0, 2**63 - 1))
+
+    pair = before_and_after("remove_noop_ops", sliced, torch.randn(3, 5))
+    assert prove_modules(*pair, name="remove_noop_ops").status == "proved"
+
+
+def test_a_wrong_application_is_refuted() -> None:
+    x = torch.randn(3, 5)
+    before = module_of(lambda x: aten.add(x, aten.full(x.shape, 0.0, dtype=x.dtype)), x)
+    after = module_of(lambda x: aten.clone(x), x)
+    proof = prove_modules(before, after)
+    assert proof.status == "refuted", proof
+    assert proof.counter_example is not None
+    assert "expected 0.0, found -0.0" in proof.counter_example.problem
