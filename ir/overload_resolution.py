@@ -188,6 +188,8 @@ def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
 
     scores = [score(call) for call in calls]
     best = [call for call, one in zip(calls, scores, strict=True) if one == max(scores)]
+    if len(best) > 1:  # dims are not meant by name unless they are named
+        best = [call for call in best if "name" not in _overload_name(call).lower()] or best
     if len(best) > 1:
         listed = "\n  ".join(str(call.cls.target._schema) for call in best)
         raise TypeError(
@@ -195,6 +197,10 @@ def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
             f"{best[0].cls.name}(...):\n  {listed}"
         )
     return best
+
+
+def _overload_name(call: BoundCall) -> str:
+    return call.cls.name.rpartition(".")[2]
 
 
 def _no_fit(

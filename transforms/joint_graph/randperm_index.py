@@ -17,7 +17,7 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 def _permutation(count: Any) -> Any:
     """A random permutation, or a slice of it; what it is used for otherwise does not matter."""
-    whole = shared(aten.randperm.default(count, dtype=..., layout=..., device=..., pin_memory=...))
+    whole = shared(aten.randperm.default(count, layout=..., device=..., pin_memory=...))
     return one_of(shared(aten.slice.Tensor(whole, 0, ..., ..., ...)), whole)
 
 

@@ -32,6 +32,10 @@ class Unbuildable(Exception):
     """A replacement cannot be made for this match; the message says why."""
 
 
+class NeedsGuard(Unbuildable):
+    """It could be made if a fact about the symbols were known that is not known."""
+
+
 class ReplacementBuilder:
     """Makes ops at the call of op functions. `made` has them in order.
 
@@ -88,7 +92,7 @@ class ReplacementBuilder:
             raise Unbuildable(f"the result type of {cls.name} is not known: {error}") from error
         if found.assumed or found.equated:
             assumed = [*found.assumed, *[f"{name} == {e}" for name, e in found.equated]]
-            raise Unbuildable(f"{cls.name} needs a new guard: {', '.join(assumed)}")
+            raise NeedsGuard(f"{cls.name} needs a new guard: {', '.join(assumed)}")
         if found.fresh:
             raise Unbuildable(f"{cls.name} makes a new unbacked symbol")
         structure = None
@@ -184,4 +188,4 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-__all__ = ["ReplacementBuilder", "Unbuildable"]
+__all__ = ["NeedsGuard", "ReplacementBuilder", "Unbuildable"]

@@ -29,7 +29,7 @@ from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import ADMITTED, Policy
 from xductor.transforms.op_effects import Bodies, arguments_of
-from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
+from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,
     Violation,
@@ -280,6 +280,8 @@ class _Walk:
             return match is not None and self._apply(one, compiled, match)
         except (Declined, Undecided) as refusal:
             self._tell(one, op, refusal)
+        except NeedsGuard as error:  # a circumstance of the graph, not a fault of the rewrite
+            self._tell(one, op, Declined(str(error)))
         except RewritesFeedEachOther as error:
             if self.driver.watch.report is None:
                 raise
