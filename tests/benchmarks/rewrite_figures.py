@@ -111,8 +111,11 @@ def matching(gm: fx.GraphModule, repeats: int) -> float:
 def walk(gm: fx.GraphModule, repeats: int) -> float:
     """One walk with all rewrites of the joint stage over a graph that has had one, in copies."""
     module = from_fx(gm, "joint", subgraphs="declare")
-    joint = RewritePass.of(registry.declared_rewrites("joint"), "fast")
+    # What keeps its own pattern for rows that are not finite would apply in each walk.
+    ones = [one for one in registry.declared_rewrites("joint") if not one.once]
+    joint = RewritePass.of(ones, "fast")
     joint.rewrite(module)
+    assert joint.rewrite(module) == 0
     works: dict[str, Work] = {
         "graph_copy": lambda: fx.Graph().graph_copy(gm.graph, {}),
         "walk": lambda: joint.rewrite(module),
