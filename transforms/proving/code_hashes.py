@@ -54,7 +54,9 @@ def _visit(function: FunctionType, home: str, seen: dict[str, str]) -> None:
     seen[name] = _text(function)
     for key, used in _names(function):
         _reach(used, home, seen)
-        constant = _constant(used, home, seen)
+        plain = key.rpartition(".")[2].strip("_")
+        # What is no constant by its name is a register or a cache, and changes as it is used.
+        constant = _constant(used, home, seen) if plain.isupper() or "." in key else ""
         if constant:
             seen[f"{function.__module__}.{key}"] = constant
 
