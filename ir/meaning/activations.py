@@ -17,7 +17,6 @@ from xductor.ir.meaning.elementwise import (
     pointwise,
     smaller,
     unary,
-    where,
 )
 from xductor.ir.meaning.kernels import by_kernel
 from xductor.ir.meaning.registry import meaning
@@ -31,6 +30,7 @@ from xductor.ir.meaning.scalars import (
     number_as,
     wide,
 )
+from xductor.ir.meaning.selection import where
 from xductor.ir.meaning.terms import (
     FALSE,
     Term,

@@ -25,7 +25,6 @@ from xductor.ir.meaning.scalars import (
     is_nan,
     joint_dtype,
     known_dtype,
-    nonzero,
     number_as,
     wide,
 )
@@ -453,39 +452,6 @@ def _float_only(world: World, x: TensorValue, name: str) -> TensorValue:
     if not x.dtype.is_floating_point:
         raise Illegal(f"{name.removeprefix('u.')} of what is no float")
     return unary(world, x, lambda item: call(name, (item,), item.sort))
-
-
-@meaning("aten.where.self")
-def where(world: World, condition: TensorValue, a: TensorValue, b: TensorValue) -> TensorValue:
-    if condition.dtype not in (torch.bool, torch.uint8):
-        raise Illegal("where: the condition is no bool")
-    dtype = joint_dtype((a, b))
-    shape = broadcast_shape(world, [condition.shape, a.shape, b.shape])
-    asked, yes, no = (broadcast_to(world, one, shape) for one in (condition, a, b))
-
-    def element(index: Sequence[Term]) -> Term:
-        return ite(
-            nonzero(asked.element(index)),
-            converted(yes.element(index), a.dtype, dtype),
-            converted(no.element(index), b.dtype, dtype),
-        )
-
-    return TensorValue(shape, dtype, element, device=a.device, on_dtype=a.on_dtype)
-
-
-@meaning("aten.masked_fill.Scalar")
-def masked_fill(world: World, x: TensorValue, mask: TensorValue, value: Any) -> TensorValue:
-    if mask.dtype is not torch.bool:
-        raise Illegal("masked_fill: the mask is no bool")
-    dtype = known_dtype(x.dtype)
-    shape = broadcast_shape(world, [x.shape, mask.shape])
-    wide_x, wide_mask = broadcast_to(world, x, shape), broadcast_to(world, mask, shape)
-    filled = number_as(value, dtype)
-
-    def element(index: Sequence[Term]) -> Term:
-        return ite(wide_mask.element(index), filled, wide_x.element(index))
-
-    return TensorValue(shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
 
 
 def _bitwise(name: str) -> Callable[[World, TensorValue, Any], TensorValue]:

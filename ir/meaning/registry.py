@@ -15,6 +15,7 @@ _FAMILIES = (
     "joins",
     "creation",
     "elementwise",
+    "selection",
     "comparisons",
     "casts",
     "products",

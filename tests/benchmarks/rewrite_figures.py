@@ -24,9 +24,28 @@ LIMITS = {
 
 NODE_SECONDS = 22e-6
 
-_ROOTS = (
-    "add sub mul div mm bmm view permute expand sum sin cos tan exp log neg abs relu sigmoid tanh"
-).split()
+_ROOTS = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "mm",
+    "bmm",
+    "view",
+    "permute",
+    "expand",
+    "sum",
+    "sin",
+    "cos",
+    "tan",
+    "exp",
+    "log",
+    "neg",
+    "abs",
+    "relu",
+    "sigmoid",
+    "tanh",
+]
 _FIRST_ARGUMENTS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "mm": 1, "bmm": 1}
 
 

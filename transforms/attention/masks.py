@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 from xductor.ir.facts import Facts
 from xductor.ir.types import Dim
 from xductor.transforms.attention.building import Torch, regrouped, side_by_side
-from xductor.transforms.attention.known_values import Choice, KnownValues, as_choice, renumbered
+from xductor.transforms.attention.known import Choice, as_choice, renumbered
+from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.parts import Added, Attention, Kept, Mask, NotAttention, Place
 from xductor.transforms.attention.predicates import (
     ALWAYS,

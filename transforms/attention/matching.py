@@ -12,7 +12,8 @@ from xductor.ir.operations import TorchOp
 from xductor.ir.types import Dim
 from xductor.transforms.attention.axes import View, identity
 from xductor.transforms.attention.contraction import Contraction, contraction
-from xductor.transforms.attention.known_values import KnownValues, as_choice
+from xductor.transforms.attention.known import as_choice
+from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.parts import (
     Added,
     Attention,

@@ -9,12 +9,9 @@ kernels do on their own are dropped.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import torch
-
-from xductor.ir.meaning.kernels import PREFIX, definition_of
 from xductor.ir.meaning.scalars import fn
 from xductor.ir.meaning.terms import (
     BOOL,
@@ -25,17 +22,12 @@ from xductor.ir.meaning.terms import (
     add,
     as_int,
     both,
-    cast,
     constant,
     constant_value,
-    either,
     integer,
     le,
-    make,
     mul,
     negation,
-    parts,
-    polynomial,
     substitute,
     var,
     within,
@@ -43,6 +35,21 @@ from xductor.ir.meaning.terms import (
 from xductor.transforms.proving.equality import Answer, Comparison
 from xductor.transforms.proving.roundings import is_float
 from xductor.transforms.proving.solver import has_elements
+from xductor.transforms.proving.summed_products import (
+    Product,
+    bound_of,
+    cast_like,
+    equivalent,
+    fresh,
+    is_one,
+    join_indices,
+    mentions,
+    negated,
+    renamed,
+    reordered,
+    split_index,
+    stripped,
+)
 
 AXIOMS = (
     "sums of floats may be taken in any order, and products be distributed over them",
@@ -50,41 +57,8 @@ AXIOMS = (
     "softmax, logsumexp, variances and scatter_add are what their definitions say",
 )
 
-#: Kernels that show the same NaN and infinities as their definitions.
-DEFINED = ("softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add")
 
 _MOST_PRODUCTS = 64
-
-
-@dataclass(frozen=True)
-class Product:
-    """A product of atoms, summed over indices, where guards hold.
-
-    - `indices`: the names and sizes of what it is summed over.
-    - `guards`: conditions on indices alone.
-    - `numbers`: constant factors other than one.
-    """
-
-    factors: tuple[Term, ...] = ()
-    numbers: tuple[float, ...] = ()
-    indices: tuple[tuple[str, Term], ...] = ()
-    guards: tuple[Term, ...] = ()
-
-    def times(self, other: Product) -> Product:
-        return Product(
-            (*self.factors, *other.factors),
-            (*self.numbers, *other.numbers),
-            (*self.indices, *other.indices),
-            (*self.guards, *other.guards),
-        )
-
-    def replaced(self, values: dict[Term, Term]) -> Product:
-        return replace(
-            self,
-            factors=tuple([substitute(one, values) for one in self.factors]),
-            guards=tuple([substitute(one, values) for one in self.guards]),
-            indices=tuple([(name, substitute(size, values)) for name, size in self.indices]),
-        )
 
 
 class _TooMany(Exception):
@@ -105,7 +79,7 @@ class SumComparison(Comparison):
             return True
         if not (is_float(a) and is_float(b)):
             return super()._alike(a, b)
-        a, b = _stripped(a), _stripped(b)
+        a, b = stripped(a), stripped(b)
         known = constant_value(a)
         if known is not None:
             return known == constant_value(b)
@@ -134,7 +108,7 @@ class SumComparison(Comparison):
             return False
         if a.args[0] == "sum":
             return self._same_sums(a, b)
-        return any(self._folds_in_order(a, one) for one in _reordered(b))
+        return any(self._folds_in_order(a, one) for one in reordered(b))
 
     def _folds_in_order(self, a: Term, b: Term) -> bool:
         """Reductions over equal extents, in this order, whose bodies are equal at each index."""
@@ -215,7 +189,7 @@ class SumComparison(Comparison):
         with self.assumptions.under(*ranges):
             same = both(*a.guards), both(*b.guards)
             if same[0] is not same[1] and not (
-                self.assumptions.implies(_equivalent(*same)) and not has_elements(both(*same))
+                self.assumptions.implies(equivalent(*same)) and not has_elements(both(*same))
             ):
                 return False
             with self.assumptions.under(*a.guards):
@@ -237,7 +211,7 @@ class SumComparison(Comparison):
         if a.sort != b.sort and not (is_float(a) and is_float(b)):
             return False
         if is_float(a) and is_float(b):
-            a, b = _stripped(a), _stripped(b)
+            a, b = stripped(a), stripped(b)
         inner = self._inner()
         found = inner._alike(inner.settled(a), inner.settled(b))
         self.verdict.engines |= inner.verdict.engines
@@ -246,7 +220,7 @@ class SumComparison(Comparison):
     # Taking apart.
 
     def _products(self, item: Term) -> list[Product]:
-        item = _stripped(item)
+        item = stripped(item)
         known = constant_value(item)
         if known is not None:
             return [] if known == 0 else [Product(numbers=() if known == 1 else (float(known),))]
@@ -255,7 +229,7 @@ class SumComparison(Comparison):
             return self._cases(*args)
         if op == "cast" and args[0].op == "ite" and not has_elements(args[0].args[0]):
             condition, yes, no = args[0].args
-            return self._cases(condition, _cast(yes, item), _cast(no, item))
+            return self._cases(condition, cast_like(yes, item), cast_like(no, item))
         if op == "fold" and args[0] == "sum":
             return self._folded(item)
         if op == "call" and (is_float(item) or args[0] in ("add", "sub", "mul", "neg")):
@@ -270,12 +244,12 @@ class SumComparison(Comparison):
         if name == "add":
             return self._products(items[0]) + self._products(items[1])
         if name == "sub":
-            return self._products(items[0]) + _negated(self._products(items[1]))
+            return self._products(items[0]) + negated(self._products(items[1]))
         if name == "neg":
-            return _negated(self._products(items[0]))
+            return negated(self._products(items[0]))
         if name == "mul":
             return self._multiplied(*items)
-        if name == "div" and not _is_one(items[0]):
+        if name == "div" and not is_one(items[0]):
             one = constant(1, items[0].sort)  # type: ignore[arg-type]
             return self._multiplied(items[0], fn("div", one, items[1]))
         return None
@@ -286,7 +260,7 @@ class SumComparison(Comparison):
         if not left and not right:
             return []
         zero = [Product(numbers=(0.0,))]
-        return [_renamed(one).times(_renamed(two)) for one in left or zero for two in right or zero]
+        return [renamed(one).times(renamed(two)) for one in left or zero for two in right or zero]
 
     def _cases(self, condition: Term, yes: Term, no: Term) -> list[Product]:
         found: list[Product] = []
@@ -296,7 +270,7 @@ class SumComparison(Comparison):
 
     def _folded(self, item: Term) -> list[Product]:
         _, binders, sizes, body = item.args
-        names = [_fresh() for _ in binders]
+        names = [fresh() for _ in binders]
         renamed = substitute(
             body, {var(k): var(name) for k, name in zip(binders, names, strict=True)}
         )
@@ -333,8 +307,8 @@ class SumComparison(Comparison):
         return (
             self._without_known(product)
             or self._narrowed(product)
-            or _split(product)
-            or _joined(product)
+            or split_index(product)
+            or join_indices(product)
         )
 
     def _without_known(self, product: Product) -> Product | None:
@@ -356,8 +330,8 @@ class SumComparison(Comparison):
         """A guard `k < n` or `k >= n` as a smaller range of `k`; `k == n` as that one index."""
         for place, guard in enumerate(product.guards):
             for name, size in product.indices:
-                bound = _bound(guard, var(name))
-                if bound is None or any(_mentions(bound[1], var(n)) for n, _ in product.indices):
+                bound = bound_of(guard, var(name))
+                if bound is None or any(mentions(bound[1], var(n)) for n, _ in product.indices):
                     continue
                 rest = replace(
                     product, guards=(*product.guards[:place], *product.guards[place + 1 :])
@@ -382,12 +356,8 @@ class SumComparison(Comparison):
         return None
 
 
-def _equivalent(a: Term, b: Term) -> Term:
-    return both(either(negation(a), b), either(negation(b), a))
-
-
 def _is_summed(item: Term) -> bool:
-    item = _stripped(item)
+    item = stripped(item)
     if item.op == "fold":
         return item.args[0] == "sum"
     return item.op == "call" and item.args[0] in ("add", "sub", "mul", "neg", "div")
@@ -395,136 +365,7 @@ def _is_summed(item: Term) -> bool:
 
 def _is_whole(products: Sequence[Product], item: Term) -> bool:
     """Whether a term is the one product that it is made of."""
-    return list(products) == [Product((_stripped(item),))]
-
-
-def _is_one(item: Term) -> bool:
-    return constant_value(item) == 1
-
-
-def _stripped(item: Term) -> Term:
-    """A float without casts from floats, and without the kernel that computes it."""
-    while True:
-        if item.op == "cast" and is_float(item) and is_float(item.args[0]):
-            item = item.args[0]
-            continue
-        definition = definition_of(item)
-        if definition is None or item.args[0].removeprefix(PREFIX) not in DEFINED:
-            return item
-        item = definition
-
-
-def _negated(products: Iterable[Product]) -> list[Product]:
-    return [replace(one, numbers=(*one.numbers, -1.0)) for one in products]
-
-
-def _cast(item: Term, like: Term) -> Term:
-    return cast(item, torch.bool if like.sort == BOOL else like.sort)  # type: ignore[arg-type]
-
-
-_serial = itertools.count()
-
-
-def _fresh() -> str:
-    return f"s{next(_serial)}"
-
-
-def _renamed(product: Product) -> Product:
-    """With indices of its own, so that it can stand beside any other."""
-    if not product.indices:
-        return product
-    names = {name: _fresh() for name, _ in product.indices}
-    moved = product.replaced({var(name): var(new) for name, new in names.items()})
-    return replace(moved, indices=tuple([(names[name], size) for name, size in moved.indices]))
-
-
-def _mentions(item: Term, variable: Term) -> bool:
-    return item is variable or any(_mentions(part, variable) for part in parts(item))
-
-
-def _bound(guard: Term, variable: Term) -> tuple[str, Term] | None:
-    """`below n`, `from n` or `is n`, where a guard says that of a variable; else None."""
-    if guard.op not in ("nonneg", "zero"):
-        return None
-    whole = polynomial(guard.args[0])
-    own = whole.get((variable,))
-    rest = add(guard.args[0], mul(-1 if own == 1 else 1, variable))
-    if own not in (1, -1) or _mentions(rest, variable):
-        return None
-    if guard.op == "zero":
-        return "is", mul(-1, rest) if own == 1 else rest
-    return ("from", mul(-1, rest)) if own == 1 else ("below", add(rest, 1))
-
-
-def _walk(items: Iterable[Term]) -> Iterator[Term]:
-    seen: set[Term] = set()
-    pending = list(items)
-    while pending:
-        one = pending.pop()
-        if one not in seen:
-            seen.add(one)
-            yield one
-            pending.extend(parts(one))
-
-
-def _split(product: Product) -> Product | None:
-    """An index of which only the digits are used becomes an index for each digit."""
-    for name, size in product.indices:
-        variable = var(name)
-        digits = [
-            one
-            for one in _walk((*product.factors, *product.guards))
-            if one.op == "digit" and one.args[0] is variable
-        ]
-        if not digits:
-            continue
-        sizes: tuple[Term, ...] = digits[0].args[2]
-        if any(one.args[2] != sizes for one in digits) or mul(*sizes) is not size:
-            continue
-        names = [_fresh() for _ in sizes]
-        moved = product.replaced({one: var(names[one.args[1]]) for one in digits})
-        if any(_mentions(one, variable) for one in (*moved.factors, *moved.guards)):
-            continue
-        others = tuple([one for one in moved.indices if one[0] != name])
-        return replace(moved, indices=(*others, *zip(names, sizes, strict=True)))
-    return None
-
-
-def _joined(product: Product) -> Product | None:
-    """Indices that are only used as the digits of one number become that number."""
-    extents = dict(product.indices)
-    for one in _walk((*product.factors, *product.guards)):
-        if one.op != "linear":
-            continue
-        entries, sizes = one.args
-        names = [entry.args[0] if entry.op == "var" else "" for entry in entries]
-        if len(set(names)) != len(names) or any(name not in extents for name in names):
-            continue
-        if any(extents[n] is not size for n, size in zip(names, sizes, strict=True)):
-            continue
-        whole = _fresh()
-        moved = product.replaced({one: var(whole)})
-        if any(_mentions(f, var(n)) for f in (*moved.factors, *moved.guards) for n in names):
-            continue
-        others = tuple([o for o in moved.indices if o[0] not in names])
-        return replace(moved, indices=(*others, (whole, mul(*sizes))))
-    return None
-
-
-def _reordered(item: Term) -> Iterator[Term]:
-    """A fold with its indices in every order."""
-    name, binders, sizes, body = item.args
-    for order in itertools.permutations(range(len(binders))):
-        yield make(
-            "fold",
-            (
-                name,
-                tuple([binders[k] for k in order]),
-                tuple([sizes[k] for k in order]),
-                body,
-            ),
-            item.sort,
-        )
+    return list(products) == [Product((stripped(item),))]
 
 
 __all__ = ["AXIOMS", "SumComparison"]

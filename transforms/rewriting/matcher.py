@@ -11,14 +11,19 @@ from typing import Any, cast
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.arguments import FunctionArg, ListArg, Pack, Ref, SizeArg, same_constant
-from xductor.ir.expressions import SymExpr
+from xductor.ir.arguments import Ref, same_constant
 from xductor.ir.facts import Facts
-from xductor.ir.op_functions import OpFunction, OverloadFunction
 from xductor.ir.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.python_call_binding import bind_call
-from xductor.ir.types import SymBoolType, SymFloatType, SymIntType, TensorType
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha
+from xductor.transforms.rewriting.matched_arguments import (
+    ONLY_INT,
+    frozen,
+    has_kind,
+    is_value,
+    plain,
+    same_argument,
+)
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -439,71 +444,11 @@ def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
             for place, item in enumerate(op.args.data)
         }
     assert isinstance(op, RawOp)
-    bound = bind_call(type(op), op.positional, op.keywords, _is_value)
+    bound = bind_call(type(op), op.positional, op.keywords, is_value)
     return {name: plain(item) for name, item in bound.items()}
 
 
-def same_argument(pattern: Any, item: Any) -> bool:
-    """Whether an argument is the constant, or the operator, that a pattern gives for it."""
-    if isinstance(pattern, OpFunction | OverloadFunction):
-        return isinstance(item, FunctionArg) and item.name in {
-            cls.name for cls in pattern.overloads
-        } | {f"torch.ops.{cls.name}" for cls in pattern.overloads}
-    return not isinstance(item, SSAValue) and same_constant(pattern, item)
-
-
-def _is_value(item: object) -> bool:
-    return isinstance(item, SSAValue)
-
-
-def plain(item: Any) -> Any:
-    """A list argument as a list, in whatever container the call has it."""
-    if type(item) in _LISTS:
-        return [plain(part) for part in item]
-    return item
-
-
-ONLY_INT = frozenset((int,))
 SIMPLE = frozenset((int, float, bool, str, type(None)))
-_LISTS = (ListArg, SizeArg, Pack, tuple, list)
-
-
-def frozen(item: Any) -> Any:
-    return ListArg([frozen(part) for part in item]) if isinstance(item, list) else item
-
-
-_VALUE_KINDS: dict[str, tuple[type, ...]] = {
-    "tensor": (TensorType,),
-    "int": (SymIntType,),
-    "float": (SymFloatType,),
-    "bool": (SymBoolType,),
-    "scalar": (SymIntType, SymFloatType, SymBoolType),
-}
-_CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int, SymExpr),
-    "float": (float, SymExpr),
-    "bool": (bool,),
-    "scalar": (int, float, bool, complex, SymExpr),
-    "str": (str,),
-}
-
-
-def has_kind(kind: str, item: Any) -> bool:
-    if kind == "tensor":
-        return isinstance(item, SSAValue) and type(item._type) is TensorType
-    if kind == "any":
-        return True
-    if kind == "list[int]" and type(item) is list and ONLY_INT.issuperset(map(type, item)):
-        return True
-    if kind.startswith("list["):
-        return isinstance(item, list) and all(has_kind(kind[5:-1], part) for part in item)
-    if isinstance(item, SSAValue):
-        return isinstance(item.type, _VALUE_KINDS.get(kind, ()))
-    if kind == "int" and isinstance(item, bool):
-        return False
-    if kind in _CONSTANT_KINDS:
-        return isinstance(item, _CONSTANT_KINDS[kind])
-    return kind not in ("tensor",) and (item is not None)
 
 
 __all__ = [

@@ -1,0 +1,212 @@
+"""Sums of products: what a term of floats is up to re-association."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from xductor.ir.meaning.kernels import PREFIX, definition_of
+from xductor.ir.meaning.terms import (
+    BOOL,
+    Term,
+    add,
+    both,
+    cast,
+    constant_value,
+    either,
+    make,
+    mul,
+    negation,
+    parts,
+    polynomial,
+    substitute,
+    var,
+)
+from xductor.transforms.proving.roundings import is_float
+
+#: Kernels that show the same NaN and infinities as their definitions.
+DEFINED = ("softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add")
+
+_serial = itertools.count()
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of atoms, summed over indices, where guards hold.
+
+    - `indices`: the names and sizes of what it is summed over.
+    - `guards`: conditions on indices alone.
+    - `numbers`: constant factors other than one.
+    """
+
+    factors: tuple[Term, ...] = ()
+    numbers: tuple[float, ...] = ()
+    indices: tuple[tuple[str, Term], ...] = ()
+    guards: tuple[Term, ...] = ()
+
+    def times(self, other: Product) -> Product:
+        return Product(
+            (*self.factors, *other.factors),
+            (*self.numbers, *other.numbers),
+            (*self.indices, *other.indices),
+            (*self.guards, *other.guards),
+        )
+
+    def replaced(self, values: dict[Term, Term]) -> Product:
+        return replace(
+            self,
+            factors=tuple([substitute(one, values) for one in self.factors]),
+            guards=tuple([substitute(one, values) for one in self.guards]),
+            indices=tuple([(name, substitute(size, values)) for name, size in self.indices]),
+        )
+
+
+def equivalent(a: Term, b: Term) -> Term:
+    return both(either(negation(a), b), either(negation(b), a))
+
+
+def is_one(item: Term) -> bool:
+    return constant_value(item) == 1
+
+
+def stripped(item: Term) -> Term:
+    """A float without casts from floats, and without the kernel that computes it."""
+    while True:
+        if item.op == "cast" and is_float(item) and is_float(item.args[0]):
+            item = item.args[0]
+            continue
+        definition = definition_of(item)
+        if definition is None or item.args[0].removeprefix(PREFIX) not in DEFINED:
+            return item
+        item = definition
+
+
+def negated(products: Iterable[Product]) -> list[Product]:
+    return [replace(one, numbers=(*one.numbers, -1.0)) for one in products]
+
+
+def cast_like(item: Term, like: Term) -> Term:
+    return cast(item, torch.bool if like.sort == BOOL else like.sort)  # type: ignore[arg-type]
+
+
+def fresh() -> str:
+    return f"s{next(_serial)}"
+
+
+def renamed(product: Product) -> Product:
+    """With indices of its own, so that it can stand beside any other."""
+    if not product.indices:
+        return product
+    names = {name: fresh() for name, _ in product.indices}
+    moved = product.replaced({var(name): var(new) for name, new in names.items()})
+    return replace(moved, indices=tuple([(names[name], size) for name, size in moved.indices]))
+
+
+def mentions(item: Term, variable: Term) -> bool:
+    return item is variable or any(mentions(part, variable) for part in parts(item))
+
+
+def bound_of(guard: Term, variable: Term) -> tuple[str, Term] | None:
+    """`below n`, `from n` or `is n`, where a guard says that of a variable; else None."""
+    if guard.op not in ("nonneg", "zero"):
+        return None
+    whole = polynomial(guard.args[0])
+    own = whole.get((variable,))
+    rest = add(guard.args[0], mul(-1 if own == 1 else 1, variable))
+    if own not in (1, -1) or mentions(rest, variable):
+        return None
+    if guard.op == "zero":
+        return "is", mul(-1, rest) if own == 1 else rest
+    return ("from", mul(-1, rest)) if own == 1 else ("below", add(rest, 1))
+
+
+def walk(items: Iterable[Term]) -> Iterator[Term]:
+    seen: set[Term] = set()
+    pending = list(items)
+    while pending:
+        one = pending.pop()
+        if one not in seen:
+            seen.add(one)
+            yield one
+            pending.extend(parts(one))
+
+
+def split_index(product: Product) -> Product | None:
+    """An index of which only the digits are used becomes an index for each digit."""
+    for name, size in product.indices:
+        variable = var(name)
+        digits = [
+            one
+            for one in walk((*product.factors, *product.guards))
+            if one.op == "digit" and one.args[0] is variable
+        ]
+        if not digits:
+            continue
+        sizes: tuple[Term, ...] = digits[0].args[2]
+        if any(one.args[2] != sizes for one in digits) or mul(*sizes) is not size:
+            continue
+        names = [fresh() for _ in sizes]
+        moved = product.replaced({one: var(names[one.args[1]]) for one in digits})
+        if any(mentions(one, variable) for one in (*moved.factors, *moved.guards)):
+            continue
+        others = tuple([one for one in moved.indices if one[0] != name])
+        return replace(moved, indices=(*others, *zip(names, sizes, strict=True)))
+    return None
+
+
+def join_indices(product: Product) -> Product | None:
+    """Indices that are only used as the digits of one number become that number."""
+    extents = dict(product.indices)
+    for one in walk((*product.factors, *product.guards)):
+        if one.op != "linear":
+            continue
+        entries, sizes = one.args
+        names = [entry.args[0] if entry.op == "var" else "" for entry in entries]
+        if len(set(names)) != len(names) or any(name not in extents for name in names):
+            continue
+        if any(extents[n] is not size for n, size in zip(names, sizes, strict=True)):
+            continue
+        whole = fresh()
+        moved = product.replaced({one: var(whole)})
+        if any(mentions(f, var(n)) for f in (*moved.factors, *moved.guards) for n in names):
+            continue
+        others = tuple([o for o in moved.indices if o[0] not in names])
+        return replace(moved, indices=(*others, (whole, mul(*sizes))))
+    return None
+
+
+def reordered(item: Term) -> Iterator[Term]:
+    """A fold with its indices in every order."""
+    name, binders, sizes, body = item.args
+    for order in itertools.permutations(range(len(binders))):
+        yield make(
+            "fold",
+            (
+                name,
+                tuple([binders[k] for k in order]),
+                tuple([sizes[k] for k in order]),
+                body,
+            ),
+            item.sort,
+        )
+
+
+__all__ = [
+    "Product",
+    "bound_of",
+    "cast_like",
+    "equivalent",
+    "fresh",
+    "is_one",
+    "join_indices",
+    "mentions",
+    "negated",
+    "renamed",
+    "reordered",
+    "split_index",
+    "stripped",
+    "walk",
+]
