@@ -174,8 +174,9 @@ def tensor_of(blob: str, type_: TensorType) -> torch.Tensor:
 
     Raises ValueError where they are more or fewer than the type has, or its sizes are symbolic.
     """
-    size, stride = list(type_.shape), list(type_.stride)
-    if not all(type(number) is int for number in (*size, *stride)):
+    size = [one for one in type_.shape if isinstance(one, int)]
+    stride = [one for one in type_.stride if isinstance(one, int)]
+    if len(size) != type_.rank or len(stride) != type_.rank:
         raise ValueError(f"{type_} has no sizes to read elements for")
     content = bytearray(blob_bytes(blob))
     count = 1

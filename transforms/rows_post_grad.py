@@ -186,8 +186,7 @@ STEP_ROWS = (
     _row("decompose_map_to_while_loop", "map as a while loop.", flag=""),
     _row(
         "view_to_reshape",
-        "view as reshape, so that layouts may change. Inductor runs its own before the stage, in "
-        "every compile; the typed pass is for IR in text.",
+        "view as reshape; in a compile Inductor runs its own, before the stage.",
         kind="procedural",
         flag="",
         factory="post_grad.view_to_reshape:ViewToReshape",
