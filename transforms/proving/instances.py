@@ -117,6 +117,10 @@ class PathWorld:
             raise Pruned("cannot be")
         self.assumptions.add(condition)
 
+    def elements_within(self, index: TensorValue, low: Term, size: Term) -> None:
+        """Nothing holds a target to the indices that its source reads at, so neither is proved."""
+        raise NoMeaning("indices that are data: whether they are in range is not proved")
+
     def require(self, condition: Term, why: str) -> None:
         if self.in_target:
             if condition is not TRUE:
