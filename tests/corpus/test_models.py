@@ -22,7 +22,6 @@ from tests.corpus.model_runs import (
     check_numbers,
 )
 
-
 #: Fused attention rounds elsewhere: compared with double precision, as near as eager is.
 _FUSED_IN_HALF_PRECISION = ("mixed_precision",)
 
