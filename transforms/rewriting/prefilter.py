@@ -18,8 +18,9 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     """
     for root in sorted(index.roots):
         op, target = _node_key(root)
+        devices = frozenset[str]() if on_any_device() else index.devices_of(root)
         for node in graph.find_nodes(op=op, target=target, sort=False):
-            if _may_root(index, root, node) and _is_on(node, index.devices_of(root)):
+            if (not devices or _is_on(node, devices)) and _may_root(index, root, node):
                 return True
     return False
 
@@ -37,7 +38,7 @@ def _is_on(node: Node, devices: frozenset[str]) -> bool:
     """Whether a node's value is on a device of one of these kinds, as far as can be told."""
     value: Any = node.meta.get("val")
     device = getattr(value, "device", None)
-    return not devices or device is None or device.type in devices or on_any_device()
+    return device is None or device.type in devices
 
 
 def _key_of(node: Node) -> tuple[str, Any]:
