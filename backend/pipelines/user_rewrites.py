@@ -16,6 +16,8 @@ from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.typed_pass import TypedPass
 
+_PLACED = "user rewrites by place"
+
 
 def first_rewrites(run: StageRun) -> None:
     """Those that are to run before the stage's own passes."""
@@ -29,8 +31,7 @@ def user_rewrites(run: StageRun) -> None:
 
 def beside_steps(run: StageRun) -> bool:
     """Whether a rewrite is to run before or after some step of the stage."""
-    places = map(placement.place_of, run.settings.rewrites)
-    return any(place.position in ("before", "after") for place in places)
+    return any(place.position in ("before", "after") for place, _ in _placed(run))
 
 
 @contextmanager
@@ -47,17 +48,24 @@ def run_at(run: StageRun, places: Sequence[Place]) -> None:
 
     Declared rewrites that follow each other are applied in one walk.
     """
-    here = [
-        placement.unplaced(item)
-        for item in run.settings.rewrites
-        if run.stage in stages_of(item) and placement.place_of(item) in places
-    ]
+    here = [item for place, item in _placed(run) if place in places]
     for declared, group in groupby(here, lambda one: isinstance(one, Rewrite)):
         if declared:
             _run_declared(run, tuple(group))
         else:
             for one in group:
                 _run_alone(run, one)
+
+
+def _placed(run: StageRun) -> list[tuple[Place, Any]]:
+    """The user's rewrites of the stage with their places, looked up once for all its steps."""
+    if _PLACED not in run.kept:
+        run.kept[_PLACED] = [
+            (placement.place_of(item), placement.unplaced(item))
+            for item in run.settings.rewrites
+            if run.stage in stages_of(item)
+        ]
+    return run.kept[_PLACED]
 
 
 def _run_declared(run: StageRun, rewrites: tuple[Rewrite, ...]) -> None:

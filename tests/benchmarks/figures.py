@@ -26,8 +26,8 @@ LIMITS: Mapping[str, float] = {
     "from_fx": 2.5,
     "verify": 0.3,
     "to_fx": 0.3,
-    "idle joint stage": 0.25,  # 0.1 is the aim
-    "idle typed passes": 0.2,  # 0.1 is the aim
+    "idle joint stage": 0.2,  # 0.1 is the aim
+    "idle typed passes": 0.1,
     "print": 20.0,
     "parse": 20.0,
 }

@@ -36,9 +36,9 @@ class StableTopologicalSort(TypedPass):
         """Whether some node stands before one of its inputs."""
         seen: set[Node] = set()
         for node in graph.nodes:
-            if not seen.issuperset(node.all_input_nodes):
-                return True
             seen.add(node)
+            if not seen.isdisjoint(node.users):  # a dict at hand; inputs would be listed anew
+                return True
         return False
 
     def rewrite(self, module: ModuleOp) -> int:
