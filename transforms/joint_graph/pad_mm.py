@@ -6,7 +6,7 @@ What is added is zero on both sides of the contraction, and cut off elsewhere. W
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -17,17 +17,26 @@ from xductor.transforms.rewriting.handles import Scalar, Tensor
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 
-def _dense(product: Any) -> Any:
-    return aten.clone(product, memory_format=torch.contiguous_format)
+class _Padded(Rewrite, abstract=True):
+    """A product of padded operands, cut to size.
 
-
-class PadMm(Rewrite):
-    """An mm of padded operands, cut to size, where nobody sees that its rows are further apart."""
+    - `dense`: whether the rows are next to each other: a copy, which code generation fuses.
+    """
 
     stage = "joint"
-    inductor = "pad_mm.py:mm_pattern"
     numerics = REASSOCIATES
     devices = ("cuda", "xpu")
+    dense: ClassVar[bool] = False
+
+    def result(self, padding: Padding, product: Any, *, batched: bool = False) -> Any:
+        found = padding.cut(product, batched)
+        return aten.clone(found, memory_format=torch.contiguous_format) if self.dense else found
+
+
+class PadMm(_Padded):
+    """Of an mm, where nobody sees that its rows are further apart."""
+
+    inductor = "pad_mm.py:mm_pattern"
 
     def pattern(self, mat1: Tensor, mat2: Tensor) -> Any:
         return aten.mm(mat1, mat2)
@@ -38,25 +47,20 @@ class PadMm(Rewrite):
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
         padding = Padding.of(mat1, mat2)
         product = aten.mm(padding.pad_mat1(mat1), padding.pad_mat2(mat2))
-        return padding.cut(product, batched=False)
+        return self.result(padding, product)
 
 
 class PadMmDense(PadMm):
-    """The same where rows must be next to each other: a copy, which code generation fuses."""
+    """The same where somebody does."""
 
     name = "pad_mm"
-
-    def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return _dense(PadMm.replacement(self, mat1, mat2))
+    dense = True
 
 
-class PadBmm(Rewrite):
+class PadBmm(_Padded):
     """As `PadMm`, of a batch of matrices."""
 
-    stage = "joint"
     inductor = "pad_mm.py:bmm_pattern"
-    numerics = REASSOCIATES
-    devices = ("cuda", "xpu")
 
     def pattern(self, mat1: Tensor, mat2: Tensor) -> Any:
         return aten.bmm(mat1, mat2)
@@ -67,25 +71,20 @@ class PadBmm(Rewrite):
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
         padding = Padding.of(mat1, mat2)
         product = aten.bmm(padding.pad_mat1(mat1), padding.pad_mat2(mat2))
-        return padding.cut(product, batched=True)
+        return self.result(padding, product, batched=True)
 
 
 class PadBmmDense(PadBmm):
     """As `PadMmDense`, of a batch of matrices."""
 
     name = "pad_bmm"
-
-    def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return _dense(PadBmm.replacement(self, mat1, mat2))
+    dense = True
 
 
-class PadAddmm(Rewrite):
+class PadAddmm(_Padded):
     """As `PadMm`, with something added, which is padded unless it is broadcast."""
 
-    stage = "joint"
     inductor = "pad_mm.py:addmm_pattern"
-    numerics = REASSOCIATES
-    devices = ("cuda", "xpu")
 
     def pattern(
         self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar
@@ -101,18 +100,14 @@ class PadAddmm(Rewrite):
         padding = Padding.of(mat1, mat2)
         mats = padding.pad_mat1(mat1), padding.pad_mat2(mat2)
         product = aten.addmm(padding.pad_bias(input), *mats, beta=beta, alpha=alpha)
-        return padding.cut(product, batched=False)
+        return self.result(padding, product)
 
 
 class PadAddmmDense(PadAddmm):
     """As `PadMmDense`, with something added."""
 
     name = "pad_addmm"
-
-    def replacement(
-        self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar
-    ) -> Any:
-        return _dense(PadAddmm.replacement(self, input, mat1, mat2, beta, alpha))
+    dense = True
 
 
 PAD_MM = (PadMm, PadMmDense)

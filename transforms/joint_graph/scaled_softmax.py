@@ -20,7 +20,7 @@ from xductor.ir import aten, prims
 from xductor.transforms.numerics import APPROXIMATE
 from xductor.transforms.rewriting.decisions import all_of, no
 from xductor.transforms.rewriting.handles import Dim, Scalar, Tensor
-from xductor.transforms.rewriting.patterns import bind, shared
+from xductor.transforms.rewriting.patterns import bind, one_of, shared
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 Op = Callable[..., Any]
@@ -69,140 +69,72 @@ def _all_finite(x: Any, dims: list[int]) -> Any:
     return aten.logical_not(aten.any(aten.logical_not(finite), dims, True))
 
 
-class _Scaled(Rewrite, abstract=True):
-    """A scaled input whose maximum is subtracted from it."""
+class _ScaledSoftmax(Rewrite, abstract=True):
+    """A scaled input, cast or not, whose maximum is subtracted from it.
+
+    Where it is cast the input is cast first instead, so that the scaled one is not rounded.
+    """
 
     stage = "joint"
     numerics = APPROXIMATE
     once = True  # where a row is not finite, what was matched stays
     scale: ClassVar[Op]
 
-    def where(self, inp: Tensor, other: Any, dim: list[int], scaled: Tensor) -> Any:
-        return scaled.dtype == inp.dtype and _may_scale_later(inp, other, dim, inp.dtype)
+    def pattern(
+        self,
+        inp: Tensor,
+        other: Tensor,
+        number: Scalar,
+        dim: list[int],
+        dtype: torch.dtype,
+        scaled: Tensor,
+    ) -> Any:
+        product = shared(type(self).scale(inp, one_of(other, number)))
+        cast = shared(prims.convert_element_type(product, dtype))
+        return _difference(bind(scaled, one_of(cast, product)), dim)
 
-    def replacement(self, inp: Tensor, other: Any, dim: list[int], scaled: Tensor) -> Any:
-        return _scaled_later(type(self).scale, inp, other, scaled, dim)
-
-
-class _ScaledAndCast(Rewrite, abstract=True):
-    """The same where the scaled input is cast: the input is, so the scaled one is not rounded."""
-
-    stage = "joint"
-    numerics = APPROXIMATE
-    once = True
-    scale: ClassVar[Op]
-
-    def where(self, inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype) -> Any:
-        return _may_scale_later(inp, other, dim, dtype)
+    def where(
+        self,
+        inp: Tensor,
+        other: Tensor | None,
+        number: Any,
+        dim: list[int],
+        dtype: torch.dtype | None,
+        scaled: Tensor,
+    ) -> Any:
+        if dtype is None and scaled.dtype != inp.dtype:
+            return no("the scaled input has another dtype")
+        by = number if other is None else other
+        return _may_scale_later(inp, by, dim, dtype or inp.dtype)
 
     def replacement(
-        self, inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype, scaled: Tensor
+        self,
+        inp: Tensor,
+        other: Tensor | None,
+        number: Any,
+        dim: list[int],
+        dtype: torch.dtype | None,
+        scaled: Tensor,
     ) -> Any:
-        cast = prims.convert_element_type(inp, dtype)
-        return _scaled_later(type(self).scale, cast, other, scaled, dim)
+        given = inp if dtype is None else prims.convert_element_type(inp, dtype)
+        by = number if other is None else other
+        return _scaled_later(type(self).scale, given, by, scaled, dim)
 
 
-class MulSoftmax(_Scaled):
-    """Of a product with a tensor, in either order."""
+class MulSoftmax(_ScaledSoftmax):
+    """Of a product with a number or a tensor, in either order."""
 
     name = "mul_softmax_pattern"
     inductor = "joint_graph.py:mul_softmax_pattern"
     scale = staticmethod(aten.mul.Tensor)
 
-    def pattern(self, inp: Tensor, other: Tensor, dim: list[int], scaled: Tensor) -> Any:
-        return _difference(bind(scaled, shared(aten.mul.Tensor(inp, other))), dim)
 
-
-class MulSoftmaxByNumber(_Scaled):
-    """Of a product with a number."""
-
-    name = "mul_softmax_pattern"
-    inductor = "joint_graph.py:mul_softmax_pattern"
-    scale = staticmethod(aten.mul.Tensor)
-
-    def pattern(self, inp: Tensor, other: Scalar, dim: list[int], scaled: Tensor) -> Any:
-        return _difference(bind(scaled, shared(aten.mul.Tensor(inp, other))), dim)
-
-
-class MulSoftmaxCast(_ScaledAndCast):
-    """Of a product with a tensor, in either order, cast."""
-
-    name = "mul_softmax_pattern"
-    inductor = "joint_graph.py:mul_softmax_pattern"
-    scale = staticmethod(aten.mul.Tensor)
-
-    def pattern(
-        self, inp: Tensor, other: Tensor, dim: list[int], dtype: torch.dtype, scaled: Tensor
-    ) -> Any:
-        cast = prims.convert_element_type(shared(aten.mul.Tensor(inp, other)), dtype)
-        return _difference(bind(scaled, shared(cast)), dim)
-
-
-class MulSoftmaxCastByNumber(_ScaledAndCast):
-    """Of a product with a number, cast."""
-
-    name = "mul_softmax_pattern"
-    inductor = "joint_graph.py:mul_softmax_pattern"
-    scale = staticmethod(aten.mul.Tensor)
-
-    def pattern(
-        self, inp: Tensor, other: Scalar, dim: list[int], dtype: torch.dtype, scaled: Tensor
-    ) -> Any:
-        cast = prims.convert_element_type(shared(aten.mul.Tensor(inp, other)), dtype)
-        return _difference(bind(scaled, shared(cast)), dim)
-
-
-class DivSoftmax(_Scaled):
-    """Of a quotient by a tensor."""
+class DivSoftmax(_ScaledSoftmax):
+    """Of a quotient by a number or a tensor."""
 
     name = "div_softmax_pattern"
     inductor = "joint_graph.py:div_softmax_pattern"
     scale = staticmethod(aten.div.Tensor)
 
-    def pattern(self, inp: Tensor, other: Tensor, dim: list[int], scaled: Tensor) -> Any:
-        return _difference(bind(scaled, shared(aten.div.Tensor(inp, other))), dim)
 
-
-class DivSoftmaxByNumber(_Scaled):
-    """Of a quotient by a number."""
-
-    name = "div_softmax_pattern"
-    inductor = "joint_graph.py:div_softmax_pattern"
-    scale = staticmethod(aten.div.Tensor)
-
-    def pattern(self, inp: Tensor, other: Scalar, dim: list[int], scaled: Tensor) -> Any:
-        return _difference(bind(scaled, shared(aten.div.Tensor(inp, other))), dim)
-
-
-class DivSoftmaxCast(_ScaledAndCast):
-    """Of a quotient by a tensor, cast."""
-
-    name = "div_softmax_pattern"
-    inductor = "joint_graph.py:div_softmax_pattern"
-    scale = staticmethod(aten.div.Tensor)
-
-    def pattern(
-        self, inp: Tensor, other: Tensor, dim: list[int], dtype: torch.dtype, scaled: Tensor
-    ) -> Any:
-        cast = prims.convert_element_type(shared(aten.div.Tensor(inp, other)), dtype)
-        return _difference(bind(scaled, shared(cast)), dim)
-
-
-class DivSoftmaxCastByNumber(_ScaledAndCast):
-    """Of a quotient by a number, cast."""
-
-    name = "div_softmax_pattern"
-    inductor = "joint_graph.py:div_softmax_pattern"
-    scale = staticmethod(aten.div.Tensor)
-
-    def pattern(
-        self, inp: Tensor, other: Scalar, dim: list[int], dtype: torch.dtype, scaled: Tensor
-    ) -> Any:
-        cast = prims.convert_element_type(shared(aten.div.Tensor(inp, other)), dtype)
-        return _difference(bind(scaled, shared(cast)), dim)
-
-
-MUL_SOFTMAX = (MulSoftmax, MulSoftmaxByNumber, MulSoftmaxCast, MulSoftmaxCastByNumber)
-DIV_SOFTMAX = (DivSoftmax, DivSoftmaxByNumber, DivSoftmaxCast, DivSoftmaxCastByNumber)
-
-__all__ = ["DIV_SOFTMAX", "MUL_SOFTMAX"]
+__all__ = ["DivSoftmax", "MulSoftmax"]

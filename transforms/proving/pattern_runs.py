@@ -81,8 +81,10 @@ class PatternRun:
             chosen = self.filler.alternative(len(part.alternatives), repr(part))
             return self._part(part.alternatives[chosen], slot)
         if isinstance(part, Bound):
-            made = self._part(part.pattern, slot)
-            return self.bindings.setdefault(part.variable.name, made)
+            name = part.variable.name
+            if name not in self.bindings:  # an alternative inside of it is chosen once
+                self.bindings[name] = self._part(part.pattern, slot)
+            return self.bindings[name]
         if isinstance(part, Each):
             return self._each(part, slot)
         if isinstance(part, Element):

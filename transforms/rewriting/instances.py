@@ -154,9 +154,10 @@ class _Instance:
         if isinstance(part, OneOf):
             return self._part(self.choices.pick(part.alternatives), op, param, kind)
         if isinstance(part, Bound):
-            made = self._part(part.pattern, op, param, kind)
-            self.bindings[part.variable.name] = made
-            return made
+            name = part.variable.name
+            if name not in self.bindings:  # an alternative inside of it is chosen once
+                self.bindings[name] = self._part(part.pattern, op, param, kind)
+            return self.bindings[name]
         if isinstance(part, Each):
             return self._each(part)
         if isinstance(part, Element):
