@@ -138,6 +138,10 @@ def _overload_by_name(name: str) -> type[TorchOp]:
             f"'{name}' is no op name; expected namespace.op.overload, such as aten.add.Tensor"
         )
     packet = getattr(getattr(torch.ops, namespace), packet_name, None)
+    if packet is None and namespace == "prims":
+        import_module("torch._inductor.inductor_prims")  # registers Inductor's
+
+        packet = getattr(torch.ops.prims, packet_name, None)
     if not isinstance(packet, OpOverloadPacket):
         if namespace in ("aten", "prims"):  # PyTorch's own: no package would bring the op
             remedy = f"no op of the '{namespace}' library has that name"

@@ -24,8 +24,8 @@ class PassRow:
     - ``counter``: what ``counters["inductor"]`` counts it under, besides the matcher's two.
     - ``factory``: ``"module:Class"`` of our typed pass, or of the declared rewrite that is it;
       ``"module:NAME"`` of a tuple of rewrites.
-    - ``covered_by``: the typed pass of another stage that does the job, and more; it stands for
-      Inductor's entry, which does not run.
+    - ``covered_by``: the typed pass that does the job, in another stage or with others of its own;
+      it stands for Inductor's entry, which does not run.
     - ``until``: the last release of torch that has the pass, if later ones lack it; ``since``: the
       first one, if the earliest supported one lacks it.
     """

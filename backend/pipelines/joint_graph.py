@@ -12,6 +12,7 @@ from xductor.backend.pipelines.bridge import (
     when_flag,
 )
 from xductor.backend.pipelines.padding_decision import should_pad
+from xductor.backend.pipelines.replace_random import replace_random_passes
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import (
     CoveringStep,
@@ -72,10 +73,6 @@ def _pass_patterns(run: StageRun) -> None:
             TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
-def _replace_random(run: StageRun) -> None:
-    run.count += stock.lookup("joint_graph:replace_random_passes")(run.gm)
-
-
 def _lint_and_recompile(run: StageRun) -> None:
     run.gm.graph.lint()
     run.gm.recompile()
@@ -113,12 +110,7 @@ STEPS = (
     BridgedStep("auto_chunker", _auto_chunker, when_flag("auto_chunker.enable")),
     CoveringStep(_pass_patterns, ("pass_patterns", *_OWN_TABLE)),
     user_rewrites,
-    BridgedStep(
-        "replace_random_passes",
-        _replace_random,
-        lambda _: not stock.flag("fallback_random"),
-        required=True,
-    ),
+    replace_random_passes,
     user_hook("joint_custom_post_pass"),
     TypedStep(
         "stable_topological_sort",

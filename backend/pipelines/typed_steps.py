@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -40,8 +41,14 @@ def all_bridged() -> Iterator[None]:
         _all_bridged.reset(token)
 
 
+def is_all_bridged() -> bool:
+    """Whether every step is to be Inductor's own function (see `all_bridged`)."""
+    return _all_bridged.get()
+
+
 #: Options of typed passes that follow Inductor's config: by field name, where to read them.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
+    "align_random_eager": lambda: bool(stock.flag("align_random_eager")),
     "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
     "fallback_random": lambda: bool(stock.flag("fallback_random")),
     "optimize_scatter_upon_const_tensor": lambda: bool(
@@ -56,11 +63,16 @@ def make(name: str, run: StageRun) -> TypedPass:
     cls = registry.typed_class(name)
     known: dict[str, Any] = {"policy": run.settings.numerics}
     options = {
-        one.name: known[one.name] if one.name in known else CONFIG_OPTIONS[one.name]()
-        for one in fields(cls)
-        if one.name in known or one.name in CONFIG_OPTIONS
+        option: known[option] if option in known else CONFIG_OPTIONS[option]()
+        for option in _field_names(cls)
+        if option in known or option in CONFIG_OPTIONS
     }
     return cls(**options)
+
+
+@cache
+def _field_names(cls: type[TypedPass]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(cls))
 
 
 def run_observed(
