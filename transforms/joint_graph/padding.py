@@ -41,11 +41,11 @@ def deciding_padding(decision: Decision) -> Iterator[None]:
 
 
 class Padding(NamedTuple):
-    """Elements to add to the sizes of an `m x k` by `k x n` product."""
+    """Elements to add to the sizes of an `m x k` by `k x n` product; None where there are none."""
 
-    m: int
-    k: int
-    n: int
+    m: Dim | None
+    k: Dim | None
+    n: Dim | None
 
     @classmethod
     def of(cls, mat1: Tensor, mat2: Tensor) -> Padding:
@@ -53,35 +53,40 @@ class Padding(NamedTuple):
         columns = missing(mat2.shape[-1], mat2.dtype)
         return cls(missing(rows, mat1.dtype), missing(inner, mat1.dtype), columns)
 
-    def pad(self, matrix: Any, right: int, below: int) -> Any:
-        return aten.constant_pad_nd(matrix, [0, right, 0, below]) if right or below else matrix
-
     def pad_mat1(self, mat1: Tensor) -> Any:
-        return self.pad(mat1, self.k, self.m)
+        return _padded(mat1, self.k, self.m)
 
     def pad_mat2(self, mat2: Tensor) -> Any:
-        return self.pad(mat2, self.n, self.k)
+        return _padded(mat2, self.n, self.k)
 
     def pad_bias(self, bias: Tensor) -> Any:
         """The bias of an `addmm`; where it is broadcast, it is so after padding."""
-        right = self.n if bias.ndim and not bool(bias.shape[-1] == 1) else 0
-        below = self.m if bias.ndim == 2 and not bool(bias.shape[0] == 1) else 0
-        if not right and not below:
-            return bias
-        return aten.constant_pad_nd(bias, [0, right] if bias.ndim == 1 else [0, right, 0, below])
+        right = self.n if bias.ndim and bias.shape[-1] != 1 else None
+        below = self.m if bias.ndim == 2 and bias.shape[0] != 1 else None
+        return _padded(bias, right, below)
 
     def cut(self, product: Any, batched: bool) -> Any:
         """The part of the padded product that was asked for."""
-        if self.m:
-            product = aten.slice(product, int(batched), 0, -self.m)
-        return aten.slice(product, int(batched) + 1, 0, -self.n) if self.n else product
+        for dim, added in ((0, self.m), (1, self.n)):
+            if added is not None:
+                product = aten.slice(product, dim + batched, 0, 0 - added)
+        return product
 
 
-def missing(size: Dim, dtype: torch.dtype) -> int:
+def _padded(matrix: Any, right: Dim | None, below: Dim | None) -> Any:
+    """With zeros behind the last dim and, of a matrix, below its rows."""
+    if right is None and below is None:
+        return matrix
+    along_rows = [] if matrix.ndim == 1 else [0, 0 if below is None else below]
+    return aten.constant_pad_nd(matrix, [0, 0 if right is None else right, *along_rows])
+
+
+def missing(size: Dim, dtype: torch.dtype) -> Dim | None:
     """Elements up to the next aligned size; none of symbols, nor of a 1, which squeezes away."""
-    if not size.is_static or int(size) == 1:
-        return 0
-    return -int(size) % ALIGNMENT.get(dtype, 1)
+    alignment = ALIGNMENT.get(dtype, 1)
+    if not size.is_static or size == 1 or size.is_multiple_of(alignment):
+        return None
+    return (size + (alignment - 1)) // alignment * alignment - size
 
 
 def pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
@@ -91,9 +96,9 @@ def pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> A
         return no("its dtype has no alignment")
     if any(not any(size.is_static for size in one.shape) for one in operands):
         return no("an operand has no static size")
-    if any(size.is_static and int(size) == 0 for one in (mat1, mat2) for size in one.shape):
+    if any(size.is_static and size == 0 for one in (mat1, mat2) for size in one.shape):
         return no("it is empty")
-    if not any(Padding.of(mat1, mat2)):
+    if all(one is None for one in Padding.of(mat1, mat2)):
         return no("its sizes are aligned")
     return _decision.get()(name, mat1, mat2, bias) or no("padding does not pay")
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from xductor.ir.arguments import ListArg
+from xductor.ir.expressions import symbols_of
 from xductor.ir.meaning.registry import meaning_of
 from xductor.ir.meaning.scalars import FLOATS, INTEGERS, KNOWN
 from xductor.ir.meaning.terms import (
@@ -39,6 +40,7 @@ from xductor.transforms.proving.symbolic import (
     SymbolicNumber,
     SymbolicTensor,
     condition_of,
+    expression_of,
     term_of,
 )
 from xductor.transforms.rewriting.decisions import Fact, deciding
@@ -108,6 +110,7 @@ class PathWorld:
         self.in_target = False
         self.variables: dict[str, Term] = {}
         self._sizes: dict[Term, Term] = {}
+        self._static: dict[Term, bool] = {}
 
     def assume(self, condition: Term) -> None:
         """Take a condition for granted. Raises Pruned where it cannot be."""
@@ -169,6 +172,22 @@ class PathWorld:
         self.variables[name] = made
         return made
 
+    def is_static(self, expr: Any) -> bool:
+        """Whether a size is a plain number in the graph: if all that it is made of are.
+
+        Either may be, whatever its value; sizes that are known to be equal are so together.
+        """
+        return all(self._is_static(var(name)) for name in sorted(symbols_of([expr])))
+
+    def _is_static(self, variable: Term) -> bool:
+        stands_for = self.assumptions.plain(variable)
+        if stands_for.op != "var":
+            return self.is_static(expression_of(stands_for, self.size))
+        if stands_for not in self._static:
+            chosen = self.path.choose((True, False), f"{stands_for} is static")
+            self._static[stands_for] = chosen
+        return self._static[stands_for]
+
     def decide(self, fact: Fact) -> bool:
         """The oracle of `where`: a fact that is not settled is taken both ways."""
         if fact.question is not None and fact.question[0] == "known":
@@ -201,7 +220,7 @@ class SymbolicFiller:
         self.world = world
         self.limits = limits
         self.reads = reads
-        self.knowledge = SizeKnowledge()
+        self.knowledge = SizeKnowledge(world.is_static)
         self.fillings: list[Any] = []
         self.dtypes: list[torch.dtype] = []
         self.ranks: list[int] = []
@@ -302,8 +321,6 @@ class SymbolicFiller:
         return SymbolicDim(self._expression(made), self.knowledge, self.reads)
 
     def _expression(self, item: Term) -> Any:
-        from xductor.transforms.proving.symbolic import expression_of
-
         return expression_of(item, self.world.size)
 
     def _integers(self, name: str, slot: Slot) -> Any:

@@ -164,7 +164,7 @@ class _SymbolicRun:
         self.world = world
         self.reads = reads
         self.used = used
-        self.facts = SizeKnowledge()
+        self.facts = SizeKnowledge(lambda _: False)  # what is no number there is a symbol
         self._made = 0
 
     def argument(self, value: SSAValue, name: str) -> Any:

@@ -304,16 +304,12 @@ class _Prover:
             proof.status, proof.counter_example = "refuted", found.example
         elif found.unknown:
             return self._validated(found.unknown)
-        elif not found.instances and self.reads.static:
-            return self._validated("it asks for sizes that are plain numbers, which no symbol is")
         elif not found.instances:
             proof.status = "vacuous"
             proof.reason = "no instance of the pattern is taken by `where`"
         else:
             whole = "proved up to re-association" if found.needed == REASSOCIATES else "proved"
-            proof.status = "bounded" if found.bounds or self.reads.static else whole
-            if self.reads.static:
-                proof.bounds = (*proof.bounds, "sizes that are symbols")
+            proof.status = "bounded" if found.bounds else whole
         return proof
 
     def _validated(self, reason: str) -> Proof:

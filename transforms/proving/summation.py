@@ -59,6 +59,7 @@ AXIOMS = (
 
 
 _MOST_PRODUCTS = 64
+_MOST_STEPS = 64
 
 
 class _TooMany(Exception):
@@ -286,7 +287,7 @@ class SumComparison(Comparison):
 
     def _plain(self, product: Product) -> Product | None:
         """With ranges instead of guards, and digits as indices; None for what has no element."""
-        for _ in range(8):
+        for _ in range(_MOST_STEPS):
             after = self._step(product)
             if after is None:
                 break

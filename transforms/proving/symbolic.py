@@ -112,7 +112,13 @@ def condition_of(fact: object) -> Term:
 
 
 class SizeKnowledge:
-    """Answers about sizes that need no assumption; everything else is for the oracle."""
+    """Answers about sizes that need no assumption; everything else is for the oracle.
+
+    `static` says whether a size that may be any is a plain number in the graph.
+    """
+
+    def __init__(self, static: Callable[[Expr], bool]) -> None:
+        self.static = static
 
     def known_equal(self, a: Expr, b: Expr) -> bool | None:
         return _settled(eq(term_of(a), term_of(b)))
@@ -139,22 +145,21 @@ class Reads:
     def __init__(self) -> None:
         self.dtype = False
         self.device = False
-        self.static = False
 
 
 class SymbolicDim(Dim):
-    """An int that may be any; asking whether it is a plain one is noted."""
+    """An int that may be any, a plain number or a symbol."""
 
     __slots__ = ("reads",)
 
-    def __init__(self, expr: Expr, facts: Any, reads: Reads) -> None:
+    def __init__(self, expr: Expr, facts: SizeKnowledge, reads: Reads) -> None:
         super().__init__(expr, facts)
+        self.facts: SizeKnowledge = facts
         self.reads = reads
 
     @property
     def is_static(self) -> bool:
-        self.reads.static = True
-        return isinstance(self.expr, int)
+        return isinstance(self.expr, int) or self.facts.static(self.expr)
 
     def __index__(self) -> int:
         if isinstance(self.expr, int):
@@ -181,18 +186,19 @@ def _unnamed(item: Term) -> Term:
 class SymbolicTensor(Tensor):
     """A tensor that may have any sizes, strides and elements."""
 
-    __slots__ = ("meaning", "reads", "sizes", "steps")
+    __slots__ = ("knowledge", "meaning", "reads", "sizes", "steps")
 
     def __init__(
         self,
         meaning: TensorValue,
-        facts: Any,
+        facts: SizeKnowledge,
         reads: Reads,
         named: Callable[[Term], Term],
         strides: str,
     ) -> None:
         self.meaning = meaning
         self.reads = reads
+        self.knowledge = facts
         self.sizes = tuple([expression_of(size, named) for size in meaning.shape])
         self.steps = tuple([symbol(f"{strides}_stride{k}") for k in range(meaning.rank)])
         type_ = TensorType.get(
@@ -219,11 +225,11 @@ class SymbolicTensor(Tensor):
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        return tuple([SymbolicDim(size, self._facts, self.reads) for size in self.sizes])
+        return tuple([SymbolicDim(size, self.knowledge, self.reads) for size in self.sizes])
 
     @property
     def stride(self) -> tuple[Dim, ...]:
-        return tuple([SymbolicDim(step, self._facts, self.reads) for step in self.steps])
+        return tuple([SymbolicDim(step, self.knowledge, self.reads) for step in self.steps])
 
     @property
     def ndim(self) -> int:
