@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.node_types import MISSING, recorded_value
+from xductor.ir.effects import target_effects
 
 
 def recovered_values(
@@ -18,12 +19,13 @@ def recovered_values(
 ) -> dict[fx.Node, Any]:
     """A value for each node without one, by running the graph on fake copies of the inputs.
 
-    The nodes' metadata is left alone. Returns {} where every node records a value.
+    The nodes' metadata is left alone. Returns {} where every node records a value but those that
+    are called for an effect.
 
     Raises LoweringError where the inputs do not fit or a node cannot be run.
     """
     nodes = list(gm.graph.nodes)
-    if all(node.op == "output" or recorded_value(node, stage) is not MISSING for node in nodes):
+    if all(recorded_value(node, stage) is not MISSING or _needs_none(node) for node in nodes):
         return {}
     placeholders = [node for node in nodes if node.op == "placeholder"]
     if len(placeholders) != len(example_inputs):
@@ -41,6 +43,14 @@ def recovered_values(
     with mode:
         runner.run(*inputs)
     return runner.values
+
+
+def _needs_none(node: fx.Node) -> bool:
+    """Whether a node is called for its effect, or is the output: lowering asks for no value."""
+    if node.op != "call_function":
+        return node.op == "output"
+    effects = target_effects(node.target)
+    return effects.mode or effects.host
 
 
 def _fake_mode(nodes: Sequence[fx.Node], stage: str, inputs: Sequence[Any]) -> FakeTensorMode:

@@ -22,6 +22,7 @@ __all__ = [
     "Effects",
     "call_effects",
     "has_subgraph_effects",
+    "is_registered",
     "is_removable_call",
     "target_effects",
 ]
@@ -97,7 +98,7 @@ def target_effects(target: object) -> Effects:
         return method_effects(target)
     effects = _static_effects(target)
     # Registrations come and go while the program runs, so these two are never cached.
-    if effects.removable(fallback_random=False) and _is_registered(target):
+    if effects.removable(fallback_random=False) and is_registered(target):
         return effects | _HOST
     return effects
 
@@ -233,7 +234,7 @@ def _effects_module() -> Any:
     return module
 
 
-def _is_registered(target: object) -> bool:
+def is_registered(target: object) -> bool:
     """`torch.fx.node.has_side_effect`, or `torch.library._register_effectful_op`."""
     try:
         if target in torch.fx.node._side_effectful_functions:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import keyword
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import UnregisteredConstructException
 
 from xductor.ir import python_targets
+from xductor.ir.arguments import ArgsAttr, Ref, map_tree
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.operations import ArgumentAccessor, RawOp, SchemaOp, TorchOp
 from xductor.ir.schema import accessor_name, schema_table
@@ -43,14 +46,40 @@ class PythonOp(RawOp):
     """A call of a Python function or a method."""
 
     def bound_arguments(self) -> dict[str, Any] | None:
-        from xdsl.ir import SSAValue
+        args = self.args
+        bindings: dict[type[Any], dict[str, Any] | None] = vars(args).setdefault("bindings", {})
+        try:
+            bound = bindings[type(self)]
+        except KeyError:
+            bound = bindings[type(self)] = _bound_trees(type(self), args)
+        if bound is None:
+            return None
+        operands = self._operands
+        return {name: _with_values(tree, operands) for name, tree in bound.items()}
 
-        def is_value(item: object) -> bool:
-            return isinstance(item, SSAValue)
 
-        if self.fx_op == "call_method":
-            return python_targets.bind_method(self.target, self.positional, self.keywords, is_value)
-        return python_targets.bind(self.target, self.positional, self.keywords, is_value)
+def _bound_trees(cls: type[PythonOp], args: ArgsAttr) -> dict[str, Any] | None:
+    """The parts of `args` by parameter name; all calls with these arguments bind alike."""
+    positional, named = args.data
+
+    def is_value(item: object) -> bool:
+        return type(item) is Ref
+
+    if cls.fx_op == "call_method":
+        return python_targets.bind_method(cls.target, positional, dict(named), is_value)
+    return python_targets.bind(cls.target, positional, dict(named), is_value)
+
+
+def _with_values(tree: Any, operands: Sequence[SSAValue]) -> Any:
+    """A part of bound arguments with values in the place of references."""
+    kind = type(tree)
+    if kind is Ref:
+        return operands[tree.index]
+    if kind is dict:  # what a call collects by `**names`
+        return {name: _with_values(item, operands) for name, item in tree.items()}
+    if isinstance(tree, tuple):
+        return map_tree(tree, lambda leaf: operands[leaf.index] if type(leaf) is Ref else leaf)
+    return tree
 
 
 class HigherOrderOp(RawOp):

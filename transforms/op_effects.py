@@ -16,6 +16,7 @@ from xductor.ir.effects import (
     UNKNOWN,
     Effects,
     call_effects,
+    is_registered,
     overload_effects,
     target_effects,
 )
@@ -28,10 +29,23 @@ def effects_of(op: TorchOp) -> Effects:
 
     A call of a module is UNKNOWN: the graph does not say what the module does.
     """
-    if type(op) is GetAttrOp or type(op) is OutputOp:
+    cls = type(op)
+    if cls is GetAttrOp or cls is OutputOp:
         return PURE
     if op.fx_op == "call_module":
         return UNKNOWN
+    # Registrations come and go while the program runs, of operators that an op carries too.
+    if _is_higher_order(op) or is_registered(op.target):
+        return _effects_of(op)
+    # Calls with equal arguments do the same, whatever their operands.
+    remembered: dict[type[TorchOp], Effects] = vars(op.args).setdefault("effects", {})
+    effects = remembered.get(cls)
+    if effects is None:
+        effects = remembered[cls] = _effects_of(op)
+    return effects
+
+
+def _effects_of(op: TorchOp) -> Effects:
     effects = target_effects(op.target)
     if effects.pure and not _is_higher_order(op):
         return PURE
@@ -55,9 +69,14 @@ def arguments_of(op: TorchOp) -> dict[str, Any] | None:
 
 
 def _is_higher_order(op: TorchOp) -> bool:
+    return _is_higher_order_class(type(op))
+
+
+@cache
+def _is_higher_order_class(cls: type[TorchOp]) -> bool:
     from torch._ops import HigherOrderOperator
 
-    return isinstance(op.target, HigherOrderOperator)
+    return isinstance(cls.target, HigherOrderOperator)
 
 
 def _callable(item: Any) -> Any:
@@ -74,7 +93,11 @@ def subgraphs_of(op: TorchOp) -> tuple[str, ...]:
     """The names of the graphs that a call refers to."""
     if not op.raw_arguments:
         return ()
-    return tuple(leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef)
+    names = vars(op.args).get("subgraphs")
+    if names is None:
+        found = [leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
+        names = vars(op.args)["subgraphs"] = tuple(found)
+    return names
 
 
 @cache

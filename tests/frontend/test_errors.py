@@ -8,6 +8,8 @@ import torch
 import torch.fx as fx
 
 from xductor.frontend import LoweringError, from_fx
+from xductor.frontend.recover import recovered_values
+from xductor.ir.text import print_ir
 
 aten = torch.ops.aten
 Snapshot = Callable[[fx.GraphModule], list[Any]]
@@ -214,3 +216,14 @@ def test_wrong_calls_of_from_fx(build: Any) -> None:
         from_fx(build.module(()), "final")
     with pytest.raises(TypeError, match=r"takes an fx\.GraphModule, not Linear"):
         from_fx(torch.nn.Linear(1, 1))  # type: ignore[arg-type]
+
+
+def test_a_call_for_an_effect_needs_no_run(build: Any) -> None:
+    """Where all values are recorded that lowering reads, nothing is computed again."""
+    x = build.tensor("x", 2)
+    gm = build.module((build.call(aten.relu.default, x),))
+    with gm.graph.inserting_before(next(iter(gm.graph.find_nodes(op="output")))):
+        gm.graph.call_function(torch._C._log_api_usage_once, ("a.module",))
+    assert recovered_values(gm, "joint", [torch.ones(2)]) == {}
+    text = print_ir(from_fx(gm, "joint", example_inputs=[torch.ones(2)]))
+    assert "torch._C._log_api_usage_once" in text

@@ -10,16 +10,17 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode, graph_modes, mode_ops
+from xductor.ir.ambient_modes import UnknownMode, graph_modes
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.transforms.attention.building import Torch
+from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
-from xductor.transforms.attention.reading import Reader, is_product, reads_metadata
+from xductor.transforms.attention.reading import Reader, is_product, reads_metadata, tensor_type
 from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.debug_counters import should_apply
@@ -104,6 +105,7 @@ class _Fusion:
         fragment: Any = Fragment(attention)
         _check_escape(attention)
         _check_effects(attention, state)
+        _check_device(attention)
         root = attention.root
         builder = ReplacementBuilder(
             state.env,
@@ -202,13 +204,22 @@ def _check_effects(attention: Attention, state: GraphState) -> None:
                 raise Declined(f"{op.name} writes to what others may read")
 
 
+def _check_device(attention: Attention) -> None:
+    """The device has a kernel that may take it, as far as can be told before a mask is made."""
+    result = tensor_type(attention.result)
+    assert result is not None
+    reason = refusal_of_all(result.device, result.dtype, attention.dropout)
+    if reason is not None:
+        raise NotAttention(reason, near=True)
+
+
 @contextmanager
 def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
     """Infer types as they are at an op: under the modes that the ops above it have set.
 
     Raises UnknownMode: one of those cannot be followed.
     """
-    changes = list(mode_ops(state.graph, op)) if state.env.with_grad else []
+    changes = state.mode_ops_above(op) if state.env.with_grad else []
     if not changes:
         yield
         return

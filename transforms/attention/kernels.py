@@ -8,7 +8,9 @@ is chosen for real tensors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -48,13 +50,21 @@ class Request:
 
 def refusal(request: Request) -> str | None:
     """Why no fused kernel takes a request; None if one does."""
-    answer = _DEVICES.get(request.device.type)
-    if answer is None:
-        return f"no fused attention is known for {request.device.type}"
+    reason = refusal_of_all(request.device, request.dtype, request.dropout)
+    if reason is not None:
+        return reason
     for tensor in (request.query, request.key, request.value):
         if any(size == 0 for size in tensor.shape):
             return "there is nothing to compute"
-    return answer(request)
+    return _DEVICES[request.device.type].refusal(request)
+
+
+def refusal_of_all(device: torch.device, dtype: torch.dtype, dropout: float) -> str | None:
+    """Why no kernel takes any request of that device, dtype and dropout; None if one may."""
+    kernels = _DEVICES.get(device.type)
+    if kernels is None:
+        return f"no fused attention is known for {device.type}"
+    return kernels.refusal_of_all(dtype, dropout)
 
 
 def _one_size(request: Request) -> bool:
@@ -71,13 +81,15 @@ def _unit_strides(request: Request) -> bool:
 _CPU_DTYPES = frozenset((torch.float32, torch.float64, torch.bfloat16, torch.float16))
 
 
-def _cpu(request: Request) -> str | None:
-    if request.dtype not in _CPU_DTYPES:
-        return f"the kernel on cpu does not take {request.dtype}"
+def _cpu_refusal(dtype: torch.dtype, dropout: float) -> str | None:
+    if dtype not in _CPU_DTYPES:
+        return f"the kernel on cpu does not take {dtype}"
     if not torch.backends.cuda.flash_sdp_enabled():
         return "flash attention is switched off"
-    if request.dropout:
-        return "the kernel on cpu has no dropout"
+    return "the kernel on cpu has no dropout" if dropout else None
+
+
+def _cpu(request: Request) -> str | None:
     if request.mask_grad:
         return "the kernel on cpu gives no gradient of the mask"
     if not _one_size(request):
@@ -87,11 +99,15 @@ def _cpu(request: Request) -> str | None:
     return None
 
 
-def _cuda(request: Request) -> str | None:
-    if request.dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision != "tf32":
+def _cuda_refusal(dtype: torch.dtype, dropout: float) -> str | None:
+    if dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision != "tf32":
         return "the kernels on cuda compute float32 in tf32, which is switched off"
-    if request.dtype not in (torch.float32, torch.bfloat16, torch.float16):
-        return f"the kernels on cuda do not take {request.dtype}"
+    if dtype not in (torch.float32, torch.bfloat16, torch.float16):
+        return f"the kernels on cuda do not take {dtype}"
+    return None
+
+
+def _cuda(request: Request) -> str | None:
     if not _unit_strides(request):
         return "the kernels on cuda need heads that lie side by side"
     flash, efficient = _flash(request), _efficient(request)
@@ -139,6 +155,13 @@ def _capability(device: torch.device) -> tuple[int, int]:
     return torch.cuda.get_device_capability(device)
 
 
-_DEVICES = {"cpu": _cpu, "cuda": _cuda}
+class Kernels(NamedTuple):
+    """The kernels of a device: why none takes a dtype and dropout at all, nor this request."""
 
-__all__ = ["Request", "refusal"]
+    refusal_of_all: Callable[[torch.dtype, float], str | None]
+    refusal: Callable[[Request], str | None]
+
+
+_DEVICES = {"cpu": Kernels(_cpu_refusal, _cpu), "cuda": Kernels(_cuda_refusal, _cuda)}
+
+__all__ = ["Kernels", "Request", "refusal", "refusal_of_all"]

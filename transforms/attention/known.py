@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -58,7 +59,13 @@ _COUNTING = frozenset((torch.int32, torch.int64, torch.float32, torch.float64))
 
 
 def rounded(value: float, dtype: torch.dtype) -> float:
-    return torch.tensor(value, dtype=torch.float64).to(dtype).item()
+    return _rounded(float(value).hex(), dtype)
+
+
+@cache
+def _rounded(digits: str, dtype: torch.dtype) -> float:
+    # By its digits, since 0.0 == -0.0.
+    return torch.tensor(float.fromhex(digits), dtype=torch.float64).to(dtype).item()
 
 
 def substituted(known: Known, dims: Mapping[int, Affine]) -> Known:

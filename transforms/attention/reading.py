@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, TypeGuard
 
 import torch
@@ -428,7 +429,12 @@ class Versions(Protocol):
 
 def name_of(op: TorchOp) -> str | None:
     """The canonical name of the function an op calls."""
-    target: Any = op.target
+    return _class_name(type(op))
+
+
+@cache
+def _class_name(cls: type[TorchOp]) -> str | None:
+    target: Any = cls.target
     if isinstance(target, torch._ops.OpOverload):
         library, name = target._schema.name.split("::")
         return name if library == "aten" else f"{library}.{name}"

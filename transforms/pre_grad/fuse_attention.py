@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
+from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
 from xductor.transforms.numerics import REASSOCIATES
 from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
+
+_PRODUCT_NAMES = ("matmul", "bmm", "mm", "baddbmm")
+_PRODUCT_METHODS = (*_PRODUCT_NAMES, "__matmul__", "__rmatmul__")
+_PRODUCT_FUNCTIONS: tuple[Any, ...] = (
+    operator.matmul,
+    torch.einsum,
+    torch.functional.einsum,
+    torch.ops.aten.einsum.default,
+    *(getattr(torch, name) for name in _PRODUCT_NAMES),
+    *(getattr(torch.Tensor, name) for name in _PRODUCT_METHODS),
+    *(getattr(torch.ops.aten, name).default for name in _PRODUCT_NAMES),
+)
+
+
+def _products(graph: Graph) -> int:
+    """How many calls of a graph may be the products of an attention."""
+    found = sum(
+        len(graph.find_nodes(op="call_function", target=one, sort=False))
+        for one in dict.fromkeys(_PRODUCT_FUNCTIONS)
+    )
+    return found + sum(
+        len(graph.find_nodes(op="call_method", target=one, sort=False)) for one in _PRODUCT_METHODS
+    )
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,11 @@ class FuseAttention(TypedPass):
             "method.exp",
         )
     )
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether there are two products of matrices, and what may be a softmax."""
+        return super().may_apply(graph) and _products(graph) > 1
 
     policy: Literal["strict", "default", "fast"] = "default"
     fallback_random: bool = False

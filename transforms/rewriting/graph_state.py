@@ -123,6 +123,10 @@ class GraphState:
             if isinstance(op, TorchOp) and op.raw_arguments and effects_of(op).mode
         ]
 
+    def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
+        """The ops above `op` that change autocast, grad mode and the like."""
+        return self._mode_ops[: self.region(op)]
+
     def region(self, op: TorchOp) -> int:
         """The number of the mode region an op is in."""
         return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.transforms.attention.spelling import (
-    NO_GRADIENT_OF_ROW,
     NO_KERNEL_WITH_DROPOUT,
     B,
     D,
@@ -250,7 +249,6 @@ def _spelling(number: int, function: Any, inputs: Any, **more: Any) -> Spelling:
 
 
 _DROPS = {"training": NO_KERNEL_WITH_DROPOUT}
-_ROWS = {"training": NO_GRADIENT_OF_ROW}
 _halves = {"error": _HALF_ERROR}
 
 PATTERNS = (
@@ -271,8 +269,8 @@ PATTERNS = (
     _spelling(15, _p15, _with(bshd, _ones)),
     _spelling(16, _p16, _with(bshd, _columns), **_DROPS),
     _spelling(17, _p17, _with(bshd, _ones), **_DROPS),
-    _spelling(18, _p18, _with(bshd, _rows_kept), **_ROWS),
-    _spelling(19, _p19, _with(bhsd, _rows_kept, _square), **_ROWS),
+    _spelling(18, _p18, _with(bshd, _rows_kept), **_DROPS),
+    _spelling(19, _p19, _with(bhsd, _rows_kept, _square), **_DROPS),
     _spelling(20, _p20, _with(bshd, _ones), **_DROPS),
     _spelling(21, _p21, _with(bshd, _square)),
     _spelling(22, _p22, _with(bshd, _square)),

@@ -164,6 +164,9 @@ def test_nothing_is_fused_under_strict() -> None:
 
 # Dropout.
 
+#: A device that has a kernel for everything.
+_ANY = kernels.Kernels(lambda dtype, dropout: None, lambda request: None)
+
 
 def _dropped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return F.dropout(torch.softmax(q @ k.mT / 4.0, -1), 0.25, True) @ v
@@ -171,7 +174,7 @@ def _dropped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def test_dropout_where_a_kernel_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the device had such a kernel: the mean over many draws is what it was."""
-    monkeypatch.setitem(kernels._DEVICES, "cpu", lambda request: None)
+    monkeypatch.setitem(kernels._DEVICES, "cpu", _ANY)
     run, outcome = fused(_dropped)
     q, k, v = bhsd()
     draws = torch.stack([run(q, k, v) for _ in range(600)])
@@ -184,7 +187,7 @@ def test_dropout_where_a_kernel_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_dropout_that_has_to_draw_as_eager_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kernels._DEVICES, "cpu", lambda request: None)
+    monkeypatch.setitem(kernels._DEVICES, "cpu", _ANY)
     found = compare(_dropped, bhsd(), Options(dropout=False))
     assert found.outcome.count == 0
     assert found.outcome.reasons == ["dropout has to draw as eager does"]
@@ -192,7 +195,7 @@ def test_no_dropout_that_has_to_draw_as_eager_does(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("flag", ["fallback_random", "deterministic", ""])
 def test_what_keeps_dropout_as_it_is(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kernels._DEVICES, "cpu", lambda request: None)
+    monkeypatch.setitem(kernels._DEVICES, "cpu", _ANY)
     torch._dynamo.reset()
     counters.clear()
     deterministic = torch.are_deterministic_algorithms_enabled()
