@@ -229,6 +229,6 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "u.gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
     **{f"u.{name}": getattr(torch, name) for name in (*TRANSCENDENTAL, "sqrt")},
     **UNINTERPRETED,
-    **{f"{PREFIX}{name}": lambda definition: definition for name in KERNELS},
+    **{f"{PREFIX}{name}": lambda definition, *_: definition for name in KERNELS},
 }
 """What the calls of terms mean, by PyTorch's own scalar kernels."""

@@ -177,6 +177,11 @@ def index_tensors(world: World, x: TensorValue, indices: Any) -> TensorValue:
 # Scatters: of one value the order does not matter.
 
 
+def _with_dim(x: TensorValue) -> TensorValue:
+    """A tensor of rank 0 as one of rank 1, which scatters take it for."""
+    return x if x.rank else x.moved([1], lambda _: [])
+
+
 def _scattered(
     world: World, x: TensorValue, dim: Any, index: TensorValue, op: str
 ) -> tuple[int, Callable[[Sequence[Term]], Callable[[Term], Term]]]:
@@ -208,12 +213,13 @@ def scatter_value(
     world: World, x: TensorValue, dim: Any, index: TensorValue, value: Any
 ) -> TensorValue:
     dtype = known_dtype(x.dtype)
-    place, hits = _scattered(world, x, dim, index, "scatter")
+    rows = _with_dim(index)
+    place, hits = _scattered(world, _with_dim(x), dim, rows, "scatter")
     written = number_as(value, dtype)
 
     def element(at: Sequence[Term]) -> Term:
-        hit = hits(at)
-        found = fold("any", [index.shape[place]], lambda inner: hit(inner[0]), BOOL)
+        hit = hits(at if x.rank else [integer(0)])
+        found = fold("any", [rows.shape[place]], lambda inner: hit(inner[0]), BOOL)
         return ite(found, written, x.element(at))
 
     return TensorValue(x.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)

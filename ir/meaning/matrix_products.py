@@ -9,15 +9,23 @@ import torch
 
 from xductor.ir.meaning.elementwise import mul as product_of_elements
 from xductor.ir.meaning.index_maps import broadcast_shape, broadcast_to, transpose, unsqueeze
+from xductor.ir.meaning.kernels import summed_by
 from xductor.ir.meaning.products import contraction, scaled_sum
 from xductor.ir.meaning.registry import meaning
 from xductor.ir.meaning.scalars import fn, known_dtype, wide
 from xductor.ir.meaning.terms import Term, cast, eq, fold, number
 from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue, World
 
+#: The ops that matmul is, by the ranks of both sides.
+_KERNELS = {(1, 1): "dot", (2, 1): "mv", (1, 2): "mm", (2, 2): "mm"}
+
 
 @meaning("aten.matmul.default")
 def matmul(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
+    return _matmul(world, a, b)
+
+
+def _matmul(world: World, a: TensorValue, b: TensorValue, *, is_part: bool = False) -> TensorValue:
     if not a.rank or not b.rank:
         raise Illegal("matmul of rank 0")
     left = a if a.rank > 1 else unsqueeze(world, a, 0)
@@ -25,7 +33,8 @@ def matmul(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
     batch = broadcast_shape(world, [left.shape[:-2], right.shape[:-2]])
     left = broadcast_to(world, left, [*batch, *left.shape[-2:]])
     right = broadcast_to(world, right, [*batch, *right.shape[-2:]])
-    found = contraction(world, left, right, len(batch), "matmul")
+    kernel = _KERNELS.get((a.rank, b.rank), "matmul")
+    found = contraction(world, left, right, len(batch), kernel, is_part=is_part)
     if b.rank == 1:
         found = found.moved(found.shape[:-1], lambda index: [*index, number(0)])
     if a.rank == 1:
@@ -46,12 +55,13 @@ def linear(
         if bias is not None:
             raise Illegal("linear by a vector with a bias")
         return matmul(world, x, weight)
-    found = matmul(world, x, transpose(world, weight, 0, 1))
+    turned = transpose(world, weight, 0, 1)
     if bias is None:
-        return found
+        return matmul(world, x, turned)
     if bias.rank > 1:
         raise NoMeaning("linear with a bias of a higher rank")
-    return scaled_sum(world, bias, found, 1, 1)
+    found = _matmul(world, x, turned, is_part=True)
+    return scaled_sum(world, "addmm" if x.rank == 2 else "linear", bias, found, 1, 1)
 
 
 @meaning("aten.inner.default")
@@ -70,7 +80,7 @@ def inner(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
             right = b.element([*index[split:], at[0]])
             return fn("mul", cast(left, wider), cast(right, wider))
 
-        return cast(fold("sum", [a.shape[-1]], body, wider), dtype)
+        return cast(summed_by("inner", fold("sum", [a.shape[-1]], body, wider), shape), dtype)
 
     shape = [*a.shape[:-1], *b.shape[:-1]]
     return TensorValue(shape, dtype, element, device=a.device, on_dtype=a.on_dtype)
@@ -129,7 +139,8 @@ def einsum(world: World, equation: Any, tensors: Any, path: Any = None) -> Tenso
 
         if not summed:
             return cast(body(()), dtype)
-        return cast(fold("sum", [extents[one] for one in summed], body, wider), dtype)
+        found = fold("sum", [extents[one] for one in summed], body, wider)
+        return cast(summed_by("einsum", found, shape), dtype)
 
     shape = [extents[letter] for letter in output]
     first = given[0]

@@ -9,14 +9,20 @@ import torch
 
 from xductor.ir.meaning.elementwise import arithmetic
 from xductor.ir.meaning.index_maps import broadcast_to
+from xductor.ir.meaning.kernels import summed_by
 from xductor.ir.meaning.registry import meaning
 from xductor.ir.meaning.scalars import fn, known_dtype, number_as, wide
-from xductor.ir.meaning.terms import Term, cast, eq, fold
-from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue, World
+from xductor.ir.meaning.terms import BOOL, Term, call, cast, constant, either, eq, fold, ite, truth
+from xductor.ir.meaning.values import Illegal, TensorValue, World
 
 
-def contraction(world: World, a: TensorValue, b: TensorValue, batch: int, op: str) -> TensorValue:
-    """A product over the last dim of `a` and the second last of `b`, behind `batch` dims."""
+def contraction(
+    world: World, a: TensorValue, b: TensorValue, batch: int, op: str, *, is_part: bool = False
+) -> TensorValue:
+    """A product over the last dim of `a` and the second last of `b`, behind `batch` dims.
+
+    - `is_part`: of what the kernel computes, which then is not the product alone.
+    """
     if a.rank != batch + 2 or b.rank != batch + 2:
         raise Illegal(f"{op} of ranks {a.rank} and {b.rank}")
     if a.dtype is not b.dtype:
@@ -29,6 +35,7 @@ def contraction(world: World, a: TensorValue, b: TensorValue, batch: int, op: st
     world.require(eq(a.shape[-1], b.shape[-2]), f"{op}: the inner sizes differ")
     count, wider = a.shape[-1], wide(dtype)
     shape = [*a.shape[:-1], b.shape[-1]]
+    sizes = [a.shape[k] for k in range(batch)] + [a.shape[-2], b.shape[-1]]
 
     def element(index: Sequence[Term]) -> Term:
         lead, row, column = index[:batch], index[-2], index[-1]
@@ -38,7 +45,8 @@ def contraction(world: World, a: TensorValue, b: TensorValue, batch: int, op: st
             right = b.element([*lead, at[0], column])
             return fn("mul", cast(left, wider), cast(right, wider))
 
-        return cast(fold("sum", [count], body, wider), dtype)
+        found = fold("sum", [count], body, wider)
+        return cast(found if is_part else summed_by(op, found, sizes), dtype)
 
     return TensorValue(shape, dtype, element, device=a.device, on_dtype=a.on_dtype)
 
@@ -73,16 +81,14 @@ def dot(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
 
 
 def scaled_sum(
-    world: World, bias: TensorValue, product: TensorValue, beta: Any, alpha: Any
+    world: World, op: str, bias: TensorValue, product: TensorValue, beta: Any, alpha: Any
 ) -> TensorValue:
     """`beta * bias + alpha * product`; how often it is rounded is the kernel's own affair."""
-    if isinstance(beta, Term) or isinstance(alpha, Term):
-        raise NoMeaning("a beta or alpha that may be any number")
     if bias.dtype is not product.dtype:
         raise Illegal("a bias of another dtype")
     dtype = product.dtype
     wider = wide(dtype)
-    if not dtype.is_floating_point and not (isinstance(beta, int) and isinstance(alpha, int)):
+    if not dtype.is_floating_point and not (_is_integer(beta) and _is_integer(alpha)):
         raise Illegal("factors that are floats, of integers")
     wide_bias = broadcast_to(world, bias, product.shape)
     if bias.rank > product.rank:
@@ -90,16 +96,15 @@ def scaled_sum(
     for old, new in zip(
         reversed(bias.shape), reversed(product.shape[product.rank - bias.rank :]), strict=True
     ):
-        from xductor.ir.meaning.terms import either
-
         world.require(either(eq(old, 1), eq(old, new)), "the bias does not expand")
 
     def element(index: Sequence[Term]) -> Term:
         found = _times(_unrounded(product.element(index), wider), alpha, wider)
-        if beta != 0:  # a bias that counts for nothing is not read, NaN or not
-            added = _times(cast(wide_bias.element(index), wider), beta, wider)
-            found = arithmetic("add")(added, found)
-        return cast(found, dtype)
+        added = _times(cast(wide_bias.element(index), wider), beta, wider)
+        both = arithmetic("add")(added, found)
+        # A bias that counts for nothing is not read, NaN or not.
+        chosen = ite(_is_zero(beta, wider), found, both)
+        return cast(summed_by(op, chosen, product.shape), dtype)
 
     return TensorValue(product.shape, dtype, element, device=product.device)
 
@@ -111,8 +116,25 @@ def _unrounded(item: Term, wider: torch.dtype) -> Term:
     return cast(item, wider)
 
 
+def _is_integer(factor: Any) -> bool:
+    if isinstance(factor, Term):
+        return factor.sort is torch.int64
+    return isinstance(factor, int)
+
+
+def _is_zero(factor: Any, dtype: torch.dtype) -> Term:
+    """Whether a factor, which may be any number, is zero."""
+    if not isinstance(factor, Term):
+        return truth(factor == 0)
+    return call("eq", (number_as(factor, dtype), constant(0, dtype)), BOOL)
+
+
 def _times(item: Term, factor: Any, dtype: torch.dtype) -> Term:
-    return item if factor == 1 else fn("mul", item, number_as(factor, dtype))
+    return (
+        item
+        if not isinstance(factor, Term) and factor == 1
+        else fn("mul", item, number_as(factor, dtype))
+    )
 
 
 @meaning("aten.addmm.default")
@@ -124,7 +146,8 @@ def addmm(
     beta: Any = 1,
     alpha: Any = 1,
 ) -> TensorValue:
-    return scaled_sum(world, bias, mm(world, a, b), beta, alpha)
+    product = contraction(world, a, b, 0, "addmm", is_part=True)
+    return scaled_sum(world, "addmm", bias, product, beta, alpha)
 
 
 @meaning("aten.baddbmm.default")
@@ -136,4 +159,5 @@ def baddbmm(
     beta: Any = 1,
     alpha: Any = 1,
 ) -> TensorValue:
-    return scaled_sum(world, bias, bmm(world, a, b), beta, alpha)
+    product = contraction(world, a, b, 1, "baddbmm", is_part=True)
+    return scaled_sum(world, "baddbmm", bias, product, beta, alpha)

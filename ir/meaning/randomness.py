@@ -131,6 +131,20 @@ def randint(world: World, high: Any, size: Any, *rest: Any) -> TensorValue:
     return randint_low(world, 0, high, size, *rest)
 
 
+@meaning("aten.randperm.default")
+def randperm(
+    world: World,
+    n: Any,
+    dtype: Any = torch.int64,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> TensorValue:
+    """The numbers below `n`, each once, in an order of which nothing is known."""
+    chosen = dtype if isinstance(dtype, torch.dtype) else torch.int64
+    return _drawn(world, "randperm", [n], chosen, _place(device))
+
+
 @meaning("aten.bernoulli.p")
 def bernoulli(world: World, x: TensorValue, p: Any, generator: Any = None) -> TensorValue:
     if generator is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from xductor.ir.meaning.elementwise import float_of
-from xductor.ir.meaning.kernels import by_kernel
+from xductor.ir.meaning.kernels import by_kernel, summed_by
 from xductor.ir.meaning.registry import meaning
 from xductor.ir.meaning.scalars import converted, fn, known_dtype, nonzero, number_as, wide
 from xductor.ir.meaning.terms import (
@@ -184,7 +184,11 @@ def mean_dims(
         raise Illegal("a mean of what is no float")
     rows = Rows(x, reduced_dims(dim, x.rank), keepdim)
     body, wider = _cast_to(x.dtype, chosen), wide(chosen)
-    return _result(rows, chosen, lambda index: cast(mean_of(rows, index, body, wider), chosen))
+
+    def element(index: Sequence[Term]) -> Term:
+        return cast(by_kernel("mean", mean_of(rows, index, body, wider)), chosen)
+
+    return _result(rows, chosen, element)
 
 
 @meaning("aten.mean.default")
@@ -347,7 +351,8 @@ def _running(name: str) -> Callable[..., TensorValue]:
             def upto(inner: tuple[Term, ...]) -> Term:
                 return body(x.element([*index[:place], inner[0], *index[place + 1 :]]))
 
-            return cast(fold(name, [index[place] + 1], upto, wider), chosen)
+            found = fold(name, [index[place] + 1], upto, wider)
+            return cast(summed_by(f"cum{name}", found), chosen)
 
         return TensorValue(x.shape, chosen, element, device=x.device, on_dtype=x.on_dtype)
 

@@ -73,6 +73,7 @@ DRAWS: Mapping[str, Draw] = {
     "randint": lambda g, count, dtype, ends: torch.randint(
         int(ends[0]), int(ends[1]), (count,), generator=g, dtype=dtype
     ),
+    "randperm": lambda g, count, dtype, _: torch.randperm(count, generator=g, dtype=dtype),
     "bernoulli": lambda g, count, dtype, ends: torch.bernoulli(
         torch.empty(count, dtype=dtype), ends[0], generator=g
     ),

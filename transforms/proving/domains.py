@@ -12,6 +12,17 @@ from xductor.ir.meaning.scalars import KNOWN
 from xductor.ir.meaning.values import NoMeaning
 from xductor.transforms.proving.pattern_runs import Slot
 
+RANKS = {
+    "mm": {"self": 2, "mat2": 2},
+    "addmm": {"mat1": 2, "mat2": 2},
+    "bmm": {"self": 3, "mat2": 3},
+    "baddbmm": {"batch1": 3, "batch2": 3},
+}
+"""The ranks that ops ask for: of others they are illegal, so that nothing is left out."""
+
+ONE_DTYPE = frozenset(RANKS)
+"""Ops whose tensors have one dtype."""
+
 DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"))
 """Names of parameters that are a dim."""
 
@@ -23,6 +34,9 @@ NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1.1, float("inf"), float("nan"), 0, 1
 """What stands for a Python number whose digits a rewrite asks for."""
 
 INTEGERS = (0, 1, 2, 3, -1, -2)
+_NO_MATTER = frozenset(("pin_memory", "requires_grad"))
+"""Parameters that say nothing of what is computed."""
+
 STRINGS = {
     "rounding_mode": (None, "floor", "trunc"),
     "approximate": ("none", "tanh"),
@@ -35,6 +49,29 @@ def rank_of(slot: Slot) -> int:
         raise NoMeaning(f"the dims of {slot.op}, which has no tensor")
     rank = slot.tensors[0].rank
     return rank + 1 if slot.op in _ONE_MORE else rank
+
+
+_BY_INDEX = frozenset(("scatter", "scatter_add", "gather"))
+
+
+def dtypes(slot: Slot, allowed: Sequence[torch.dtype]) -> Sequence[torch.dtype]:
+    """The dtypes of a tensor that stands there."""
+    if slot.op in _BY_INDEX and slot.param == "index" and len(allowed) > 1:
+        return (torch.int64, torch.int32)
+    if slot.op in ONE_DTYPE and slot.tensors:
+        return (slot.tensors[0].meaning._dtype,)
+    return allowed
+
+
+def ranks(slot: Slot, largest: int) -> Sequence[int]:
+    """The ranks of a tensor that stands there."""
+    if slot.op in _BY_INDEX and slot.param == "index" and slot.tensors:
+        rank = slot.tensors[0].rank
+        return [one for one in ((0, 1) if rank < 2 else (rank,)) if one <= largest]
+    only = RANKS.get(slot.op, {}).get(slot.param)
+    if only is None:
+        return range(largest + 1)
+    return (only,) if only <= largest else ()
 
 
 def dims(slot: Slot) -> list[int]:
@@ -101,6 +138,8 @@ def literals(slot: Slot) -> tuple[Any, ...]:
 
 def constants(kind: str, slot: Slot) -> Sequence[Any]:
     """The values of an argument that is no number and no dim."""
+    if slot.param in _NO_MATTER:
+        return (None,) if slot.optional else (False,)
     if kind == "bool":
         return (False, True)
     if kind == "dtype":
@@ -125,8 +164,10 @@ __all__ = [
     "constants",
     "dim_lists",
     "dims",
+    "dtypes",
     "has_minus_one",
     "is_complete_length",
     "lengths",
     "rank_of",
+    "ranks",
 ]

@@ -12,16 +12,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import torch
+
+from xductor.ir.meaning.scalars import from_index
 from xductor.ir.meaning.terms import (
+    BOOL,
     FALSE,
     INT,
     TRUE,
     Term,
+    add,
+    call,
+    cast,
     eq,
+    integer,
     ite,
     make,
+    mul,
     negation,
     parts,
+    polynomial,
     rebuilt,
     substitute,
     var,
@@ -131,14 +141,24 @@ class Comparison:
             if one.op == "element":
                 return one
             if one.op == "fold":
-                return one
+                inner = self._of_one(one)
+                return one if inner is None else visit(inner)
             return rebuilt(one, visit)
 
         return visit(item)
 
+    def _of_one(self, item: Term) -> Term | None:
+        """What a fold over one element is, where that is the element, bit for bit."""
+        name, binders, sizes, body = item.args
+        if name not in _OF_ONE_ITSELF:
+            return None
+        if not all(self.assumptions.implies(eq(size, 1)) for size in sizes):
+            return None
+        return substitute(body, {var(k): integer(0) for k in binders})
+
     def _truth(self, condition: Term) -> Term:
         if has_elements(condition):
-            return condition
+            return _by_elements(condition)
         if self.assumptions.implies(condition):
             return TRUE
         return FALSE if self.assumptions.implies(negation(condition)) else condition
@@ -154,6 +174,8 @@ class Comparison:
         """Whether two terms are made alike of parts that are equal."""
         if a is b:
             return True
+        if a.sort == b.sort == INT:
+            return self._same_index(a, b)
         if a.op != b.op or a.sort != b.sort or len(a.args) != len(b.args):
             return False
         if a.op == "element":
@@ -169,8 +191,6 @@ class Comparison:
                 self._alike(x, y) if isinstance(x, Term) else x == y
                 for x, y in zip(a.args, b.args, strict=True)
             )
-        if a.sort == INT:
-            return self._same_index(a, b)
         return False
 
     def _same_index(self, a: Term, b: Term) -> bool:
@@ -289,6 +309,26 @@ class Comparison:
             for name, (_, constant) in formulas.leaves.items()
         }
         return "different", values
+
+
+#: Folds of which one element is the result; a sum begins at 0.0.
+_OF_ONE_ITSELF = frozenset(("any", "all", "max", "min"))
+
+
+def _by_elements(condition: Term) -> Term:
+    """That an index which is an element equals another, as a comparison of int64, which all fit."""
+    if condition.op != "zero":
+        return condition
+    whole = polynomial(condition.args[0])
+    found = [(m[0], factor) for m, factor in whole.items() if len(m) == 1 and m[0].op == "value"]
+    if len(found) != 1 or abs(found[0][1]) != 1:
+        return condition
+    place, factor = found[0]
+    rest = mul(-factor, add(condition.args[0], mul(-factor, place)))
+    if has_elements(rest):
+        return condition
+    wide = cast(place.args[0], torch.int64)
+    return call("eq", (wide, from_index(rest, torch.int64)), BOOL)
 
 
 def _values(item: Term) -> Iterator[Term]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -24,6 +24,7 @@ from xductor.ir.meaning.terms import (
     scalar,
     var,
 )
+from xductor.ir.meaning.uninterpreted import GENERATOR
 from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
 from xductor.ir.op_functions import BoundCall, building
 from xductor.ir.operations import SchemaOp, TorchOp
@@ -111,6 +112,8 @@ class PathWorld:
         self.variables: dict[str, Term] = {}
         self._sizes: dict[Term, Term] = {}
         self._static: dict[Term, bool] = {}
+        self._indices: list[tuple[TensorValue, Term, Term]] = []
+        self._state = GENERATOR
 
     def assume(self, condition: Term) -> None:
         """Take a condition for granted. Raises Pruned where it cannot be."""
@@ -121,8 +124,37 @@ class PathWorld:
         self.assumptions.add(condition)
 
     def elements_within(self, index: TensorValue, low: Term, size: Term) -> None:
-        """Nothing holds a target to the indices that its source reads at, so neither is proved."""
-        raise NoMeaning("indices that are data: whether they are in range is not proved")
+        """Indices that are data: a target may read at those that its source reads at in range."""
+        if not self.in_target:
+            self._indices.append((index, low, size))
+        elif not any(self._covers(one, index, low, size) for one in self._indices):
+            raise NoMeaning("indices that are data: whether they are in range is not proved")
+
+    def _covers(
+        self, known: tuple[TensorValue, Term, Term], index: TensorValue, low: Term, size: Term
+    ) -> bool:
+        """Whether the elements of a tensor are in a range, as others are in another."""
+        other, least, end = known
+        if other.rank != index.rank:
+            return False
+        at = [var(f"at{k}") for k in range(index.rank)]
+        if self.assumptions.plain(other.element(at)) is not self.assumptions.plain(
+            index.element(at)
+        ):
+            return False
+        same = [eq(a, b) for a, b in zip(other.shape, index.shape, strict=True)]
+        return all(self.known(one) for one in (*same, le(low, least), le(end, size)))
+
+    def draw(self, after: Callable[[Term], Term]) -> Term:
+        """The state of the generator, which is another afterwards."""
+        before = self._state
+        self._state = after(before)
+        return before
+
+    def begin_target(self) -> None:
+        """From here on ops are those of the target, which stands in the place of the source."""
+        self.in_target = True
+        self._state = GENERATOR
 
     def require(self, condition: Term, why: str) -> None:
         if self.in_target:
@@ -235,7 +267,9 @@ class SymbolicFiller:
         return self._kept(self.world.path.choose(range(count), what))
 
     def variable(self, name: str, kind: str, slot: Slot) -> Any:
-        return self._kept(self._of_kind(name, kind if kind != "any" else slot.kind, slot))
+        if kind == "any":
+            return self._kept(self._of_kind(name, slot.kind, slot))
+        return self._kept(self._of_kind(name, kind, replace(slot, optional=False)))  # never None
 
     def anything(self, slot: Slot) -> Any:
         name = self._fresh(slot.param)
@@ -252,13 +286,13 @@ class SymbolicFiller:
 
     def _of_kind(self, name: str, kind: str, slot: Slot) -> Any:
         if kind == "tensor":
-            return self.tensor(name)
+            return self.tensor(name, slot)
         if kind == "list[tensor]":
             longest = self.limits.longest_list
             count = self._listed(range(1, longest + 1), f"length of {name}")
             if count == longest:
                 self._bounded(f"lists of at most {longest} tensors")
-            return [self.tensor(f"{name}_{k}", like=bool(k)) for k in range(count)]
+            return [self.tensor(f"{name}_{k}", slot, like=bool(k)) for k in range(count)]
         if kind == "int":
             return self._integer(name, slot)
         if kind == "list[int]":
@@ -274,14 +308,14 @@ class SymbolicFiller:
         if bound not in self.world.bounds:
             self.world.bounds.append(bound)
 
-    def tensor(self, name: str, like: bool = False) -> SymbolicTensor:
+    def tensor(self, name: str, slot: Slot, like: bool = False) -> SymbolicTensor:
         """A tensor of any sizes; `like` others that were made, as in a list."""
         rank = (
             self.ranks[-1]
             if like and self.ranks
-            else self._listed(range(self.limits.rank + 1), f"rank of {name}")
+            else self._listed(domains.ranks(slot, self.limits.rank), f"rank of {name}")
         )
-        dtype = self._dtype(name, like)
+        dtype = self._dtype(name, slot, like)
         if not self.device:
             self.device = self._listed(self.limits.devices, "device")
         sizes = [self.world.variable(f"{name}_{k}") for k in range(rank)]
@@ -301,8 +335,10 @@ class SymbolicFiller:
     def _note_dtype(self) -> None:
         self.reads.dtype = True
 
-    def _dtype(self, name: str, like: bool) -> torch.dtype:
-        allowed = self.limits.dtypes
+    def _dtype(self, name: str, slot: Slot, like: bool) -> torch.dtype:
+        allowed = domains.dtypes(slot, self.limits.dtypes)
+        if allowed is not self.limits.dtypes:
+            return self._listed(allowed, f"dtype of {name}")
         if not self.dtypes or len(allowed) == 1:
             return self._listed(allowed, f"dtype of {name}")
         others = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
@@ -476,7 +512,7 @@ def _add_target(
     mutation: Mutation | None,
 ) -> None:
     names = rewrite.compiled.replacement_names
-    world.in_target = True
+    world.begin_target()
     builder: Any = calls
     if mutation is not None:
         mutation.begin()

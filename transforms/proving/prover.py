@@ -78,12 +78,16 @@ class Found:
     used: set[str] = field(default_factory=set[str])
     instances: int = 0
     unknown: str = ""
+    suspicions: int = 0
     example: CounterExample | None = None
-    suspicion: str = ""
 
 
 class _Enough(Exception):
-    """A counter-example was found, or the time is up."""
+    """A counter-example was found, the time is up, or it cannot be proved any more."""
+
+
+_MOST_SUSPICIONS = 12
+"""After so many differences that no example shows, what is left is for generated instances."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
@@ -206,12 +210,18 @@ class _Prover:
         extra: Any = None,
     ) -> None:
         """Something that may be wrong: an example that is run decides."""
-        example = counterexamples.find(self.subject.run, instance, conditions, values, extra)
+        tame = self.subject.numerics == APPROXIMATE
+        example = counterexamples.find(
+            self.subject.run, instance, conditions, values, extra, tame=tame
+        )
         if example is not None:
             self.found.example = example
             raise _Enough
-        where = "; ".join(instance.path.notes)
-        self.found.unknown = self.found.unknown or f"{why}, but no example shows it ({where})"
+        found, where = self.found, "; ".join(instance.path.notes)
+        found.unknown = found.unknown or f"{why}, but no example shows it ({where})"
+        found.suspicions += 1
+        if found.suspicions >= _MOST_SUSPICIONS:
+            raise _Enough
 
     def _obligations(self, instance: Instance) -> None:
         for one in instance.obligations:
@@ -265,7 +275,8 @@ class _Prover:
         verdict = comparison.verdict
         if verdict.answer == "unknown":
             if len(self.found.bounds) < 3:  # numbers may show what the solver does not
-                example = counterexamples.find(self.subject.run, instance, rounds=12)
+                tame = self.subject.numerics == APPROXIMATE
+                example = counterexamples.find(self.subject.run, instance, rounds=12, tame=tame)
                 if example is not None:
                     self.found.example = example
                     raise _Enough

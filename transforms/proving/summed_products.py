@@ -28,7 +28,10 @@ from xductor.ir.meaning.terms import (
 from xductor.transforms.proving.roundings import is_float
 
 #: Kernels that show the same NaN and infinities as their definitions.
-DEFINED = ("softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add")
+DEFINED = (
+    "softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add", "mean", "cumsum",
+    "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "baddbmm", "linear",
+)  # fmt: skip
 
 _serial = itertools.count()
 

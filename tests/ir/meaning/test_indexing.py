@@ -86,6 +86,8 @@ def _scatter(r: random.Random) -> tuple[Any, ...]:
     own = [r.randint(0, size) for size in shape]
     own[dim] = r.randint(0, 3)
     value = number(r) if dtype.is_floating_point else r.choice((0, 1, 2))
+    if r.random() < 0.2:
+        return tensor(r, [], dtype), r.choice((0, -1)), indices(r, r.choice(([], [2])), 1), value
     return tensor(r, shape, dtype), dim, indices(r, own, shape[dim]), value
 
 

@@ -37,6 +37,11 @@ def _randint_low(r: random.Random) -> tuple[Any, ...]:
     return r.choice((-3, 0)), r.choice((1, 5)), sizes(r)
 
 
+@case("aten.randperm.default")
+def _randperm(r: random.Random) -> tuple[Any, ...]:
+    return (r.choice((0, 1, 2, 7)), *r.choice(((), (i64,), (i32,), (f32,))))
+
+
 @case("aten.bernoulli.p")
 def _bernoulli(r: random.Random) -> tuple[Any, ...]:
     return tensor(r, sizes(r), r.choice((*FLOATS, torch.bool))), r.choice((0.0, 0.3, 1.0))
