@@ -13,6 +13,7 @@ from xductor.ir.graph import graph_named
 from xductor.ir.metadata import place_metadata
 
 _DEPENDENCIES = "control_deps"
+_QUANTIZED = "invoke_quant"
 
 
 def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
@@ -38,10 +39,13 @@ def child_at(node: fx.Node) -> fx.GraphModule | None:
 
 def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     """Values and places in the body of a call that only runs it, from those of the call."""
-    if getattr(node.target, "__name__", "") != _DEPENDENCIES:
+    name = getattr(node.target, "__name__", "")
+    if name not in (_DEPENDENCIES, _QUANTIZED):
         return
-    _, child, *inputs = args
+    child, *inputs = args[1:] if name == _DEPENDENCIES else args
     FakeTensorProp(child, mode).propagate_dont_convert_inputs(*inputs)
+    if name == _QUANTIZED:
+        return  # its body keeps the places that it had
     for inner in child.graph.nodes:
         if inner.op == "call_function":
             inner.meta.update(place_metadata(node.meta))

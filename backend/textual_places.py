@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import torch.fx as fx
@@ -19,10 +20,20 @@ def restore_textual(meta: NodeMeta, node: fx.Node) -> None:
     if "module" in items:
         path = items["module"]
         node.meta["nn_module_stack"] = {path: (path, "")}
+    restore_quantization(meta, node)
     location = meta.location()
     if location is not None:
         file, line = location
         node.meta["stack_trace"] = f'  File "{file}", line {line}, in forward\n'
+
+
+def restore_quantization(meta: NodeMeta, node: fx.Node) -> None:
+    """The options of a quantised call, which code generation reads from the node."""
+    text = (meta.textual or {}).get("quant_options")
+    if text is not None:
+        from torch._higher_order_ops import InvokeQuant
+
+        node.meta["quant_options"] = InvokeQuant(**json.loads(text))
 
 
 def _recompute_policy(name: str) -> Any:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map_only
 from xductor.backend.new_subgraphs import child_at, record_in_child
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.rebuilt_values import rebuild_values
-from xductor.backend.textual_places import restore_textual
+from xductor.backend.textual_places import restore_quantization, restore_textual
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta, place_metadata
 from xductor.ir.operations import TorchOp
@@ -74,6 +74,7 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
         restore_textual(meta, node)
         return
     node.meta.update(place_metadata(heir_of.meta))
+    restore_quantization(meta, node)
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:

@@ -37,7 +37,7 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import method_class, module_class, op_class
 from xductor.ir.results import LEAF, StructureAttr
 from xductor.ir.symbols import SymbolTable
-from xductor.ir.value_types import MODE
+from xductor.ir.value_types import MODE, OpaqueInstance
 
 Subgraphs = Literal["bodies", "declare"]
 
@@ -346,6 +346,8 @@ class GraphLowering:
             return None
         from xductor.ir.effects import target_effects
 
+        if isinstance(cls.target, type) and not issubclass(cls.target, torch.Tensor):
+            return OpaqueInstance(cls.target)  # options, which AOTAutograd leaves as a call
         effects = target_effects(cls.target)
         if effects.mode or effects.host:
             return MODE

@@ -6,8 +6,10 @@ memory only) the node itself. It never takes part in equality, so CSE and intern
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from enum import Enum
 from typing import Any, Self
 
@@ -15,7 +17,7 @@ from xdsl.ir import Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings")
+TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quant_options")
 """Metadata that text carries, by the name it prints under."""
 
 
@@ -195,6 +197,9 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
         items["tag"] = str(meta["partitioner_tag"])
     if meta.get("recompute") is not None:
         items["recompute"] = getattr(meta["recompute"], "name", str(meta["recompute"]))
+    options = meta.get("quant_options")
+    if options is not None:
+        items["quant_options"] = quantization_text(options)
     bindings = meta.get("unbacked_bindings")
     if bindings:
         renamed = _renamings(meta.get("val", meta.get("example_value")))
@@ -202,6 +207,11 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
             f"{renamed.get(symbol, symbol)} = {_keypath(path)}" for symbol, path in bindings.items()
         )
     return items
+
+
+def quantization_text(options: Any) -> str:
+    """The options of a quantised call as text: the fields of the dataclass that holds them."""
+    return json.dumps({one.name: getattr(options, one.name) for one in fields(options)})
 
 
 def _renamings(value: Any) -> Mapping[Any, Any]:

@@ -28,6 +28,8 @@ from xductor.ir.qualified_names import qualified_name
 from xductor.ir.written import written_operands
 
 _SYMBOLIC_HOMES = frozenset({"_operator", "operator", "math", "builtins", "torch.ops.aten"})
+_OPTIONS = frozenset({"torch._higher_order_ops._invoke_quant.InvokeQuant"})
+"""Options of higher-order ops, which AOTAutograd leaves as calls for Inductor's first pass."""
 _EPILOGUE = frozenset(
     {"aten.copy_.default", "aten.set_.source_Tensor", "aten._foreach_copy_.default",
      "inductor.resize_storage_bytes_.default", "inductor.accumulate_grad_.default"}
@@ -127,6 +129,8 @@ def _is_lowerable_function(op: TorchOp) -> bool:
     if isinstance(target, (OpOverload, HigherOrderOperator, OpOverloadPacket)):
         return True
     name = qualified_name(target) or op.name.removeprefix("pyfn.")
+    if name in _OPTIONS:
+        return True
     home, _, last = name.rpartition(".")
     if home in _SYMBOLIC_HOMES:
         return True

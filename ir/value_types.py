@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -45,6 +46,13 @@ MODE = object()
 """Stands for the value of a call that enters a mode (`_enter_autocast`)."""
 
 
+@dataclass(frozen=True)
+class OpaqueInstance:
+    """What a call of a class gives, where no value was recorded: an instance of `kind`."""
+
+    kind: type[Any]
+
+
 class TypeReader:
     """Types of the values of one graph; remembers the symbols they mention.
 
@@ -72,6 +80,8 @@ class TypeReader:
             return NONE
         if value is MODE:
             return ObjectType("mode")
+        if type(value) is OpaqueInstance:
+            return ObjectType(f"{value.kind.__module__}.{value.kind.__qualname__}")
         kind = type(value)
         if kind is bool:
             return SymBoolType(from_sympy(value))

@@ -21,6 +21,16 @@ def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:
             yield op
 
 
+def free_subgraph_name(module: ModuleOp, graph: GraphOp, name: str) -> str:
+    """A name that no graph of the module has, nor an attribute of the GraphModule it is from."""
+    taken = {other.sym_name.data for other in module.ops if isinstance(other, GraphOp)}
+    gm = graph.live.gm if graph.live is not None else None
+    free, number = name, 0
+    while free in taken or hasattr(gm, free):
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
 def facts_of(graph: GraphOp) -> Facts:
     """The facts about a graph's symbols: of its live ShapeEnv, else of its symbol table.
 

@@ -39,12 +39,16 @@ STEP_ROWS = (
     _row(
         "canonicalize_aten_ir_passes",
         "One form for what quantised models record; first of all steps.",
+        kind="procedural",
         flag="",
+        covered_by="canonicalize_quant_mapping",
     ),
     _row(
         "canonicalize_quant_mapping",
         "Calls of the quantisation wrapper as calls of the function they wrap.",
+        kind="procedural",
         flag="",
+        factory="joint_graph.canonicalize_quant_mapping:CanonicalizeQuantMapping",
     ),
     _row(
         "joint_custom_pre_pass",

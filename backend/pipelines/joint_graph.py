@@ -11,6 +11,7 @@ from xductor.backend.pipelines.bridge import (
     user_hook,
     when_flag,
 )
+from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.replace_random import replace_random_passes
 from xductor.backend.pipelines.stage_run import StageRun
@@ -84,12 +85,7 @@ def _counted(run: StageRun) -> bool:
 
 STEPS = (
     BridgedStep("lazy_init", _lazy_init),
-    unobserved(
-        "canonicalize_aten_ir_passes",
-        "joint_graph:canonicalize_aten_ir_passes",
-        over="gm",
-        required=True,
-    ),
+    canonicalize_aten_ir_passes,
     user_hook("joint_custom_pre_pass"),
     first_rewrites,
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),

@@ -19,6 +19,7 @@ from xductor.ir.graph import GraphOp, OutputOp, entry_graph, raw_args
 from xductor.ir.operations import TorchOp
 from xductor.ir.registry import op_class
 from xductor.ir.results import flat_structure
+from xductor.transforms.graphs import free_subgraph_name
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 
@@ -67,7 +68,7 @@ def _is_random(target: OpOverload) -> bool:
 
 def _wait(module: ModuleOp, graph: GraphOp, op: TorchOp, before: TorchOp) -> TorchOp:
     """Put a `control_deps` that runs `op` after `before` in the place of `op`."""
-    name = _free_name(module, graph, f"subgraph_{op.node.node or op.name.split('.')[1]}")
+    name = free_subgraph_name(module, graph, f"subgraph_{op.node.node or op.name.split('.')[1]}")
     inputs = list(dict.fromkeys(op._operands))
     module.body.block.add_op(_body(graph, op, name, inputs))
     count = len(before.results)
@@ -118,13 +119,3 @@ def _body(graph: GraphOp, op: TorchOp, name: str, inputs: Sequence[SSAValue]) ->
         graph.ambient.data,
         arguments=[f"arg_{index}" for index in range(len(inputs))],
     )
-
-
-def _free_name(module: ModuleOp, graph: GraphOp, name: str) -> str:
-    """A name that no graph of the module has, nor an attribute of the GraphModule it is from."""
-    taken = {other.sym_name.data for other in module.ops if isinstance(other, GraphOp)}
-    gm = graph.live.gm if graph.live is not None else None
-    free, number = name, 0
-    while free in taken or hasattr(gm, free):
-        free, number = f"{name}_{number}", number + 1
-    return free

@@ -1,0 +1,148 @@
+"""`canonicalize_quant_mapping`: quantised calls as patterns and code generation know them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir.arguments import Ref, SymbolRef, leaves, map_tree
+from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp, graph_named, raw_args
+from xductor.ir.metadata import NodeMeta, quantization_text
+from xductor.ir.operations import RawOp, TorchOp
+from xductor.ir.registry import op_class
+from xductor.transforms.graphs import free_subgraph_name, graphs_of
+from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_PACKED = "higher_order.invoke_quant_packed"
+_OPTIONS = "quant_options"
+
+
+@dataclass(frozen=True)
+class CanonicalizeQuantMapping(TypedPass):
+    """`invoke_quant_packed(@f, x, quant_options=o)` becomes `invoke_quant(@f, x)`.
+
+    The options are no argument any more but metadata of the call. A body that returns a single
+    value in a tuple gets a copy that returns the value, and the call gives it without a `getitem`,
+    as patterns spell it. Bodies must be part of the module. A call stays where its options are no
+    constants, or its body cannot be copied.
+    """
+
+    name: ClassVar[str] = "canonicalize_quant_mapping"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "joint_graph.py:canonicalize_quant_mapping"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((torch.ops.higher_order.invoke_quant_packed,))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        unpacked: dict[str, str] = {}
+        changed = 0
+        for graph in list(graphs_of(module)):
+            for op in list(graph.block.ops):
+                if op.name == _PACKED and isinstance(op, RawOp):
+                    changed += _canonicalize(module, graph, op, unpacked)
+        return changed
+
+
+def _canonicalize(module: ModuleOp, graph: GraphOp, op: RawOp, unpacked: dict[str, str]) -> bool:
+    """Put a call in its canonical form; False where its options cannot be read."""
+    body, *arguments = op.positional
+    keywords = op.keywords
+    options_op, options = _options(keywords.pop(_OPTIONS, None))
+    if options is None or type(body) is not SymbolRef:
+        return False
+    single: str | None = None
+    if len(op.results) == 1 and op.tuple_valued:
+        single = _unpacked(module, graph, body.name, unpacked)
+        if single is None:
+            return False
+    operands: list[SSAValue] = []
+
+    def refer(leaf: Any) -> Any:
+        if not isinstance(leaf, SSAValue):
+            return leaf
+        operands.append(leaf)
+        return Ref(len(operands) - 1)
+
+    positional = tuple([map_tree(one, refer) for one in arguments])
+    named = tuple([(name, map_tree(item, refer)) for name, item in keywords.items()])
+    from torch._higher_order_ops import invoke_quant
+
+    cls: Any = op_class(invoke_quant)
+    made = cls.make(
+        raw_args((SymbolRef(single or body.name), *positional), named),
+        operands,
+        op.result_types,
+        _with_options(op, options, packed=single is None),
+        structure=None if single is not None else op.structure,
+    )
+    graph.block.insert_op_before(made, op)
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    graph.block.erase_op(op)
+    if options_op is not None and all(one.first_use is None for one in options_op.results):
+        graph.block.erase_op(options_op)
+    return True
+
+
+def _options(value: Any) -> tuple[TorchOp | None, Any]:
+    """The op that makes the options of a call, and the options; None for what is not constant."""
+    from torch._higher_order_ops import InvokeQuant
+
+    if value is None:
+        return None, InvokeQuant()
+    op = value.op if isinstance(value, OpResult) else None
+    if not isinstance(op, RawOp) or op.target is not InvokeQuant or op._operands:
+        return None, None
+    return op, InvokeQuant(*op.positional, **op.keywords)
+
+
+def _with_options(op: RawOp, options: Any, *, packed: bool) -> NodeMeta:
+    """The metadata of the call, with the options."""
+    name = op.node.node
+    meta = op.node.inherited(op.node.names if packed else (name,), name)
+    textual: dict[str, str] = meta.textual or {}
+    textual[_OPTIONS] = quantization_text(options)
+    vars(meta)["textual"] = textual
+    return meta
+
+
+def _unpacked(module: ModuleOp, graph: GraphOp, name: str, unpacked: dict[str, str]) -> str | None:
+    """The name of a copy of a body that returns what the body returns in a tuple of one.
+
+    None where there can be no such copy: the body is not here, or refers to other things.
+    """
+    if name in unpacked:
+        return unpacked[name]
+    body = graph_named(module, name)
+    if body is None or body.is_declaration:
+        return None
+    tree = body.output.tree
+    if not isinstance(tree, tuple) or len(tree) != 1 or type(tree[0]) is not Ref:
+        return None
+    if any(_refers(op) for op in body.block.ops):
+        return None
+    made = body.clone()
+    made.live = None
+    for op in made.block.ops:
+        assert isinstance(op, TorchOp)
+        op.attributes["node"] = op.node.inherited(op.node.names, op.node.node)
+    made.properties["sym_name"] = type(body.sym_name)(free_subgraph_name(module, graph, name))
+    output = made.output
+    value = output._operands[0]
+    made.block.erase_op(output)
+    made.block.add_op(OutputOp.make(raw_args((Ref(0),)), [value], []))
+    module.body.block.insert_op_after(made, body)
+    unpacked[name] = made.sym_name.data
+    return unpacked[name]
+
+
+def _refers(op: Any) -> bool:
+    """Whether an op names a subgraph or an attribute of the module."""
+    return type(op) is GetAttrOp or any(type(leaf) is SymbolRef for leaf in leaves(op.args.data))
+
+
+__all__ = ["CanonicalizeQuantMapping"]
