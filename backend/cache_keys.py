@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 _ROOMS = ("ir", "frontend", "transforms", "backend")
 _lock = threading.Lock()
 _wrapped: type | None = None
+_kept_out = 0
+"""How many blocks of :func:`out_of_caches` are running."""
 
 
 def install_key() -> bool:
@@ -60,6 +62,8 @@ def key_part() -> tuple[str, ...] | None:
         BypassFxGraphCache: an active rewrite has no stable identity, so that nothing compiled
             with it can be found again.
     """
+    if _kept_out:
+        raise versions.cache_bypass("xductor: the stages of every compile are wanted")
     settings = compile_state.current().settings
     if settings is None:
         return None
@@ -69,6 +73,24 @@ def key_part() -> tuple[str, ...] | None:
     if unstable:
         raise versions.cache_bypass(f"xductor: no stable hash for {', '.join(unstable)}")
     return part
+
+
+@contextmanager
+def out_of_caches() -> Iterator[None]:
+    """Let no compile of the process, in whatever thread and for whatever backend, read from or
+    write to the caches while the block runs, so that the stages of each of them run.
+
+    Inductor's own switches are settings of one thread.
+    """
+    global _kept_out
+    install_key()
+    with _lock:
+        _kept_out += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _kept_out -= 1
 
 
 @contextmanager

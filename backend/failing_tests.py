@@ -18,7 +18,7 @@ from xductor.ir.context import XductorContext
 from xductor.ir.diagnostics import OpError
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.interpreter import run, seeded
-from xductor.ir.sample_inputs import sample_attributes, sample_inputs
+from xductor.ir.sample_inputs import NoSample, sample_attributes, sample_inputs
 from xductor.ir.verifier import Level, verify
 
 Passes = Sequence[ModulePass]
@@ -74,7 +74,10 @@ class Refused:
         if passes and (problem := _problem(module, level)) is not None:
             raise DoesNotFail(f"the module is refused before any pass: {problem}")
         made = module.clone()
-        _apply(passes, made)
+        try:
+            _apply(passes, made)
+        except Exception as error:
+            raise DoesNotFail(_crashed(passes, error)) from error
         found = _problem(made, level)
         if found is None:
             raise DoesNotFail(f"the verifier takes the module at level {level}")
@@ -132,16 +135,26 @@ class ValuesDiffer:
 
         Every value of the module is kept, so that an input that comes to stand for it has it.
 
-        Raises DoesNotFail if the values agree, NoSample if inputs cannot be made up, and what
-        running the module raises.
+        Raises DoesNotFail if the values agree, if the passes raise, or if the module itself does
+        not run, and NoSample if inputs cannot be made up.
         """
         graph = entry_graph(module)
         given = sample_inputs(graph) if inputs is None else inputs
         attributes = sample_attributes(module)
         known = dict(zip(graph.argument_names, given, strict=True))
-        known |= _all_values(module, known, attributes)
+        try:
+            known |= _all_values(module, known, attributes)
+        except NoSample:
+            raise
+        except Exception as error:
+            notes = "\n".join([str(error), *getattr(error, "__notes__", ())])
+            raise DoesNotFail(f"the module does not run before any pass: {notes}") from error
         made = cls(passes, known, attributes, rtol, atol)
-        if made.difference(module.clone()) is None:
+        try:
+            difference = made.difference(module.clone())
+        except Exception as error:
+            raise DoesNotFail(_crashed(passes, error)) from error
+        if difference is None:
             raise DoesNotFail(f"{_names(passes)} does not change the values of this module")
         return made
 
@@ -224,6 +237,11 @@ def _apply(passes: Passes, module: ModuleOp) -> None:
     context = XductorContext()
     for one in passes:
         one.apply(context, module)
+
+
+def _crashed(passes: Passes, error: Exception) -> str:
+    told = f"{type(error).__name__}: {error}"
+    return f"{_names(passes)} does not run through on this module: {told}"
 
 
 def _names(passes: Passes) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from xductor.backend import versions
+from xductor.backend import cache_keys, versions
 
 
 def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) -> Any:
@@ -35,15 +35,17 @@ def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) 
 
 @contextmanager
 def without_codegen() -> Iterator[None]:
-    """Run the graphs of every compile inside the block as FX, and store none in
-    Inductor's cache. (That of AOTAutograd is for whoever calls.)"""
+    """Run the graphs of every compile inside the block as FX, and keep them out of the caches."""
     from torch._inductor import config
 
     compile_fx: Any = versions.compile_fx_module()
     replaced = compile_fx.fx_codegen_and_compile
     compile_fx.fx_codegen_and_compile = _fx_as_code
     try:
-        with config.patch(fx_graph_cache=False, fx_graph_remote_cache=False):
+        with (
+            config.patch(fx_graph_cache=False, fx_graph_remote_cache=False),
+            cache_keys.out_of_caches(),  # `config.patch` is for this thread alone
+        ):
             yield
     finally:
         compile_fx.fx_codegen_and_compile = replaced

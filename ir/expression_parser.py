@@ -31,6 +31,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?P<int>\d+)"
     r"|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<mark>\*\*|[-+*(),]))"
 )
+# Sizes have 19 digits; text must not make Python compute numbers without end.
+_MOST_DIGITS, _LARGEST_EXPONENT = 100, 1000
 _ATOM = "an integer, a float, a symbol, a function call or '('"
 
 
@@ -118,11 +120,16 @@ class _Parser:
         base = self.atom()
         if not self.accept("**"):
             return base
-        return make_pow(base, self.atom())
+        exponent = self.atom()
+        if isinstance(exponent, int) and abs(exponent) > _LARGEST_EXPONENT:
+            raise ExpressionError("too large an exponent", self.text)
+        return make_pow(base, exponent)
 
     def atom(self) -> Expr:
         token = self.tokens[self.at]
         if token.kind == "int":
+            if len(token.text) > _MOST_DIGITS:
+                raise ExpressionError("a number has too many digits", self.text, token.column)
             self.at += 1
             return int(token.text)
         if token.kind == "float":

@@ -42,6 +42,9 @@ def _scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> 
     except TextError as error:
         parser.raise_error(error.message, at_position=error.position)
         raise
+    except RecursionError:
+        parser.raise_error("nested too deeply", at_position=scanner.position)
+        raise
     _resume(parser, scanner.position)
     return result
 
@@ -307,6 +310,11 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
     location = _location(scanner)
     operands: list[SSAValue] = []
     data = _arguments(cls, positional, keywords, operands, scanner, start)
+    for fact in aliases.data if aliases is not None else ():
+        if fact is not None and not 0 <= fact[0] < len(operands):
+            raise scanner.error(
+                f"aliases({fact[0]}): the op has {len(operands)} operands, counted from 0", start
+            )
     own_name = textual.pop("node", None)
     node = NodeMeta(fx_names(names), node=own_name or "", textual=textual, loc=location)
     op = cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)

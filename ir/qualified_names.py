@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from xductor.ir.callable_functions import refusal
+
 __all__ = ["UnknownTarget", "qualified_name", "resolve"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -41,7 +43,7 @@ def qualified_name(fn: object) -> str | None:
     """The dotted name by which `resolve` finds `fn` again, or None where there is none.
 
     Examples: "torch.cat", "torch.nn.functional.relu", "_operator.add", "torch.ops.aten.add".
-    Closures, partials, lambdas and bound methods have no such name.
+    Closures, partials, lambdas and bound methods have no such name, nor has what text may not call.
     """
     known = _names.get(id(fn))
     # The owner is asked again, so that a patched module is not misread.
@@ -55,6 +57,8 @@ def qualified_name(fn: object) -> str | None:
         except UnknownTarget:
             continue
         if getattr(owner, last, None) is fn:
+            if refusal(fn) is not None:
+                return None
             if candidate.partition(".")[0] in _IMPORTABLE:
                 _names[id(fn)] = (fn, candidate, owner, last)
             return candidate
@@ -99,8 +103,8 @@ def resolve(name: str) -> Callable[..., Any]:
     """The callable that a qualified name stands for.
 
     Raises UnknownTarget (a LookupError) if the name is malformed, if its module is not imported
-    (only torch, operator, math and builtins are imported from text), or if the module has no such
-    callable.
+    (only torch, operator, math and builtins are imported from text), if the module has no such
+    callable, or if text may not call it (`callable_functions.refusal`).
     """
     owner, last = _owner(name)
     try:
@@ -113,6 +117,9 @@ def resolve(name: str) -> Callable[..., Any]:
         raise UnknownTarget(f"{name}: {where} has no {last!r}{hint}") from error
     if not callable(found):
         raise UnknownTarget(f"{name} is a {type(found).__name__}, not a callable")
+    why = refusal(found)
+    if why is not None:
+        raise UnknownTarget(f"{name} cannot be called from text: {why}")
     return found
 
 

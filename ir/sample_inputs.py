@@ -29,6 +29,7 @@ from xductor.ir.value_domains import Domain, domains
 
 #: Integers that nothing bounds lie here.
 _SMALL = (-8, 8)
+_MOST_ELEMENTS = 1 << 31
 _INTEGERS = frozenset(
     getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
@@ -54,9 +55,18 @@ class Sampler:
     def value(self, type_: Any, domain: Domain | None = None, what: str = "a value") -> Any:
         """A value of a type; integers of it lie in `domain`. `what` names it in errors.
 
-        Raises NoSample for objects, for tensors that are not strided, for subclasses, and for
-        devices that are not there.
+        Raises NoSample for objects, for tensors that are not strided, for subclasses, for devices
+        that are not there, and for types that no value has, such as sizes below zero.
         """
+        try:
+            return self._value(type_, domain, what)
+        except NoSample:
+            raise
+        except (ArithmeticError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+            told = " ".join(str(error).splitlines()[:1])
+            raise NoSample(f"{what} cannot be {_article(type_)}: {told}") from error
+
+    def _value(self, type_: Any, domain: Domain | None, what: str) -> Any:
         if isinstance(type_, TensorType):
             return self.tensor(type_, domain, what)
         if isinstance(type_, SymIntType | SymFloatType | SymBoolType):
@@ -79,10 +89,14 @@ class Sampler:
         offset = number(type_.offset, self.symbols)
         negative = [dim for dim in size if dim < 0]
         if negative:
-            raise NoSample(f"{what} would have a size of {negative[0]} for {self.symbols}")
+            given = ", ".join(f"{name} = {value}" for name, value in self.symbols.items())
+            where = f" for {given}" if given else ""
+            raise NoSample(f"{what} would have a size of {negative[0]}{where}")
         room = offset + 1
         if 0 not in size:
             room += sum((dim - 1) * step for dim, step in zip(size, stride, strict=True))
+        if room > _MOST_ELEMENTS:
+            raise NoSample(f"{what} would have {room} elements, which are too many to make up")
         with _disable_current_modes(), torch.no_grad():
             elements = self.elements(room, type_.dtype, domain, probability=not size)
             tensor = elements.to(type_.device).as_strided(size, stride, offset)
@@ -153,6 +167,8 @@ class Sampler:
             raise NoSample(f"{what} has the layout {fields.layout}; only strided ones are made up")
         if fields.subclass:
             raise NoSample(f"{what} is a {fields.subclass}; only plain tensors are made up")
+        if fields.device.type == "meta":
+            raise NoSample(f"{what} lies on meta, where tensors have no elements")
         if fields.device.type == "cuda" and not torch.cuda.is_available():
             raise NoSample(f"{what} lies on {fields.device}, and this machine has no CUDA device")
 

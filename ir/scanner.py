@@ -156,6 +156,8 @@ class Scanner:
     def string(self, what: str = "a string") -> str:
         found = self.match(_STRING)
         if found is None:
+            if self.peek() == '"':
+                raise self.error("the string is not closed")
             raise self.error(f"expected {what}, found {self.found()}")
         return _unquoted(found.group())
 
@@ -163,7 +165,15 @@ class Scanner:
         found = self.match(re.compile(r"-?\d+"))
         if found is None:
             raise self.error(f"expected {what}, found {self.found()}")
-        return int(found.group())
+        return int(self.number(found))
+
+    def number(self, found: re.Match[str]) -> int | float:
+        """The number that was found; a float if it is written as one."""
+        try:
+            return _number(found.group())
+        except ValueError:  # Python reads no more than some thousand digits
+            digits = found.end() - found.start()
+            raise self.error(f"a number of {digits} digits is too long", found.start()) from None
 
     def ssa_name(self) -> str | None:
         """A value's name; `split#1` for an element of a tuple that has none in FX."""
@@ -206,6 +216,8 @@ class Scanner:
         if found is None:
             raise self.error(f"expected a type (!fx.tensor<...>), found {self.found()}")
         self.position = found.end()
+        if found.group(2) is None and self.text.startswith("<", self.position):
+            raise self.error(f"'<' of !{found.group(1)} is not closed")
         text = found.group()
         known = _types.get(text)
         if known is None:
@@ -255,7 +267,7 @@ class Scanner:
             return ...
         number = self.match(_NUMBER)
         if number is not None:
-            return _number(number.group())
+            return self.number(number)
         return self._named_constant()
 
     def _dict(self) -> DictArg:

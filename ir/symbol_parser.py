@@ -95,7 +95,11 @@ def _entry(scanner: _Scanner) -> SymbolInfo | tuple[str, Expr]:
     scanner.expect("[")
     lower = scanner.expression(",]")
     scanner.expect(",")
+    start = scanner.at
     upper = scanner.expression("]")
+    if isinstance(lower, int) and isinstance(upper, int) and lower > upper:
+        scanner.at = start
+        raise scanner.error(f"an upper bound that is not below {lower}")
     scanner.expect("]")
     hint = _hint(scanner) if scanner.accept("hint") else None
     sources: list[str] = []

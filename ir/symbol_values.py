@@ -25,7 +25,8 @@ def symbol_values(
 ) -> dict[str, Number]:
     """A value for each symbol of a table: the given one, else its hint, else one of its range.
 
-    Raises NoSample for a given symbol that the table does not have, and for a value out of range.
+    Raises NoSample for a given symbol that the table does not have, for a value out of range,
+    and for a fraction where the symbol is an integer.
     """
     given = given or {}
     unknown = sorted(given.keys() - table.keys())
@@ -36,6 +37,8 @@ def symbol_values(
     for name, info in table.items():
         if name in given:
             low, high = bounds(info)
+            if info.kind == "int" and given[name] != int(given[name]):
+                raise NoSample(f"{name} = {given[name]}, but {name} is an integer")
             if not low <= given[name] <= high:
                 raise NoSample(f"{name} = {given[name]} is not in its range, [{low}, {high}]")
             values[name] = given[name]
@@ -102,7 +105,8 @@ def _by_sympy(expr: SymExpr, symbols: Mapping[str, Number]) -> Any:
     if value in (sympy.true, sympy.false):
         return bool(value)
     if not value.is_number:
-        raise NoSample(f"{expr} has no value for {dict(symbols)}")
+        given = ", ".join(f"{name} = {value}" for name, value in symbols.items())
+        raise NoSample(f"{expr} has no value{f' for {given}' if given else ''}")
     return int(value) if value.is_integer else float(value)  # type: ignore[arg-type]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -38,7 +39,7 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
 
     Raises xDSL's ParseError with file (`name`), line, column and what was expected.
     """
-    parser = Parser(XductorContext(), text, name)
+    parser = ModuleParser(XductorContext(), text, name)
     try:
         module = parser.parse_module()
         for _ in constants(module):  # a blob that does not suit its type is an error here
@@ -46,6 +47,16 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
         return module
     except (UnknownOp, ResourceError) as error:
         parser.raise_error(str(error))
+
+
+class ModuleParser(Parser):
+    """xDSL's parser, which says what it expected at the top of a file."""
+
+    def raise_error(self, msg: str, at_position: Any = None, end_position: Any = None) -> NoReturn:
+        if msg == "Could not parse entire input!":
+            rest = self.lexer.input.content[self._current_token.span.start :][:24].split("\n")[0]
+            msg = f"expected fx.graph @name, found {repr(rest) if rest else 'the end of the text'}"
+        super().raise_error(msg, at_position, end_position)
 
 
 def same(left: ModuleOp, right: ModuleOp) -> bool:

@@ -19,6 +19,7 @@ from xductor.backend.cli.lowered_stages import GraphNumbers, lowered
 from xductor.backend.pipelines.stage_run import StageRun
 
 INDEX = "index.json"
+_RAISED = "the stage raised"
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
@@ -26,7 +27,8 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         "capture",
         usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
-        "three stages as text, before and after. The exit status is the script's.",
+        "three stages as text, before and after. The exit status is the script's, or 2 if a file "
+        "could not be written.",
     )
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
@@ -40,13 +42,15 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`xductor capture`: the script's exit status."""
+    scripts.check_readable(options.script)
     capture = Capture(Path(options.output), with_constants=options.with_constants)
     try:
-        return scripts.run_script(
+        status = scripts.run_script(
             options.script, options.script_arguments, capture, codegen=not options.no_codegen
         )
     finally:
         capture.report()
+    return status or (2 if capture.failed else 0)
 
 
 @dataclass
@@ -77,11 +81,9 @@ class Capture:
     """Writes the graphs it is told of into a folder; the index is complete after each of them."""
 
     def __init__(self, folder: Path, *, with_constants: bool = False) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CommandError(f"{folder}: {error.strerror}") from error
-        self.folder = folder
+        self.shown = folder
+        self.folder = folder = folder.absolute()  # the script may change its directory
+        self.failed: str | None = None
         self.with_constants = with_constants
         self.entries: list[Entry] = []
         self._numbers = GraphNumbers()
@@ -89,7 +91,11 @@ class Capture:
         self._names: Counter[str] = Counter()
         self._lock = threading.RLock()
         self._process = os.getpid()
-        self._write_index()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._write_index()
+        except OSError as error:
+            raise CommandError(f"{self.shown}: cannot write there: {error.strerror}") from error
 
     def before(self, run: StageRun) -> None:
         with self._lock:
@@ -100,24 +106,32 @@ class Capture:
             entry = Entry(
                 number, run.stage, record.direction, ident, record.graph, len(run.gm.graph.nodes)
             )
-            entry.problem = "the stage raised"
+            entry.problem = _RAISED
             self.entries.append(entry)
             self._open[id(run)] = entry
-            entry.before = self._write(run, entry, "before")
-            self._write_index()
+            self._record(run, entry, "before")
 
     def after(self, run: StageRun) -> None:
         with self._lock:
             entry = self._open.pop(id(run), None)
             if entry is None:
                 return
-            if entry.problem == "the stage raised":
+            if entry.problem == _RAISED:
                 entry.problem = None
             entry.nodes_after = len(run.gm.graph.nodes)
             entry.fired = run.record.fired()
             entry.fallback = run.record.fallback
-            entry.after = self._write(run, entry, "after")
+            self._record(run, entry, "after")
+
+    def _record(self, run: StageRun, entry: Entry, when: str) -> None:
+        """Write the graph and the index. If that fails, the script must not feel it."""
+        try:
+            setattr(entry, when, self._write(run, entry, when))
             self._write_index()
+        except OSError as error:
+            self.failed = f"{error.filename or self.folder}: {error.strerror}"
+            if entry.problem in (None, _RAISED):
+                entry.problem = f"not written {when} the stage: {self.failed}"
 
     def _write(self, run: StageRun, entry: Entry, when: str) -> str | None:
         """Write the graph as it is now; the name of the file. A graph that the IR cannot hold is
@@ -159,10 +173,11 @@ class Capture:
         if not self.entries:
             print("xductor: nothing was compiled, no graphs were written", file=sys.stderr)
             return
-        console.print(table(self.entries, f"graphs in {self.folder}"))
+        console.print(table(self.entries, f"graphs in {self.shown}"))
         for entry in self.entries:
             if entry.problem:
-                console.print(f"{entry.before}: {entry.problem}", highlight=False, soft_wrap=True)
+                what = entry.before or f"graph {entry.graph}, {entry.stage}"
+                print(f"xductor: {what}: {entry.problem}", file=sys.stderr)
 
 
 def table(entries: list[Entry], title: str) -> Table:

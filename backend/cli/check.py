@@ -44,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"{python[0]} is a script: check it alone, with its arguments behind --")
     if python:
         return _check_script(options, python[0])
+    if options.script_arguments:
+        raise CommandError("arguments behind -- are those of a script, and none is given")
     graphs = errors = 0
     for path in paths:
         found, count = file_problems(path, options.level)
@@ -51,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
         errors += len(found)
         for text in found:
             print(text)
-    return _summary(f"{len(paths)} files, {graphs} graphs", errors, options.level)
+    return _summary(
+        f"{_counted(len(paths), 'file')}, {_counted(graphs, 'graph')}", errors, options.level
+    )
 
 
 def file_problems(path: str, level: Level) -> tuple[list[str], int]:
@@ -67,9 +71,13 @@ def _graph_count(module: ModuleOp) -> int:
     return sum(1 for _ in module.ops)
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 def _summary(what: str, errors: int, level: str) -> int:
     sys.stdout.flush()
-    wrong = f"{errors} error{'s' * (errors != 1)}" if errors else "no errors"
+    wrong = _counted(errors, "error") if errors else "no errors"
     print(f"{what}: {wrong} at level {level}", file=sys.stderr)
     return 1 if errors else 0
 
@@ -79,11 +87,13 @@ def _check_script(options: argparse.Namespace, script: str) -> int:
     status = scripts.run_script(
         script, options.script_arguments, checker, codegen=not options.no_codegen
     )
-    what = f"{script}: {checker.graphs} graphs of {checker.calls} stage calls"
-    wrong = _summary(what, checker.errors, options.level)
-    if not checker.calls and not status:
+    if not checker.calls:
+        if status:
+            print(f"xductor: {script} compiled nothing before it ended", file=sys.stderr)
+            return status
         raise CommandError(f"{script} compiled nothing, so nothing was checked")
-    return wrong or status
+    what = f"{script}: {checker.graphs} graphs of {checker.calls} stage calls"
+    return _summary(what, checker.errors, options.level) or status
 
 
 class StageChecker:

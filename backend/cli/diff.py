@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _compare_values(options: argparse.Namespace, left: ModuleOp, right: ModuleOp) -> int:
     graphs = [
-        ir_files.chosen_graph(module, None, path)
+        ir_files.chosen_graph(ir_files.well_formed(module, path), None, path)
         for module, path in ((left, options.left), (right, options.right))
     ]
     given = ir_files.generated(

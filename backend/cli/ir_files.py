@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from xductor.backend.cli.command import CommandError
 from xductor.ir.graph import GraphOp, entry_graph, graph_named
+from xductor.ir.problems import problems
 from xductor.ir.sample_inputs import NoSample, sample_attributes, sample_inputs
 from xductor.ir.symbol_values import Number
 from xductor.ir.text import parse_ir
@@ -26,7 +27,7 @@ def read_module(path: str) -> ModuleOp:
     Raises CommandError for a file that cannot be read, ParseError for text that cannot be parsed.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -40,6 +41,14 @@ def parsed_module(path: str) -> ModuleOp:
         return read_module(path)
     except (ParseError, DiagnosticException) as error:
         raise CommandError(f"{path} cannot be parsed\n{error}") from error
+
+
+def well_formed(module: ModuleOp, path: str) -> ModuleOp:
+    """The module, if what can be run is well-formed. Raises CommandError with every error."""
+    wrong = [str(error) for error in problems(module, "structure")]
+    if wrong:
+        raise CommandError("\n".join([f"{path} is not well-formed", *wrong]))
+    return module
 
 
 def chosen_graph(module: ModuleOp, name: str | None, path: str) -> GraphOp:
@@ -68,9 +77,43 @@ def symbol_option(text: str) -> tuple[str, Number]:
     return name, number
 
 
+def seed_option(text: str) -> int:
+    """What PyTorch's generators take."""
+    if not text.isdecimal() or int(text) >= 1 << 63:
+        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 to 2**63 - 1")
+    return int(text)
+
+
+def share_option(text: str) -> float:
+    """A share of a whole."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 to 1")
+    return share
+
+
+def count_option(text: str) -> int:
+    """How many of something that there must be some of."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of 1 or more")
+    return int(text)
+
+
+def check_writable(path: str) -> None:
+    """Raises CommandError for a file that cannot be written: before the work, not behind it."""
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise CommandError(f"{path}: cannot write there: {error.strerror}") from error
+
+
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """The options that say what graphs are run on."""
-    parser.add_argument("--seed", type=int, default=0, help="of the generated inputs")
+    parser.add_argument("--seed", type=seed_option, default=0, help="of the generated inputs")
     parser.add_argument(
         "--symbol",
         type=symbol_option,
@@ -81,7 +124,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--special",
-        type=float,
+        type=share_option,
         default=0.0,
         metavar="SHARE",
         help="the share (0 to 1) of elements that are NaN, infinite, denormal, extreme, ...",
@@ -124,11 +167,16 @@ def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
     except Exception as error:  # pickle's errors are of many kinds
-        raise CommandError(f"{path} is no file of tensors: {error}") from error
+        told = str(error).strip().splitlines()[:1]
+        raise CommandError(
+            ": ".join([f"{path} is no file of tensors that torch.save wrote", *told])
+        ) from error
     attributes: Mapping[str, Any] = {}
     if isinstance(found, Mapping):
         attributes = found.get("attributes", {})
         found = found.get("inputs")
+        if not isinstance(attributes, Mapping):
+            raise CommandError(f"{path}: 'attributes' is {attributes!r}, expected a dict by path")
     if not isinstance(found, Sequence):
         raise CommandError(f"{path} holds neither a list of inputs nor a dict with 'inputs'")
     _check(path, graph, found)

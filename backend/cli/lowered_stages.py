@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
+
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.pipelines.stage_run import StageRun
@@ -19,6 +22,7 @@ class GraphNumbers:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
+        self._contexts: dict[str, Callable[[], object]] = {}
         self._count = 0
 
     def number(self, run: StageRun) -> tuple[int, str]:
@@ -31,6 +35,12 @@ class GraphNumbers:
 
         ident = str(CompileContext.current_compile_id() or "")
         key = ident or run.record.graph
+        # Ids begin anew after a reset: then another context compiles a forward under a known id.
+        context = CompileContext.try_get()
+        begins = run.stage == "pre_grad" and context is not None
+        if begins and self._contexts.get(key, lambda: None)() is not context:
+            self._contexts[key] = weakref.ref(context)
+            self._numbers.pop(key, None)
         if key not in self._numbers:
             self._numbers[key] = self._count
             self._count += 1

@@ -98,6 +98,13 @@ class XductorOptMain(xDSLOptMain):
         # Each chunk stands behind as many empty lines as lines precede it, so that places in it
         # are places in the file.
         texts = [(b"\n" * offset + chunk.read()) for chunk, offset in chunks]
+        for text in texts:
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                raise UsageError(
+                    f"{self.get_input_name()}: not a text file ({error.reason})"
+                ) from error
         if self.args.verify_diagnostics:
             self._checks_expected = any(expectations(_decoded(text)) for text in texts)
         return [(BytesIO(text), 0) for text in texts], extension

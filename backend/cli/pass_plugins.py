@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -96,6 +97,28 @@ def _is_pass(cls: object) -> bool:
 
 
 def _import(name: str) -> ModuleType:
+    try:
+        return _imported(name)
+    except PluginError:
+        raise
+    except Exception as error:  # whatever its code raises
+        raise PluginError(f"cannot load '{name}': {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """An error with the line that raised it."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<")
+    ]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def _imported(name: str) -> ModuleType:
     path = Path(name)
     if path.suffix != ".py":
         try:
@@ -108,5 +131,9 @@ def _import(name: str) -> ModuleType:
         raise PluginError(f"cannot load '{name}': no such file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
     return module

@@ -67,14 +67,24 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(options: argparse.Namespace) -> int:
     """Reduce the file; returns the exit status."""
+    interesting: reducer.Interesting | None = None
     try:
         text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text()
         module = parse_ir(text, options.file)
+        if options.output is not None:
+            with Path(options.output).open("a"):  # before the work, not behind it
+                pass
         interesting = _test(options, module)
         result = _reduce(module, interesting, options)
+    except reducer.NotInteresting as error:
+        told = f": {interesting.last}" if isinstance(interesting, CommandTest) else ""
+        print(f"xductor reduce: {error}{told}", file=sys.stderr)
+        return 1
+    except UnicodeDecodeError as error:
+        print(f"xductor reduce: {options.file}: not a text file ({error.reason})", file=sys.stderr)
+        return 1
     except (
         UsageError,
-        reducer.NotInteresting,
         failing_tests.DoesNotFail,
         NoSample,
         pass_plugins.PluginError,
@@ -90,7 +100,14 @@ def run(options: argparse.Namespace) -> int:
         print(result, end="")
     else:
         Path(options.output).write_text(result)
-    return 0
+    if interesting(parse_ir(result)):
+        return 0
+    print(
+        "xductor reduce: asked again, the test does not find the result interesting: it gives "
+        "different answers for the same file, and what it was reduced to means little",
+        file=sys.stderr,
+    )
+    return 1
 
 
 def _reduce(module: ModuleOp, interesting: reducer.Interesting, options: argparse.Namespace) -> str:
@@ -144,11 +161,15 @@ def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
 
 
 class CommandTest:
-    """A shell command that exits with 0 for interesting files."""
+    """A shell command that exits with 0 for interesting files.
+
+    `last` is how it ended for the last file.
+    """
 
     def __init__(self, command: str, timeout: float) -> None:
         self._command = command
         self._timeout = timeout
+        self.last = ""
 
     def __call__(self, module: ModuleOp) -> bool:
         with tempfile.TemporaryDirectory(prefix="xductor-reduce-") as folder:
@@ -160,5 +181,8 @@ class CommandTest:
                     command, shell=True, capture_output=True, timeout=self._timeout, check=False
                 )
             except subprocess.TimeoutExpired:
+                self.last = f"the command took more than {self._timeout:g} s (--timeout)"
                 return False
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            self.last = ": ".join([f"the command ended with status {done.returncode}", *said])
             return done.returncode == 0

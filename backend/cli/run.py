@@ -34,7 +34,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`xductor run`: print what each result is like; 1 if an op fails."""
-    module = ir_files.parsed_module(options.file)
+    module = ir_files.well_formed(ir_files.parsed_module(options.file), options.file)
     graph = ir_files.chosen_graph(module, options.graph, options.file)
     if options.inputs is not None:
         given = ir_files.loaded(options.inputs, module, graph, options.seed)
@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
             symbols=dict(options.symbol),
             special=options.special,
         )
+    if options.output is not None:
+        ir_files.check_writable(options.output)
     before = copy.deepcopy(given.inputs)
     try:
         results = run_graph(module, graph, given, options.seed)

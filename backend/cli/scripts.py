@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
-from xductor.backend import ledger, seam, stage_watch
+from xductor.backend import cache_keys, ledger, seam, stage_watch
 from xductor.backend.cli.command import CommandError
 
 
@@ -26,6 +26,17 @@ def add_script_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_readable(path: str) -> None:
+    """Raises CommandError for a script that cannot be read."""
+    if os.path.isdir(path):
+        raise CommandError(f"{path} is a directory; expected a Python script")
+    try:
+        with open(path, "rb") as file:
+            file.read(1)
+    except OSError as error:
+        raise CommandError(f"{path}: no script that can be read ({error.strerror})") from error
+
+
 def run_script(
     path: str, arguments: Sequence[str], watcher: stage_watch.StageWatcher, *, codegen: bool = True
 ) -> int:
@@ -36,8 +47,7 @@ def run_script(
 
     Raises CommandError for a file that cannot be read.
     """
-    if not os.access(path, os.R_OK) or os.path.isdir(path):
-        raise CommandError(f"{path}: no script that can be read")
+    check_readable(path)
     with ExitStack() as stack:
         stack.enter_context(_installed(codegen))
         stack.enter_context(stage_watch.watching(watcher))
@@ -64,6 +74,7 @@ def _installed(codegen: bool) -> Iterator[None]:
             # Not `force_disable_caches`: that warns, and turns off what Dynamo learns of sizes.
             stack.enter_context(config.patch(fx_graph_cache=False, fx_graph_remote_cache=False))
             stack.enter_context(functorch_config.patch(enable_autograd_cache=False))
+            stack.enter_context(cache_keys.out_of_caches())  # in the script's threads, too
             if not codegen:
                 stack.enter_context(without_codegen())
             yield
@@ -95,7 +106,8 @@ def _status(path: str) -> int:
         _print(error, path)
         return 1
     finally:
-        sys.stdout.flush()
+        if not sys.stdout.closed:
+            sys.stdout.flush()
     return 0
 
 
@@ -113,4 +125,5 @@ def _print(error: BaseException, path: str) -> None:
     frame: TracebackType | None = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != path:
         frame = frame.tb_next
-    traceback.print_exception(type(error), error, frame or error.__traceback__)
+    # Where there is no frame of the script, it could not be read as Python.
+    traceback.print_exception(type(error), error, frame)

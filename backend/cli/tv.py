@@ -30,8 +30,10 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("source", metavar="SRC")
     parser.add_argument("target", metavar="TGT")
     parser.add_argument("--graph", metavar="NAME", help="which graph; the first if not given")
-    parser.add_argument("--count", type=int, default=24, help="how many inputs (24)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--count", type=ir_files.count_option, default=24, help="how many inputs (24)"
+    )
+    parser.add_argument("--seed", type=ir_files.seed_option, default=0)
     parser.add_argument(
         "--rtol", type=float, default=0.0, help="relative tolerance (0: the same bits)"
     )
@@ -54,7 +56,10 @@ class Trial:
 
 def run(options: argparse.Namespace) -> int:
     """`xductor tv`: 0 if the files agree on every input that the source takes."""
-    source, target = (ir_files.parsed_module(path) for path in (options.source, options.target))
+    source, target = (
+        ir_files.well_formed(ir_files.parsed_module(path), path)
+        for path in (options.source, options.target)
+    )
     graphs = (
         ir_files.chosen_graph(source, options.graph, options.source),
         ir_files.chosen_graph(target, options.graph, options.target),

@@ -31,11 +31,18 @@ def named_leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def value_hash(value: torch.Tensor) -> str:
     """Equal for tensors of the same dtype, shape and elements, bit by bit; strides do not count."""
-    plain = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
-    digest = hashlib.sha256(f"{plain.dtype}{tuple(plain.shape)}".encode())
-    if plain.numel():
+    digest = hashlib.sha256(f"{value.dtype}{tuple(value.shape)}".encode())
+    plain = (
+        value if value.is_meta else _dense(value).resolve_conj().resolve_neg().cpu().contiguous()
+    )
+    if plain.numel() and not plain.is_meta:
         digest.update(plain.view(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()[:12]
+
+
+def _dense(value: torch.Tensor) -> torch.Tensor:
+    plain = value.detach()
+    return plain if plain.layout is torch.strided else plain.to_dense()
 
 
 def row(name: str, value: Any) -> tuple[str, ...]:
@@ -48,10 +55,10 @@ def row(name: str, value: Any) -> tuple[str, ...]:
 
 def _statistics(value: torch.Tensor) -> tuple[str, ...]:
     """min, max, mean of the finite elements; counts of NaN and infinities."""
-    if not value.numel():
+    if not value.numel() or value.is_meta:
         return ("", "", "", "0", "0")
     with torch.no_grad():
-        wide = value.detach().cpu()
+        wide = _dense(value).cpu()
         if value.dtype.is_complex:
             wide = wide.to(torch.complex128).abs()  # the range of the magnitudes
         elif not value.dtype.is_floating_point:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import xductor
 from xductor.backend.cli import main as command
@@ -131,6 +132,98 @@ def test_a_stage_that_raises_is_in_the_index(tmp_path: Path) -> None:
     )
 
 
-def test_a_script_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["capture", str(tmp_path / "no.py"), "-o", str(tmp_path)]) == 2
-    assert "no script that can be read" in capsys.readouterr().err
+@pytest.mark.parametrize(("name", "problem"), [("no.py", "No such file"), ("", "is a directory")])
+def test_a_script_that_is_not_there(
+    name: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert command.main(["capture", str(tmp_path / name), "-o", str(out)]) == 2
+    told = capsys.readouterr().err
+    assert problem in told
+    assert len(told.splitlines()) == 1
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert command.main(["capture", str(SCRIPT), "-o", str(tmp_path / "file")]) == 2
+    assert "cannot write there: File exists" in capsys.readouterr().err
+
+
+def test_a_script_that_is_no_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text("def f(:\n")
+    assert command.main(["capture", str(script), "-o", str(tmp_path / "o")]) == 1
+    told = capsys.readouterr().err
+    assert f'File "{script}", line 1' in told
+    assert "Traceback" not in told
+
+
+CHANGES_FOLDER = "import os, torch\nos.chdir('/')\ntorch.compile(torch.sin)(torch.ones(3))\n"
+CLOSES = "import sys\nsys.stdout.close()\n"
+
+
+def test_a_script_that_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "moves.py").write_text(CHANGES_FOLDER)
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["capture", "moves.py", "-o", "a folder", "--no-codegen"]) == 0
+    assert len(index(tmp_path / "a folder")) == 3
+
+
+def test_a_script_that_closes_its_output(tmp_path: Path) -> None:
+    script = tmp_path / "closes.py"
+    script.write_text(CLOSES)
+    command_line = [sys.executable, "-m", "xductor", "capture", str(script), "-o", str(tmp_path)]
+    done = subprocess.run(command_line, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+
+
+THREADS = """\
+import threading, torch
+def work(number):
+    f = torch.compile(lambda x: x * number + 1)
+    assert torch.equal(f(torch.ones(3)), torch.full((3,), number + 1.0))
+threads = [threading.Thread(target=work, args=(number,)) for number in range(2, 4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("options", [["--no-codegen"], []])
+def test_compiles_in_threads_come_from_no_cache(options: list[str], tmp_path: Path) -> None:
+    """Inductor's switches for its caches are settings of one thread."""
+    script = tmp_path / "threads.py"
+    script.write_text(THREADS)
+    for name in ("first", "second"):
+        torch.compiler.reset()
+        out = tmp_path / name
+        assert command.main(["capture", str(script), "-o", str(out), *options]) == 0
+        assert sorted(entry["stage"] for entry in index(out)) == sorted(
+            2 * ["pre_grad", "joint", "post_grad"]
+        )
+
+
+def test_graphs_after_a_reset_have_numbers_of_their_own(tmp_path: Path) -> None:
+    script = tmp_path / "resets.py"
+    script.write_text(
+        "import torch\nfor _ in range(2):\n    torch.compiler.reset()\n"
+        "    torch.compile(torch.sin)(torch.ones(3))\n"
+    )
+    assert command.main(["capture", str(script), "-o", str(tmp_path / "o"), "--no-codegen"]) == 0
+    assert [entry["graph"] for entry in index(tmp_path / "o")] == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_folder_that_goes_away_does_not_break_the_script(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, out = tmp_path / "removes.py", tmp_path / "out"
+    script.write_text(
+        f"import shutil, torch\nshutil.rmtree({str(out)!r})\n"
+        "print(torch.compile(torch.neg)(torch.ones(2)))\n"
+    )
+    assert command.main(["capture", str(script), "-o", str(out), "--no-codegen"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "tensor([-1., -1.])\n"
+    assert "not written before the stage" in shown.err

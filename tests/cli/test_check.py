@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from xductor.backend.cli import main as command
+from xductor.backend.cli import opt_main
 from xductor.ir.problems import problems
 from xductor.ir.text import parse_ir
 from xductor.ir.verifier import LEVELS
@@ -151,3 +152,46 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (status, "No such file" in err) == (2, True)
     status, _, err = check(capsys, SCRIPT, tmp_path / "none.mlir")
     assert (status, "is a script" in err) == (2, True)
+
+
+def test_a_script_that_compiles_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no success: nothing was checked. One that fails has its own status."""
+    script = tmp_path / "idle.py"
+    script.write_text("pass\n")
+    assert check(capsys, script) == (
+        2,
+        "",
+        f"xductor: {script} compiled nothing, so nothing was checked\n",
+    )
+    script.write_text("raise SystemExit(5)\n")
+    status, _, err = check(capsys, script)
+    assert (status, err) == (5, f"xductor: {script} compiled nothing before it ended\n")
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01\xff\xfe", "fx.graph".encode("utf-16")])
+def test_files_that_are_no_text(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "binary.mlir"
+    path.write_bytes(content)
+    status, _, err = check(capsys, path)
+    assert status == 2
+    assert f"{path}: not a text file" in err
+    assert opt_main.main([str(path)]) == 1
+    assert f"{path}: not a text file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\r"])
+def test_line_ends_and_a_byte_order_mark(
+    ends: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "windows.mlir"
+    text = (
+        "fx.graph @f stage(joint) (%x : !fx.tensor<f32[3], cpu>) {\n"
+        "  %a = aten.sin.default %x : !fx.tensor<f64[3], cpu>\n  fx.output (%a,)\n}\n"
+    )
+    path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", ends).encode())
+    status, out, err = check(capsys, path)
+    assert status == 1
+    assert f"{path}:2:3: aten.sin.default" in out
+    assert "1 file, 1 graph: 1 error at level types" in err

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 import xductor
 from xductor.backend import failing_tests, reducer
 from xductor.backend.cli import main as command
+from xductor.backend.cli import opt_main
 from xductor.ir.graph import entry_graph
 
 HERE = Path(__file__).parent
@@ -231,3 +232,115 @@ def test_wrong_usage(
 ) -> None:
     assert command.main(["reduce", str(joint_file), *arguments]) == 1
     assert complaint in capsys.readouterr().err
+
+
+SMALL = """\
+fx.graph @f stage(joint) (%x : !fx.tensor<f32[4, 4], cpu>) {
+  %a = aten.sin.default %x : !fx.tensor<f32[4, 4], cpu>
+  %b = aten.cos.default %a : !fx.tensor<f32[4, 4], cpu>
+  fx.output (%b,)
+}
+"""
+RAISES = """\
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+
+@dataclass(frozen=True)
+class Boom(ModulePass):
+    name = "boom"
+
+    def apply(self, ctx, op):
+        raise RuntimeError("no such thing")
+"""
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.mlir"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("false {}", "the command ended with status 1"),
+        ("no-such-command {}", "ended with status 127"),
+        ("sleep 3; test -f {}", "took more than 0.3 s"),
+    ],
+)
+def test_a_command_that_never_succeeds_says_how_it_ended(
+    test: str, told: str, small_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["reduce", str(small_file), "--test", test, "--timeout", "0.3"]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_a_command_that_always_succeeds_leaves_nothing(
+    small_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["reduce", str(small_file), "--test", "test -f {}", "-q"]) == 0
+    assert ops(xductor.parse_ir(capsys.readouterr().out)) == 0
+
+
+def test_a_test_that_gives_different_answers(
+    small_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says yes three times, and no from then on: also for what it was reduced to."""
+    count = tmp_path / "count"
+    test = f"test -f {{}} && echo x >> {count} && test $(wc -l < {count}) -le 3"
+    assert command.main(["reduce", str(small_file), "--test", test, "-q"]) == 1
+    shown = capsys.readouterr()
+    assert "gives different answers" in shown.err
+    xductor.parse_ir(shown.out)
+
+
+@pytest.mark.parametrize("kind", ["verify", "values"])
+def test_a_pass_that_fails_in_another_way(
+    kind: str, small_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = tmp_path / "raises_here.py"
+    plugin.write_text(RAISES)
+    arguments = ["--pass", "boom", "--fails", kind, "--load-pass-plugin", str(plugin)]
+    assert command.main(["reduce", str(small_file), *arguments]) == 1
+    told = capsys.readouterr().err
+    assert "boom does not run through on this module: RuntimeError: no such thing" in told
+
+
+def test_a_module_that_does_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mm.mlir"
+    path.write_text(SMALL.replace("f32[4, 4]", "f32[4, 3]").replace("sin.default %x", "mm %x, %x"))
+    path.write_text(path.read_text().replace("aten.mm %x", "aten.mm.default %x"))
+    arguments = ["--pass", "forgets_gate", "--fails", "values", "--load-pass-plugin", WRONG]
+    assert command.main(["reduce", str(path), *arguments]) == 1
+    told = capsys.readouterr().err
+    assert "the module does not run before any pass" in told
+    assert f"{path}:2:3" in told
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("def f(:\n", "plugin.py:1: invalid syntax"),
+        ("x = 1\nraise ValueError('at import')\n", "plugin.py:2: ValueError: at import"),
+    ],
+)
+def test_a_plugin_that_does_not_load(
+    source: str, told: str, small_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(source)
+    load_it = ["--load-pass-plugin", str(plugin)]
+    assert command.main(["reduce", str(small_file), "--fails", "verify", *load_it]) == 1
+    assert f"cannot load '{plugin}'" in (shown := capsys.readouterr().err)
+    assert told in shown
+    assert opt_main.main([str(small_file), *load_it]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_told_first(
+    small_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "no" / "out.mlir")
+    assert command.main(["reduce", str(small_file), "--test", "test -f {}", "-o", out]) == 1
+    assert capsys.readouterr().err == f"xductor reduce: {out}: No such file or directory\n"

@@ -70,3 +70,120 @@ def test_tv_agrees_and_differs(
     assert command.main(["tv", str(source), str(target)]) == 1
     assert "differs on --seed 0" in capsys.readouterr().out
     assert command.main(["tv", str(source), files[0]]) == 2
+
+
+IMPOSSIBLE = {
+    "[-4]": "would have a size of -4",
+    "[4.5]": "cannot be a !fx.tensor<f32[4.5], cpu>",
+    "[4611686018427387904]": "which are too many to make up",
+    "[3][-1]": "cannot be a !fx.tensor<f32[3][-1], cpu>",
+    "[floordiv(s0, 0)]": "division by zero",
+}
+
+
+@pytest.mark.parametrize("sizes", IMPOSSIBLE)
+def test_types_that_no_value_has(
+    sizes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "impossible.mlir"
+    text = GRAPH.format(op="sin").replace("f32[3]", f"f32{sizes}")
+    path.write_text(text.replace("stage(joint)", "stage(joint) symbols(s0 : int [2, 9] hint 4)"))
+    for arguments in (["run", str(path)], ["diff", "--values", str(path), str(path)]):
+        assert command.main(arguments) == 2
+        told = capsys.readouterr().err
+        assert IMPOSSIBLE[sizes] in told
+        assert "input %x" in told
+
+
+def test_what_is_not_well_formed_is_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "two.mlir"
+    path.write_text(GRAPH.format(op="sin") * 2)
+    for arguments in (["run", str(path)], ["tv", str(path), str(path)]):
+        assert command.main(arguments) == 2
+        assert "two graphs of the module are called @f" in capsys.readouterr().err
+
+
+def test_results_without_elements_or_strides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "kinds.mlir"
+    path.write_text(
+        "fx.graph @f stage(joint) (%x : !fx.tensor<f32[3, 3], cpu>) {\n"
+        "  %s = aten.to_sparse.default %x : !fx.tensor<f32[3, 3], cpu, layout sparse_coo>\n"
+        "  %m = aten.empty.memory_format [2], dtype = f32, device = device<meta> "
+        ": !fx.tensor<f32[2], meta>\n  fx.output (%s, %m)\n}\n"
+    )
+    assert command.main(["run", str(path)]) == 0
+    assert "result[1]" in capsys.readouterr().out
+    assert command.main(["diff", "--values", str(path), str(path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--seed", "99999999999999999999"], "no integer from 0 to 2**63 - 1"),
+        (["--seed", "-1"], "no integer from 0 to"),
+        (["--special", "7"], "no number from 0 to 1"),
+        (["--special", "nan"], "no number from 0 to 1"),
+        (["--symbol", "s0"], "not of the form s0=5"),
+    ],
+)
+def test_options_that_make_no_sense(
+    arguments: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "a.mlir", "sin")
+    with pytest.raises(SystemExit) as stop:
+        command.main(["run", str(path), *arguments])
+    assert stop.value.code == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_how_many_inputs_tv_takes(tmp_path: Path) -> None:
+    path = str(written(tmp_path / "a.mlir", "sin"))
+    for count in ("0", "-4", "x"):
+        with pytest.raises(SystemExit) as stop:
+            command.main(["tv", path, path, "--count", count])
+        assert stop.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([torch.ones(4)], "torch.float32 of size [4], expected !fx.tensor<f32[3], cpu>"),
+        ([torch.ones(3).double()], "torch.float64 of size [3], expected"),
+        ([torch.ones(3), 1], "has 2 inputs, @f takes 1: x"),
+        (["text"], "input %x is 'text', expected"),
+        (torch.ones(3), "holds neither a list of inputs nor a dict with 'inputs'"),
+        ({"inputs": [torch.ones(3)], "attributes": 3}, "'attributes' is 3, expected a dict"),
+    ],
+)
+def test_inputs_that_do_not_suit(
+    value: object, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, saved = written(tmp_path / "a.mlir", "sin"), tmp_path / "in.pt"
+    torch.save(value, saved)
+    assert command.main(["run", str(path), "--inputs", str(saved)]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_files_that_hold_no_inputs_or_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(written(tmp_path / "a.mlir", "sin"))
+    assert command.main(["run", path, "--inputs", path]) == 2
+    told = capsys.readouterr().err
+    assert "is no file of tensors that torch.save wrote" in told
+    assert len(told.splitlines()) == 1
+    assert command.main(["run", path, "--output", str(tmp_path / "no" / "out.pt")]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, "cannot write there: No such file" in shown.err) == ("", True)
+
+
+def test_a_fraction_for_an_integer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.mlir"
+    text = GRAPH.format(op="sin").replace("f32[3]", "f32[s0]")
+    path.write_text(text.replace("stage(joint)", "stage(joint) symbols(s0 : int [2, 9])"))
+    assert command.main(["run", str(path), "--symbol", "s0=2.5"]) == 2
+    assert "s0 = 2.5, but s0 is an integer" in capsys.readouterr().err
