@@ -97,6 +97,16 @@ def unplaced(item: Any) -> Any:
     return instance(item.rewrite if isinstance(item, Placed) else item)
 
 
+def by_stage(rewrites: Sequence[Any]) -> dict[str, list[tuple[Place, Any]]]:
+    """The rewrites of each stage, as instances, each with its place."""
+    found: dict[str, list[tuple[Place, Any]]] = {}
+    for item in rewrites:
+        placed_here = place_of(item), unplaced(item)
+        for stage in stages_of(item):
+            found.setdefault(stage, []).append(placed_here)
+    return found
+
+
 def check(rewrite: Any) -> None:
     """Raises PlacementError where a rewrite's place is not to be found in one of its stages."""
     place = place_of(rewrite)

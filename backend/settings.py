@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from functools import cache
-from typing import Any, Literal, get_args
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from xductor.backend.placement import Place
 
 OnError = Literal["fallback", "raise"]
 VerifyLevel = Literal["structure", "types", "stage"]
@@ -74,6 +77,13 @@ class Settings:
             for name, value in changes.items()
         }
         return replace(self, **checked)
+
+    @cached_property
+    def placed_rewrites(self) -> Mapping[str, Sequence[tuple[Place, Any]]]:
+        """The rewrites of each stage as instances, each with its place, in the user's order."""
+        from xductor.backend import placement
+
+        return placement.by_stage(self.rewrites)
 
     def options(self) -> dict[str, Any]:
         """The settings that differ from the built-in defaults, as ``xductor.*`` options."""

@@ -89,20 +89,25 @@ def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterato
 @contextmanager
 def _fake_mode(gm: GraphModule) -> Iterator[None]:
     """Give Inductor's steps the fake mode of the graph's values, where no compile has set one."""
-    from torch._guards import detect_fake_mode
     from torch._inductor.virtualized import NullHandler, V
 
     if not isinstance(V.fake_mode, NullHandler):
         yield
         return
-    values = (node.meta["val"] for node in gm.graph.nodes if "val" in node.meta)
-    found = (detect_fake_mode([value]) for value in values)  # mostly the first value has one
-    mode = next((mode for mode in found if mode is not None), None)
+    modes = (_mode_of(node.meta["val"]) for node in gm.graph.nodes if "val" in node.meta)
+    mode = next((mode for mode in modes if mode is not None), None)
     if mode is None:
         yield
         return
     with V.set_fake_mode(mode):
         yield
+
+
+def _mode_of(value: Any) -> Any:
+    from torch._guards import detect_fake_mode
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return value.fake_mode if type(value) is FakeTensor else detect_fake_mode([value])
 
 
 def _run(steps: Sequence[Step], run: StageRun) -> None:

@@ -96,6 +96,7 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
     )
 
 
+@cache
 def home(name: str) -> tuple[str, str]:
     """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
     reference = next(one.inductor for one in ROWS if one.name == name and one.factory)

@@ -70,6 +70,11 @@ class TypedPass(ModulePass):
 
         An answer of True promises nothing; False promises that the pass would do nothing.
         """
+        return cls.has_root(graph)
+
+    @classmethod
+    def has_root(cls, graph: Graph) -> bool:
+        """Whether ``graph`` holds one of ``roots``."""
         return any(
             graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
         )

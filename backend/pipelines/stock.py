@@ -14,6 +14,7 @@ from typing import Any
 from xductor.backend.versions import custom_passes
 
 _PASSES = "torch._inductor.fx_passes."
+_MISSING = object()
 
 
 def lookup(reference: str) -> Any:
@@ -51,9 +52,9 @@ def flag(path: str, default: Any = False) -> Any:
 
     value: Any = config
     for part in path.split("."):
-        if not hasattr(value, part):
+        value = getattr(value, part, _MISSING)
+        if value is _MISSING:
             return default
-        value = getattr(value, part)
     return value
 
 

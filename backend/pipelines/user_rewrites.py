@@ -12,11 +12,9 @@ from xductor.backend.pipelines import failures
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import run_observed
 from xductor.backend.placement import Place
-from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.typed_pass import TypedPass
-
-_PLACED = "user rewrites by place"
 
 
 def first_rewrites(run: StageRun) -> None:
@@ -57,15 +55,8 @@ def run_at(run: StageRun, places: Sequence[Place]) -> None:
                 _run_alone(run, one)
 
 
-def _placed(run: StageRun) -> list[tuple[Place, Any]]:
-    """The user's rewrites of the stage with their places, looked up once for all its steps."""
-    if _PLACED not in run.kept:
-        run.kept[_PLACED] = [
-            (placement.place_of(item), placement.unplaced(item))
-            for item in run.settings.rewrites
-            if run.stage in stages_of(item)
-        ]
-    return run.kept[_PLACED]
+def _placed(run: StageRun) -> Sequence[tuple[Place, Any]]:
+    return run.settings.placed_rewrites.get(run.stage, ())
 
 
 def _run_declared(run: StageRun, rewrites: tuple[Rewrite, ...]) -> None:

@@ -159,11 +159,12 @@ class Driver:
 
     def _graph(self, graph: GraphOp, bodies: Bodies) -> int:
         roots = self.index.roots
-        work = [op for op in graph.block.ops if op.name in roots]
+        ops = list(graph.block.ops)
+        work = [op for op in ops if op.name in roots]
         if not work:
             return 0
         with InferenceEnv.of(graph) as env:
-            return _Walk(self, GraphState(graph, bodies, env)).run(work)
+            return _Walk(self, GraphState(graph, bodies, env, ops)).run(work)
 
 
 class _Walk:

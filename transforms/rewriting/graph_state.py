@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import count
 from typing import Any
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
@@ -27,14 +28,13 @@ _GAP = 1 << 20
 class OrderKeys:
     """Numbers by which ops of a block compare; a new op gets one between its neighbours'."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
         self._block = block
         # By identity, which is much quicker than hashing an op.
-        self._keys: dict[int, int] = {}
-        self.renumber()
+        self._keys = _numbered(block.ops if ops is None else ops)
 
     def renumber(self) -> None:
-        self._keys = {id(op): number * _GAP for number, op in enumerate(self._block.ops, start=1)}
+        self._keys = _numbered(self._block.ops)
 
     def key(self, op: Any) -> int:
         return self._keys[id(op)]
@@ -59,15 +59,25 @@ class OrderKeys:
         self._keys.pop(id(op), None)
 
 
+def _numbered(ops: Iterable[Operation]) -> dict[int, int]:
+    return {id(op): key for op, key in zip(ops, count(_GAP, _GAP), strict=False)}
+
+
 class GraphState:
     """One graph during a walk. Everything that most graphs do not need is found when asked for."""
 
-    def __init__(self, graph: GraphOp, bodies: Bodies, env: InferenceEnv) -> None:
+    def __init__(
+        self,
+        graph: GraphOp,
+        bodies: Bodies,
+        env: InferenceEnv,
+        ops: Iterable[Operation] | None = None,
+    ) -> None:
         self.graph = graph
         self.bodies = bodies
         self.env = env
         self.facts: Facts = facts_of(graph)
-        self.order = OrderKeys(graph.block)
+        self.order = OrderKeys(graph.block, ops)
 
     @cached_property
     def inputs(self) -> set[SSAValue]:

@@ -218,8 +218,9 @@ class Tensor:
 
     def has_sizes(self, sizes: Sequence[Dim | int]) -> Fact:
         """Whether sizes as a view takes them, at most one of them -1, are those of this tensor."""
-        if self.ndim != len(sizes):
-            return Fact(False, ("ranks ", self.ndim, " and ", len(sizes), " are equal"))
+        rank = len(self.type.shape)
+        if rank != len(sizes):
+            return Fact(False, ("ranks ", rank, " and ", len(sizes), " are equal"))
         wanted = [size.expr if isinstance(size, Dim) else size for size in sizes]
         if -1 not in wanted:
             known = self._compared(self.type.shape, None, tuple(wanted))
@@ -254,6 +255,8 @@ def handle(item: Any, facts: Knowledge) -> Any:
         return item
     if kind is OpResult and type(item._type) is TensorType:
         return Tensor(item._type, facts, item)
+    if kind is list and _AS_THEY_ARE.issuperset(map(type, item)):
+        return list(item)
     if isinstance(item, SSAValue):
         return value_handle(item, facts)
     if isinstance(item, SymExpr):

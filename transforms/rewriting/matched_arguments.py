@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.arguments import FunctionArg, ListArg, Pack, SizeArg, same_constant
 from xductor.ir.expressions import SymExpr
@@ -62,7 +62,9 @@ CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
 
 def has_kind(kind: str, item: Any) -> bool:
     if kind == "tensor":
-        return isinstance(item, SSAValue) and type(item._type) is TensorType
+        # Asked at each operand of each match; the first answer spares an `isinstance` of an ABC.
+        is_ssa = type(item) is OpResult or isinstance(item, SSAValue)
+        return is_ssa and type(item._type) is TensorType
     if kind == "any":
         return True
     if kind == "list[int]" and type(item) is list and ONLY_INT.issuperset(map(type, item)):

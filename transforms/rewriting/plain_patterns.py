@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.ir import OpResult
@@ -20,6 +21,9 @@ from xductor.transforms.rewriting.matcher import (
 )
 from xductor.transforms.rewriting.patterns import Bound, Call, Var
 from xductor.transforms.rewriting.spellings import Spellings
+
+_get: Callable[[Any, int], Any] = tuple.__getitem__
+"""An operand by its number; past the Python-level method of xDSL's class of tuples."""
 
 
 class PlainPattern:
@@ -74,7 +78,7 @@ class PlainPattern:
         operands = op._operands
         for slot, entry in head.parts:
             item = data[slot]
-            item = operands[item.index] if type(item) is Ref else _argument(op, slot)
+            item = _get(operands, item.index) if type(item) is Ref else _argument(op, slot)
             if type(entry) is Var:
                 if not has_kind(entry.kind, item):
                     return False
@@ -103,7 +107,7 @@ def _is_plain(part: Any, names: list[str]) -> bool:
 def _argument(op: Any, slot: Any) -> Any:
     item = op.args.data[slot]
     if type(item) is Ref:
-        return op._operands[item.index]
+        return _get(op._operands, item.index)
     kind = type(item)
     if kind in SIMPLE:
         return item

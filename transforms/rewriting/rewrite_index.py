@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from xdsl.ir import OpResult
 
 from xductor.ir.operations import TorchOp
+from xductor.ir.registry import op_class_by_name
 from xductor.transforms.rewriting.rewrite import Rewrite
+
+
+class RootLookup(NamedTuple):
+    """How an FX graph finds a root of some rewrites."""
+
+    op: str
+    target: Any
+    devices: frozenset[str]
+    """The kinds of device that the rewrites run on; empty for all."""
+    below: frozenset[tuple[str, Any]] | None
+    """The op and target of the nodes of which one must stand below it; None for any."""
 
 
 class RewriteIndex:
@@ -31,18 +45,22 @@ class RewriteIndex:
                         below[name].append(number)
         self.roots = frozenset((*self._anything, *self._below))
 
-    def devices_of(self, root: str) -> frozenset[str]:
-        """The kinds of device that rewrites of a root run on; empty for all."""
+    @cached_property
+    def lookups(self) -> tuple[RootLookup, ...]:
+        """The roots as an FX graph knows them, by name."""
+        return tuple(
+            RootLookup(*_fx_key(root), self._devices_of(root), self._keys_below(root))
+            for root in sorted(self.roots)
+        )
+
+    def _devices_of(self, root: str) -> frozenset[str]:
         kinds = self._devices[root]
         return frozenset() if () in kinds else frozenset(one for kind in kinds for one in kind)
 
-    def takes_anything_below(self, root: str) -> bool:
-        """Whether a rewrite of this root asks for no op below it."""
-        return root in self._anything
-
-    def asked_below(self, root: str) -> frozenset[str]:
-        """The ops of which one must stand below a root."""
-        return frozenset(self._below.get(root, ()))
+    def _keys_below(self, root: str) -> frozenset[tuple[str, Any]] | None:
+        if root in self._anything:
+            return None
+        return frozenset(_fx_key(name) for name in self._below.get(root, ()))
 
     def candidates(self, op: TorchOp) -> Sequence[int]:
         """The numbers of the rewrites that may apply at an op, in order."""
@@ -62,4 +80,10 @@ class RewriteIndex:
         return found
 
 
-__all__ = ["RewriteIndex"]
+def _fx_key(name: str) -> tuple[str, Any]:
+    """The op and the target of a node that is lowered to the op of a name."""
+    cls = op_class_by_name(name)
+    return cls.fx_op, cls.target
+
+
+__all__ = ["RewriteIndex", "RootLookup"]
