@@ -63,6 +63,7 @@ def _compare_values(options: argparse.Namespace, left: ModuleOp, right: ModuleOp
         symbols=dict(options.symbol),
         special=options.special,
     )
+    ir_files.check_inputs(f"values cannot be compared: {options.left}", graphs[1], given.inputs)
     others = ir_files.generated(right, graphs[1], seed=options.seed)
     given.attributes = {**others.attributes, **given.attributes}
     results = [

@@ -179,7 +179,7 @@ def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs
             raise CommandError(f"{path}: 'attributes' is {attributes!r}, expected a dict by path")
     if not isinstance(found, Sequence):
         raise CommandError(f"{path} holds neither a list of inputs nor a dict with 'inputs'")
-    _check(path, graph, found)
+    check_inputs(path, graph, found)
     try:
         made_up = sample_attributes(module, seed=seed)
     except NoSample as error:
@@ -187,7 +187,12 @@ def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs
     return Inputs(found, {**made_up, **attributes})
 
 
-def _check(path: str, graph: GraphOp, inputs: Sequence[Any]) -> None:
+def check_inputs(path: str, graph: GraphOp, inputs: Sequence[Any]) -> None:
+    """Whether inputs suit the arguments of a graph; `path` is where they come from.
+
+    Raises CommandError for another number of them, another dtype or rank, or another size where the
+    graph's is a number.
+    """
     names = graph.argument_names
     if len(inputs) != len(names):
         raise CommandError(

@@ -31,6 +31,9 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--seconds", type=float, default=120.0, help="time for each (default: %(default)s)"
     )
+    parser.add_argument(
+        "--jobs", "-j", type=int, default=1, help="processes that prove (default: %(default)s)"
+    )
     parser.add_argument("--fresh", action="store_true", help="prove anew what was proved before")
     parser.add_argument(
         "--write", action="store_true", help="keep the results as this project's certificates"
@@ -44,20 +47,19 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what each came to; 1 if one is refuted or vacuous."""
     from xductor.transforms.proving import certificates
-    from xductor.transforms.proving.prover import prove_subject
     from xductor.transforms.proving.solver import ProverUnavailable, z3_module
 
     try:
         z3_module()
     except ProverUnavailable as error:
         raise CommandError(str(error)) from error
-    cache, failed = certificates.Cache(), 0
+    chosen = list(subjects(options.names))
+    failed = 0
     entries = certificates.read(certificates.OURS)
-    for subject in subjects(options.names):
-        proof = None if options.fresh else cache.get(subject)
-        if proof is None:
-            proof = prove_subject(subject, seconds=options.seconds)
-            cache.put(subject, proof)
+    if options.write and not options.names:
+        current = {one.identity for one in chosen}
+        entries = {name: entry for name, entry in entries.items() if name in current}
+    for subject, proof in zip(chosen, _proofs(chosen, options), strict=True):
         print(proof if options.verbose or not proof.ok else line(proof), flush=True)
         failed += proof.status in ("refuted", "vacuous")
         entries[subject.identity] = certificates.certificate_of(subject, proof)
@@ -66,6 +68,41 @@ def run(options: argparse.Namespace) -> int:
         if options.scripts is not None and proof.counter_example is not None:
             _write_script(options.scripts, proof)
     return int(failed > 0)
+
+
+def _proofs(chosen: Sequence[Subject], options: argparse.Namespace) -> Iterator[Proof]:
+    """The proofs of all subjects, in order; those of several processes as they come in."""
+    if options.jobs < 2 or len(chosen) < 2:
+        for subject in chosen:
+            yield _proof(subject, options.seconds, options.fresh)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        futures = [
+            pool.submit(_numbered, tuple(options.names), k, options.seconds, options.fresh)
+            for k in range(len(chosen))
+        ]
+        for future in futures:
+            yield future.result()
+
+
+def _numbered(names: tuple[str, ...], number: int, seconds: float, fresh: bool) -> Proof:
+    """The proof of one of the subjects, which another process finds by its number."""
+    return _proof(list(subjects(names))[number], seconds, fresh)
+
+
+def _proof(subject: Subject, seconds: float, fresh: bool) -> Proof:
+    from xductor.transforms.proving.certificates import Cache
+    from xductor.transforms.proving.prover import prove_subject
+
+    cache = Cache()
+    proof = None if fresh else cache.get(subject)
+    if proof is None:
+        proof = prove_subject(subject, seconds=seconds)
+        cache.put(subject, proof)
+    return proof
 
 
 def _write_script(folder: Path, proof: Proof) -> None:

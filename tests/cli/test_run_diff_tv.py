@@ -187,3 +187,19 @@ def test_a_fraction_for_an_integer(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text(text.replace("stage(joint)", "stage(joint) symbols(s0 : int [2, 9])"))
     assert command.main(["run", str(path), "--symbol", "s0=2.5"]) == 2
     assert "s0 = 2.5, but s0 is an integer" in capsys.readouterr().err
+
+
+def test_values_of_graphs_that_take_other_inputs(
+    captured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One shape that the other happens to accept says nothing about the graphs."""
+    left, right = written(tmp_path / "a.mlir", "sin"), tmp_path / "b.mlir"
+    right.write_text(left.read_text().replace("[3]", "[5]"))
+    assert command.main(["diff", str(left), str(right)]) == 1
+    assert command.main(["diff", str(left), str(right), "--values"]) == 2
+    told = capsys.readouterr().err
+    assert "values cannot be compared" in told
+    assert "of size [3], expected !fx.tensor<f32[5], cpu>" in told
+    other = str(captured / "006_joint.before.mlir")
+    assert command.main(["diff", str(left), other, "--values"]) == 2
+    assert "has 1 inputs, @forward takes 7" in capsys.readouterr().err
