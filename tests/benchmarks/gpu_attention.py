@@ -1,0 +1,125 @@
+"""What fused attention is worth on a GPU: models written with eager attention, compiled by us,
+against the same models compiled by stock, as they are and written with SDPA.
+
+    python -m tests.benchmarks.gpu_attention --models-file models.py --only gpt2 llama
+
+The three take turns in one process, in bfloat16: median milliseconds of a forward, of a training
+step, and the peak of memory of each. `models.py` has `build(name, layers=..., dtype=...,
+attn_impl=..., ...)`, which gives a model with its arguments, and `loss_of(name, output)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+VARIANTS = (("stock", "eager"), ("ours", "eager"), ("stock", "sdpa"))
+BACKENDS = {"stock": "inductor", "ours": "xductor"}
+
+
+def loaded(path: Path) -> Any:
+    """The module of models at a path."""
+    spec = importlib.util.spec_from_file_location("models", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def on_gpu(tree: Any) -> Any:
+    """The tensors of nested arguments, moved to the GPU."""
+    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), tree)
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    work()
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end)
+
+
+def peak(work: Callable[[], object]) -> float:
+    """The most memory allocated during some work, in MiB."""
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    work()
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() / 2**20
+
+
+def alternating(works: dict[Any, Callable[[], object]], rounds: int) -> dict[Any, float]:
+    """The median time of each piece of work; they take turns."""
+    for work in works.values():
+        for _ in range(3):
+            work()
+    times: dict[Any, list[float]] = {key: [] for key in works}
+    for _ in range(rounds):
+        for key, work in works.items():
+            times[key].append(milliseconds(work))
+    return {key: statistics.median(each) for key, each in times.items()}
+
+
+def compare(models: Any, name: str, sizes: dict[str, int], rounds: int) -> None:
+    """Print the table of one model."""
+    forward: dict[Any, Callable[[], object]] = {}
+    training: dict[Any, Callable[[], object]] = {}
+    outputs: dict[Any, Any] = {}
+    for backend, written in VARIANTS:
+        torch._dynamo.reset()
+        model, args, kwargs = models.build(name, dtype="bf16", attn_impl=written, **sizes)
+        model, args, kwargs = model.cuda().eval(), on_gpu(args), on_gpu(kwargs)
+        compiled = torch.compile(model, backend=BACKENDS[backend])
+
+        def infer(call: Any = compiled, args: Any = args, kwargs: Any = kwargs) -> Any:
+            with torch.no_grad():
+                return call(*args, **kwargs)
+
+        def train(call: Any = compiled, args: Any = args, kwargs: Any = kwargs) -> None:
+            models.loss_of(name, call(*args, **kwargs)).backward()
+
+        outputs[backend, written] = models.loss_of(name, infer()).item()
+        train()
+        forward[backend, written], training[backend, written] = infer, train
+    show(name, "forward", alternating(forward, rounds), forward)
+    show(name, "training", alternating(training, rounds), training)
+    print(f"{name:10} loss      " + "  ".join(f"{one:.6g}" for one in outputs.values()), flush=True)
+
+
+def show(name: str, what: str, times: dict[Any, float], works: dict[Any, Any]) -> None:
+    ours, sdpa, eager = (times[key] for key in (VARIANTS[1], VARIANTS[2], VARIANTS[0]))
+    memory = {key: peak(work) for key, work in works.items()}
+    print(
+        f"{name:10} {what:9} stock {eager:8.3f} ms  ours {ours:8.3f} ms  stock of SDPA "
+        f"{sdpa:8.3f} ms  ours/stock {ours / eager:.3f}  ours/SDPA {ours / sdpa:.3f}  MiB "
+        + " ".join(f"{memory[key]:.0f}" for key in VARIANTS),
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Fused attention on a GPU.")
+    parser.add_argument("--models-file", type=Path, required=True)
+    parser.add_argument("--only", nargs="+", required=True)
+    parser.add_argument("--rounds", type=int, default=20)
+    for name, size in (("hidden", 1024), ("heads", 16), ("seq", 1024), ("batch", 8), ("layers", 4)):
+        parser.add_argument(f"--{name}", type=int, default=size)
+    options = vars(parser.parse_args())
+    models, only = loaded(options.pop("models_file")), options.pop("only")
+    rounds = options.pop("rounds")
+    for name in only:
+        try:
+            compare(models, name, options, rounds)
+        except Exception as error:  # the other models are measured all the same
+            print(f"{name:10} failed: {type(error).__name__}: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
