@@ -187,6 +187,8 @@ def _scattered(
 ) -> tuple[int, Callable[[Sequence[Term]], Callable[[Term], Term]]]:
     """The dim, and for an element whether the index at a place of that dim points to it."""
     _indices(index, op)
+    if x.device != index.device:
+        raise Illegal(f"{op} by an index on another device")
     place = dim_of(dim, x.rank)
     if not x.rank or x.rank != index.rank:
         if max(x.rank, 1) == max(index.rank, 1):

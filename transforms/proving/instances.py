@@ -299,6 +299,9 @@ class SymbolicFiller:
             return self._integers(name, slot)
         if kind in ("scalar", "float"):
             return self._number(name, kind)
+        if kind == "device" and len(self.limits.devices) > 1:
+            unsaid = [None] if slot.optional else []
+            return self._listed([*unsaid, *map(torch.device, self.limits.devices)], name)
         return self._listed(domains.constants(kind, slot), name)
 
     def _listed(self, options: Sequence[Any], what: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -81,7 +82,26 @@ class RewriteSubject:
         one = type(self.rewrite)
         options = sorted((key, repr(item)) for key, item in self.rewrite.__getstate__().items())
         methods = (one.pattern, one.where, one.replacement)
-        return (*methods, one.numerics, repr(one.through), repr(options))
+        return (*methods, *_own(one), one.numerics, repr(one.through), repr(options))
+
+
+#: Of a class what says nothing of what it computes.
+_ELSEWHERE = frozenset(("instances", "name", "inductor", "devices", "counter", "stage", "compiled"))
+
+
+def _own(cls: type[Rewrite]) -> list[Any]:
+    """What the three methods may reach by `self`: other methods, and class attributes by name."""
+    found: list[Any] = []
+    for base in cls.__mro__[: cls.__mro__.index(Rewrite)]:
+        for name, own in sorted(vars(base).items(), key=lambda pair: pair[0]):
+            item = own.__func__ if isinstance(own, staticmethod | classmethod) else own
+            if name.startswith("__") or name in _ELSEWHERE:
+                continue
+            if inspect.isfunction(item):
+                found.append(item)
+            else:
+                found.append(f"{name} = {getattr(item, 'name', None) or repr(item)}")
+    return found
 
 
 __all__ = ["RewriteSubject", "Subject"]
