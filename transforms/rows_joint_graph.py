@@ -52,7 +52,7 @@ STEP_ROWS = (
     ),
     _row(
         "joint_custom_pre_pass",
-        "The user's own passes, before ours.",
+        "The user's own passes, before ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_pre_pass",
         flag="joint_custom_pre_pass",
     ),
@@ -134,7 +134,7 @@ STEP_ROWS = (
     ),
     _row(
         "joint_custom_post_pass",
-        "The user's own passes, after ours.",
+        "The user's own passes, after ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_post_pass",
         flag="joint_custom_post_pass",
     ),

@@ -122,28 +122,3 @@ def unobserved(
         stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)
 
     return BridgedStep(name, call, when, function, required, values)
-
-
-def user_hook(option: str, *, when: Condition = always) -> BridgedStep:
-    """The callables on one of Inductor's hook options, each under the observer of that name.
-
-    A ``CustomInferenceAwareGraphPass`` is told whether the graph is for inference. Hooks run after
-    a failure of ours too: they are the user's, and may be what makes the graph compilable.
-    """
-
-    def call(run: StageRun) -> None:
-        for hook in stock.hooks(option):
-            run.count += 1
-            observed(run, option, _told_inference(hook, run.is_inference), "graph")
-
-    def wanted(run: StageRun) -> bool:
-        return when(run) and bool(stock.hooks(option))
-
-    return BridgedStep(option, call, wanted, required=True, values=False)
-
-
-def _told_inference(hook: Any, is_inference: bool) -> Callable[[Any], Any]:
-    aware = stock.lookup("torch._inductor.custom_graph_pass:CustomInferenceAwareGraphPass")
-    if aware is not None and isinstance(hook, aware):
-        return lambda graph: hook(graph, is_inference=is_inference)
-    return hook

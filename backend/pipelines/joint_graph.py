@@ -8,7 +8,6 @@ from xductor.backend.pipelines import stock
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     unobserved,
-    user_hook,
     when_flag,
 )
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
@@ -22,6 +21,7 @@ from xductor.backend.pipelines.typed_steps import (
     typed_step,
     user_noop_ops,
 )
+from xductor.backend.pipelines.user_hooks import user_hook
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.joint_graph.padding import deciding_padding
 

@@ -11,7 +11,6 @@ from xductor.backend.pipelines.bridge import (
     observed,
     stock_pass,
     unobserved,
-    user_hook,
     when_flag,
 )
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
@@ -23,6 +22,7 @@ from xductor.backend.pipelines.typed_steps import (
     typed_step,
     user_noop_ops,
 )
+from xductor.backend.pipelines.user_hooks import user_hook
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 
 _pattern_matcher = when_flag("pattern_matcher", True)

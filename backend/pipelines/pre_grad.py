@@ -15,12 +15,12 @@ from xductor.backend.pipelines.bridge import (
     Condition,
     observed,
     unobserved,
-    user_hook,
     when_flag,
 )
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import OwnStep
+from xductor.backend.pipelines.user_hooks import user_hook
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 from xductor.backend.versions import torch_release
 
