@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -91,3 +93,25 @@ def test_a_broken_pipe_is_quiet() -> None:
     done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout == "# Passes\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("run", "name"), [(command.main, "xductor"), (opt_main.main, "xductor-opt")]
+)
+def test_an_interrupt_is_no_traceback(
+    run: Callable[[list[str]], int],
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "graph.mlir"
+    path.write_text(GRAPH)
+    monkeypatch.setattr("xductor.backend.cli.check.read_module", interrupted)
+    monkeypatch.setattr(opt_main.XductorOptMain, "parse_chunk", interrupted)
+    arguments = [str(path)] if name == "xductor-opt" else ["check", str(path)]
+    assert run(arguments) == 130
+    assert capsys.readouterr().err == f"{name}: interrupted\n"

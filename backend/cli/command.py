@@ -6,6 +6,9 @@ import argparse
 
 Subparsers = argparse._SubParsersAction  # the type of what `add_subparsers` returns
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
 
 class CommandError(Exception):
     """The command cannot be carried out; the message is for the person who typed it."""

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 import xductor
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import INTERRUPTED, CommandError, Subparsers
 
 # What `--help` shows, so that it imports none of the modules.
 COMMANDS: dict[str, str] = {
@@ -57,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommandError as error:
         print(f"xductor: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("xductor: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _dispatch(arguments: list[str]) -> int:

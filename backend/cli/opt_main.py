@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import (
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xductor.backend.cli import opt_arguments, pass_plugins
+from xductor.backend.cli.command import INTERRUPTED
 from xductor.backend.cli.expected_diagnostics import Expected, compare, expectations
 from xductor.backend.cli.pass_listeners import PrintIR, TimePasses, count_ops, op_stats
 from xductor.backend.explaining import explain
@@ -249,6 +250,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
     except OSError as error:
         print(f"xductor-opt: {error.filename}: {error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("xductor-opt: interrupted", file=sys.stderr)
+        return INTERRUPTED
     else:
         return 0
     return 1

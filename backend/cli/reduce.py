@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 
 from xductor.backend import failing_tests, reducer
 from xductor.backend.cli import pass_plugins
+from xductor.backend.cli.command import INTERRUPTED
 from xductor.ir.symbol_values import NoSample
 from xductor.ir.text import parse_ir, print_ir
 from xductor.ir.verifier import LEVELS
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
             with Path(options.output).open("a"):  # before the work, not behind it
                 pass
         interesting = _test(options, module)
-        result = _reduce(module, interesting, options)
+        result, done = _reduce(module, interesting, options)
     except reducer.NotInteresting as error:
         told = f": {interesting.last}" if isinstance(interesting, CommandTest) else ""
         print(f"xductor reduce: {error}{told}", file=sys.stderr)
@@ -100,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
         print(result, end="")
     else:
         Path(options.output).write_text(result)
+    if not done:
+        return INTERRUPTED
     if interesting(parse_ir(result)):
         return 0
     print(
@@ -110,14 +113,20 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
-def _reduce(module: ModuleOp, interesting: reducer.Interesting, options: argparse.Namespace) -> str:
+def _reduce(
+    module: ModuleOp, interesting: reducer.Interesting, options: argparse.Namespace
+) -> tuple[str, bool]:
     reduction = reducer.Reduction(module, interesting)
     before = reduction.ops
     if not options.quiet:
         reduction.on_progress = lambda now: print(
             f"{now.ops} ops after {now.tests} tests", file=sys.stderr
         )
-    reduction.run()
+    try:
+        reduction.run()
+    except KeyboardInterrupt:
+        print("xductor reduce: interrupted; this is the smallest so far", file=sys.stderr)
+        return print_ir(reduction.module), False
     text = print_ir(reduction.module)
     parse_ir(text)
     if not options.quiet:
@@ -126,7 +135,7 @@ def _reduce(module: ModuleOp, interesting: reducer.Interesting, options: argpars
             f"{reduction.seconds:.1f} s",
             file=sys.stderr,
         )
-    return text
+    return text, True
 
 
 def _test(options: argparse.Namespace, module: ModuleOp) -> Callable[[ModuleOp], bool]:

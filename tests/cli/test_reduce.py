@@ -344,3 +344,22 @@ def test_an_output_that_cannot_be_written_is_told_first(
     out = str(tmp_path / "no" / "out.mlir")
     assert command.main(["reduce", str(small_file), "--test", "test -f {}", "-o", out]) == 1
     assert capsys.readouterr().err == f"xductor reduce: {out}: No such file or directory\n"
+
+
+def test_what_there_is_when_it_is_interrupted(
+    small_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = 0
+
+    def interesting(self: object, module: ModuleOp) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 4:
+            raise KeyboardInterrupt
+        return "aten.cos.default" in names(module)
+
+    monkeypatch.setattr("xductor.backend.cli.reduce.CommandTest.__call__", interesting)
+    assert command.main(["reduce", str(small_file), "--test", "true {}", "-q"]) == 130
+    shown = capsys.readouterr()
+    assert "interrupted; this is the smallest so far" in shown.err
+    assert "aten.cos.default" in names(xductor.parse_ir(shown.out))
