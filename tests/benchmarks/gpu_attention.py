@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 VARIANTS = (("stock", "eager"), ("ours", "eager"), ("stock", "sdpa"))
 BACKENDS = {"stock": "inductor", "ours": "xductor"}
@@ -26,7 +27,8 @@ BACKENDS = {"stock": "inductor", "ours": "xductor"}
 def loaded(path: Path) -> Any:
     """The module of models at a path."""
     spec = importlib.util.spec_from_file_location("models", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -34,7 +36,7 @@ def loaded(path: Path) -> Any:
 
 def on_gpu(tree: Any) -> Any:
     """The tensors of nested arguments, moved to the GPU."""
-    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), tree)
+    return tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), tree)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
