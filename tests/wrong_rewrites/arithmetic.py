@@ -307,6 +307,17 @@ class MeanOfNothingIsZero(Joint):
         return aten.sum(aten.div(x, 3.0))
 
 
+@wrong("another kernel", "values", lambda x, y: a.mm(x, y), MANY, MANY.clone())
+class ProductsSummedAreExact(Joint):
+    """The same sums, which another kernel adds up in another order."""
+
+    def pattern(self, x: Tensor, y: Tensor):
+        return aten.mm(x, y)
+
+    def replacement(self, x: Tensor, y: Tensor):
+        return aten.sum(aten.mul(aten.unsqueeze(x, 2), aten.unsqueeze(y, 0)), [1])
+
+
 COMPLEX = randn(4, 4, dtype=torch.complex64)
 
 

@@ -14,7 +14,7 @@ from xductor.ir.op_functions import BoundCall, OverloadFunction, building
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.symbols import SymbolTable
 from xductor.ir.types import TensorType
-from xductor.transforms.numerics import Numerics
+from xductor.transforms.numerics import APPROXIMATE, Numerics
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.rewriting.decisions import Fact, Refusal
@@ -47,6 +47,7 @@ class Recorder:
         self.facts = facts
         self.lines: list[str] = []
         self.dtypes: set[torch.dtype] = set()
+        self.largest = 0.0
 
     def __call__(self, cls: type[TorchOp], items: tuple[Any, ...]) -> Any:
         if not issubclass(cls, SchemaOp):
@@ -80,6 +81,9 @@ class Recorder:
         if not isinstance(item, torch.Tensor):
             return item
         self.dtypes.add(item.dtype)
+        if item.numel() and item.is_floating_point():
+            size = item.double().abs().nan_to_num(0.0, 0.0, 0.0).amax().item()
+            self.largest = max(self.largest, size)
         return ConcreteTensor(item, name, self.facts)
 
     def call(self, name: str, calls: list[BoundCall]) -> Any:
@@ -210,7 +214,8 @@ def run_both(
     if mutation is not None:
         target = mutation.outputs(target, second)
     trial = Trial(inputs, [data_of(one) for one in source], [data_of(one) for one in target])
-    trial.problem = difference(trial, numerics, record.dtypes | second.dtypes)
+    largest = record.largest if numerics == APPROXIMATE else 0.0
+    trial.problem = difference(trial, numerics, record.dtypes | second.dtypes, largest)
     if trial.problem:
         trial.script = script_of(
             rewrite.name, numerics, inputs, record, source, second, target, trial.problem
@@ -246,8 +251,18 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0]
 
 
-def difference(trial: Trial, numerics: Numerics, dtypes: Iterable[torch.dtype] = ()) -> str:
-    """How the two sides differ by more than is declared; `dtypes` are those of values between."""
+def difference(
+    trial: Trial,
+    numerics: Numerics,
+    dtypes: Iterable[torch.dtype] = (),
+    largest: float = 0.0,
+) -> str:
+    """How the two sides differ by more than is declared; empty if they do not.
+
+    - `dtypes`: those of values between.
+    - `largest`: of the numbers of which a result may be the difference, by which errors are
+      measured.
+    """
     if len(trial.source) != len(trial.target):
         return f"{len(trial.source)} results before and {len(trial.target)} after"
     every = {*dtypes, *[one.dtype for one in trial.inputs.values()]}
@@ -263,7 +278,7 @@ def difference(trial: Trial, numerics: Numerics, dtypes: Iterable[torch.dtype] =
     for place, (old, new) in enumerate(zip(trial.source, trial.target, strict=True)):
         if new is None:
             continue
-        mismatch = compare(old, new, budget)
+        mismatch = compare(old, new, budget, torch.tensor(largest) if largest else None)
         if mismatch is not None:
             return f"result {place}: {mismatch}"
     return ""

@@ -79,6 +79,7 @@ class Found:
     instances: int = 0
     unknown: str = ""
     suspicions: int = 0
+    undecided: int = 0
     example: CounterExample | None = None
 
 
@@ -192,10 +193,13 @@ class _Prover:
         if instance.problem:
             self._suspect(instance, instance.problem)
             return
+        before = (found.undecided, found.suspicions)
         self._obligations(instance)
         for place, (old, new) in enumerate(zip(instance.source, instance.target, strict=True)):
             if new is not None:
                 self._output(instance, place, old, new)
+        if (found.undecided, found.suspicions) != before:
+            return
         found.instances += 1
         found.ranks |= set(instance.ranks)
         found.dtypes.update(dict.fromkeys(instance.dtypes))
@@ -281,6 +285,9 @@ class _Prover:
                     self.found.example = example
                     raise _Enough
             self.found.bounds[verdict.why] = None
+            self.found.undecided += 1
+            if not self.found.instances and self.found.undecided >= _MOST_SUSPICIONS:
+                raise _Enough
             return
         self._suspect(
             instance,
@@ -315,6 +322,8 @@ class _Prover:
             proof.status, proof.counter_example = "refuted", found.example
         elif found.unknown:
             return self._validated(found.unknown)
+        elif not found.instances and found.undecided:
+            return self._validated(next(iter(found.bounds)))
         elif not found.instances:
             proof.status = "vacuous"
             proof.reason = "no instance of the pattern is taken by `where`"

@@ -20,7 +20,6 @@ from xductor.transforms.proving import solver
     [
         examples.TimesOne,
         examples.MinusZero,
-        examples.BmmToMm,
         examples.SliceOfSlice,
         examples.CatOfSplit,
         examples.KnownOnly,
@@ -38,7 +37,8 @@ def test_what_it_says() -> None:
     proof = xductor.prove(examples.BmmToMm)
     assert proof.ranks == (3, 3)
     assert {"float32", "bfloat16", "int64"} <= set(proof.dtypes)
-    assert proof.engines == ("index maps", "sums")
+    assert proof.status == "proved up to re-association"
+    assert {"index maps", "sums"} <= set(proof.engines)
     assert proof.mutations["condition dropped"] == "refuted"
     assert "all sizes at ranks 3 to 3" in str(proof)
 
