@@ -98,6 +98,9 @@ class Torch:
     def logical_and(self, x: SSAValue, other: SSAValue) -> SSAValue:
         return self.call("pyfn.torch.logical_and", x, other)
 
+    def logical_or(self, x: SSAValue, other: SSAValue) -> SSAValue:
+        return self.call("pyfn.torch.logical_or", x, other)
+
     def where(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return self.call("pyfn.torch.where", condition, yes, no)
 

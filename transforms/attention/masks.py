@@ -52,11 +52,13 @@ class Masking:
     - `causal`: the mask is the causal one, and nothing else.
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
     - `empty_rows`: a row may be masked as a whole, where the spelled-out form gives NaN.
+    - `active_rows`: which rows keep a score, where the query of others is to be zero.
     """
 
     causal: bool = False
     mask: SSAValue | None = None
     empty_rows: bool = False
+    active_rows: SSAValue | None = None
 
 
 class MaskBuilder:
@@ -133,8 +135,23 @@ class MaskBuilder:
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
         if grad and any(isinstance(rule.mask, Kept) for rule in hard):
-            raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+            return self._idle(rules, batch)
         return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
+
+    def _idle(self, rules: list[Rule], batch: tuple[Dim, ...]) -> Masking:
+        """A row that keeps no score keeps all of them, and its query becomes zero.
+
+        Such a row is the mean of the values whatever its scores were, and no gradient reaches
+        query and key through it. A number that swallows the scores would do for the mean, but not
+        for the gradient of the values: kernels make the weights anew from the logarithm of their
+        sum, which it swallows too.
+        """
+        if len(rules) > 1:
+            raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+        kept = self._tensor(rules, batch, torch.bool, booleans=True)
+        active = self.make.any(kept)
+        mask = self.make.logical_or(kept, self.make.logical_not(active))
+        return Masking(mask=mask, active_rows=active)
 
     def _are_causal(self, rules: list[Rule]) -> bool:
         rows, columns = self.attention.outer.shape[-2:]

@@ -77,6 +77,9 @@ class Replacement:
             grad="requires_grad" in self.result.data.flags,
         )
         query = self._scaled(self._operand(attention.query, attention.inner, batch), batch)
+        if masking.active_rows is not None:
+            nothing = make.full(0.0, self.dtype, query)
+            query = make.where(masking.active_rows, query, nothing)
         operands = self._operands(query, batch, masking)
         made = call = make.attention(
             *operands,

@@ -179,7 +179,6 @@ MASKS = (
         "masked_fill of a finite number",
         _attend(lambda q, k, m: (q @ k.mT * 0.25).masked_fill(m == 0, -1e9)),
         _with(lambda: padding(B, 1, 1, S).float()),
-        training=NO_GRADIENT_OF_ROW,
     ),
     Spelling(
         "where, scores first",
@@ -529,6 +528,16 @@ SOFTMAX = (
     Spelling(
         "a row masked as a whole, finite",
         _attend(lambda q, k, m: torch.where(m, q @ k.mT * 0.25, _LOWEST)),
+        _with(lambda: _empty_rows(B, 1, S, S)),
+    ),
+    Spelling(
+        "rows masked as a whole, of each head",
+        _attend(lambda q, k, m: (q @ k.mT * -0.25).masked_fill(~m, -1e9)),
+        _with(lambda: _empty_rows(B, H, S, S)),
+    ),
+    Spelling(
+        "a row masked as a whole, finite, and a bias",
+        _attend(lambda q, k, m: (q @ k.mT * 0.25).masked_fill(~m, -1e9) + m.float()),
         _with(lambda: _empty_rows(B, 1, S, S)),
         training=NO_GRADIENT_OF_ROW,
     ),
