@@ -15,6 +15,7 @@ import torch.fx as fx
 from torch._inductor.fx_passes import joint_graph
 
 from tests.corpus.graph_comparison import Comparison, compare_graphs
+from xductor.backend import settings
 from xductor.backend.pipelines import user_patterns
 from xductor.backend.pipelines.runner import run_typed
 from xductor.transforms import registry
@@ -50,20 +51,48 @@ def _fused_attention(gm: fx.GraphModule) -> None:
     run_typed(gm, [FuseAttention("fast")], "pre_grad")
 
 
+def _scaled_softmax(gm: fx.GraphModule) -> None:
+    """The passes, on the graph of a stage whose own table of them was empty."""
+    passes = [registry.typed_class(name)(policy="fast") for name in _SCALED_SOFTMAX]  # type: ignore[call-arg]
+    with settings.use(settings.current().replace(numerics="fast")):
+        run_typed(gm, passes, "joint")
+
+
+_SCALED_SOFTMAX = ("mul_softmax_pattern", "div_softmax_pattern")
+_keeps_nonfinite_rows = hasattr(joint_graph, "_preserve_scaled_softmax_nonfinite_semantics")
+"""Whether this torch's own patterns keep rows with NaN and infinities, as ours do (2.13 on)."""
+
+
 def stock_joint_passes(gm: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
-    """Inductor's joint stage without its attention patterns: ours fuses before autograd."""
+    """Inductor's joint stage without what ours does in its place, or differently.
+
+    Its attention patterns: ours fuses before autograd. And, in a torch in which they lose rows that
+    are not finite, its patterns of a scaled softmax.
+    """
     joint_graph.lazy_init(*args[:1])
-    entries = joint_graph.patterns.patterns
-    joint_graph.patterns.patterns = user_patterns.without(
-        joint_graph.patterns, registry.covered_homes()
-    ).patterns
+    without = registry.covered_homes()
+    if not _keeps_nonfinite_rows:
+        without |= {registry.home(name) for name in _SCALED_SOFTMAX}
+    tables = joint_graph.pass_patterns
+    entries = [table.patterns for table in tables]
+    for table in tables:
+        table.patterns = user_patterns.without(table, without).patterns
     try:
         return joint_graph.joint_graph_passes(gm, *args, **kwargs)
     finally:
-        joint_graph.patterns.patterns = entries
+        for table, own in zip(tables, entries, strict=True):
+            table.patterns = own
 
+
+_SOFTMAX = Difference(
+    "mul_softmax_pattern",
+    "joint",
+    "keeps rows with NaN and infinities, as Inductor's own does from torch 2.13 on",
+    _scaled_softmax,
+)
 
 DIFFERENCES = (
+    *(() if _keeps_nonfinite_rows else (_SOFTMAX,)),
     Difference(
         "pointless_permute_pair",
         "joint",

@@ -285,7 +285,7 @@ def check_numbers(runs: ModelRuns, report: Report) -> None:
 def _as_near_to_double(
     runs: ModelRuns, report: Report, found: list[Result], wanted: list[Result]
 ) -> bool:
-    """Where half precision is involved: no further from the result in double than eager is."""
+    """Where half precision is involved: as near to the result in double precision as eager is."""
     if runs.rtol_atol is None:
         return False
     exact = runs.in_double()
@@ -294,7 +294,8 @@ def _as_near_to_double(
         f"against double precision: ours {ours[0]:.1e} and {ours[1]:.1e}, "
         f"eager {eager[0]:.1e} and {eager[1]:.1e}"
     )
-    return all(a <= 1.5 * b for a, b in zip(ours, eager, strict=True))
+    # One rounding more or less to half precision doubles an error.
+    return all(a <= 2.0 * b for a, b in zip(ours, eager, strict=True))
 
 
 def _failed_compile(runs: ModelRuns, report: Report, error: Exception) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import torch
@@ -72,7 +73,7 @@ class ReplaceRandom(RedrawingPass):
             else:
                 align = None
                 seed = _seed(graph, op, SEED, [])
-            args = ArgsAttr((size, Ref(len(operands)), kind, align))
+            args = ArgsAttr((size, Ref(len(operands)), kind, align)[: _prim_arguments()])
             _replace(graph, op, RANDOM, args, [*operands, seed], torch.float32)
             replaced += 1
         return replaced
@@ -103,6 +104,12 @@ class ReplaceRandint(RedrawingPass):
             _replace(graph, op, RANDINT, args, [*operands, seed], torch.int64)
             replaced += 1
         return replaced
+
+
+@cache
+def _prim_arguments() -> int:
+    """How many arguments the prim takes: before torch 2.13 it draws nothing as eager does."""
+    return len(op_class_by_name(RANDOM).table.index)
 
 
 def _drawn_type(op: SchemaOp) -> TensorType | None:
