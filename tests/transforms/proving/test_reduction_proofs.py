@@ -44,10 +44,13 @@ class MmOfTransposesInOrder(MmOfTransposes):
 
 
 class MmAsSum(Sums):
-    """The products summed by another kernel."""
+    """The products summed by another kernel. In half precision they would be rounded first."""
 
     def pattern(self, a: Tensor, b: Tensor) -> Any:
         return aten.mm(a, b)
+
+    def where(self, a: Tensor, b: Tensor) -> Any:
+        return a.dtype in (torch.float32, torch.float64)
 
     def replacement(self, a: Tensor, b: Tensor) -> Any:
         return aten.sum(aten.mul(aten.unsqueeze(a, 2), aten.unsqueeze(b, 0)), [1])
