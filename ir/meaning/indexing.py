@@ -91,11 +91,10 @@ def gather(
 ) -> TensorValue:
     _indices(index, "gather")
     place = dim_of(dim, x.rank)
-    if x.rank != index.rank:
-        if not x.rank or not index.rank:
-            raise NoMeaning("gather of rank 0")
+    # A tensor of rank 0 is taken for one of rank 1.
+    if max(x.rank, 1) != max(index.rank, 1):
         raise Illegal(f"gather: an index of rank {index.rank} into rank {x.rank}")
-    if not _is_empty(index):
+    if x.rank == index.rank and not _is_empty(index):
         _sizes_below(world, index, x, place, "gather")
     _noted(world, index, 0, x.shape[place] if x.rank else 1)
 

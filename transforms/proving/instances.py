@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from xductor.ir.arguments import ListArg
-from xductor.ir.expressions import symbols_of
 from xductor.ir.meaning.registry import meaning_of
 from xductor.ir.meaning.scalars import FLOATS, INTEGERS, KNOWN
 from xductor.ir.meaning.terms import (
     FALSE,
-    TRUE,
     Term,
-    either,
     element,
-    eq,
     le,
-    negation,
     scalar,
-    var,
 )
-from xductor.ir.meaning.uninterpreted import GENERATOR
 from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
 from xductor.ir.op_functions import BoundCall, building
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.transforms.proving import domains
 from xductor.transforms.proving.mutations import Mutation
+from xductor.transforms.proving.path_world import Limits, Obligation, PathWorld
 from xductor.transforms.proving.paths import Path, Pruned
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.proving.solver import Assumptions, has_elements
@@ -44,7 +38,7 @@ from xductor.transforms.proving.symbolic import (
     expression_of,
     term_of,
 )
-from xductor.transforms.rewriting.decisions import Fact, deciding
+from xductor.transforms.rewriting.decisions import deciding
 from xductor.transforms.rewriting.handles import Dim
 from xductor.transforms.rewriting.rewrite import Rewrite
 
@@ -53,33 +47,6 @@ LARGEST_RANK = {0: 0, 1: 5, 2: 4, 3: 3, 4: 2}
 
 
 _ANY = object()
-
-
-@dataclass
-class Limits:
-    """What instances are tried.
-
-    - `rank`: the largest rank of a tensor.
-    - `dtypes`: those of tensors; one only, where nothing depends on them.
-    - `devices`: those of the first tensor, with which all others are.
-    - `listed_ints`, `listed_numbers`: integer and number attributes are some of a list, where the
-      rewrite asks for their digits.
-    """
-
-    rank: int = 3
-    dtypes: tuple[torch.dtype, ...] = (torch.float32,)
-    devices: tuple[str, ...] = ("cpu",)
-    listed_ints: bool = False
-    listed_numbers: bool = False
-    longest_list: int = 4
-
-
-@dataclass
-class Obligation:
-    """What has to hold of the target for it to be legal where the source is."""
-
-    condition: Term
-    why: str
 
 
 @dataclass
@@ -98,151 +65,6 @@ class Instance:
     bounds: list[str]
     problem: str = ""
     variables: dict[str, Term] = field(default_factory=dict[str, Term])
-
-
-class PathWorld:
-    """The world of meanings on one path: what sources require holds, what a target does is due."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.assumptions = Assumptions()
-        self.obligations: list[Obligation] = []
-        self.bounds: list[str] = []
-        self.in_target = False
-        self.variables: dict[str, Term] = {}
-        self._sizes: dict[Term, Term] = {}
-        self._static: dict[Term, bool] = {}
-        self._indices: list[tuple[TensorValue, Term, Term]] = []
-        self._state = GENERATOR
-
-    def assume(self, condition: Term) -> None:
-        """Take a condition for granted. Raises Pruned where it cannot be."""
-        if condition is TRUE:
-            return
-        if condition is FALSE or not self.assumptions.possible(condition):
-            raise Pruned("cannot be")
-        self.assumptions.add(condition)
-
-    def elements_within(self, index: TensorValue, low: Term, size: Term) -> None:
-        """Indices that are data: a target may read at those that its source reads at in range."""
-        if not self.in_target:
-            self._indices.append((index, low, size))
-        elif not any(self._covers(one, index, low, size) for one in self._indices):
-            raise NoMeaning("indices that are data: whether they are in range is not proved")
-
-    def _covers(
-        self, known: tuple[TensorValue, Term, Term], index: TensorValue, low: Term, size: Term
-    ) -> bool:
-        """Whether the elements of a tensor are in a range, as others are in another."""
-        other, least, end = known
-        if other.rank != index.rank:
-            return False
-        at = [var(f"at{k}") for k in range(index.rank)]
-        if self.assumptions.plain(other.element(at)) is not self.assumptions.plain(
-            index.element(at)
-        ):
-            return False
-        same = [eq(a, b) for a, b in zip(other.shape, index.shape, strict=True)]
-        return all(self.known(one) for one in (*same, le(low, least), le(end, size)))
-
-    def draw(self, after: Callable[[Term], Term]) -> Term:
-        """The state of the generator, which is another afterwards."""
-        before = self._state
-        self._state = after(before)
-        return before
-
-    def begin_target(self) -> None:
-        """From here on ops are those of the target, which stands in the place of the source."""
-        self.in_target = True
-        self._state = GENERATOR
-
-    def require(self, condition: Term, why: str) -> None:
-        if self.in_target:
-            if condition is not TRUE:
-                self.obligations.append(Obligation(condition, why))
-        elif condition is FALSE:
-            raise Illegal(why)
-        else:
-            self.assume(condition)
-
-    def known(self, condition: Term) -> bool:
-        if condition is TRUE or condition is FALSE:
-            return condition is TRUE
-        return self.assumptions.implies(condition)
-
-    def size(self, item: Term) -> Term:
-        if item.op in ("number", "var", "poly"):
-            return item
-        if item.op == "ite":
-            condition, yes, no = item.args
-            if self.known(condition):
-                return self.size(yes)
-            if self.known(negation(condition)):
-                return self.size(no)
-        found = self._sizes.get(item)
-        if found is None:
-            found = self._sizes[item] = self.variable(f"size{len(self._sizes)}")
-            self.assumptions.add(eq(found, item))
-        return found
-
-    def one_of(self, cases: Sequence[tuple[Term, Any]], what: str) -> Any:
-        possible: list[tuple[Term, Any]] = []
-        for condition, item in cases:
-            if self.known(condition):
-                return item
-            if condition is not FALSE and self.assumptions.possible(condition):
-                possible.append((condition, item))
-        left = negation(either(*[condition for condition, _ in cases]))
-        if left is not FALSE and self.assumptions.possible(left):
-            self.bounds.append(f"{what}: {', '.join(str(item) for _, item in cases)}")
-        condition, item = self.path.choose(possible, what)
-        self.assume(condition)
-        return item
-
-    def variable(self, name: str) -> Term:
-        made = var(name)
-        self.variables[name] = made
-        return made
-
-    def is_static(self, expr: Any) -> bool:
-        """Whether a size is a plain number in the graph: if all that it is made of are.
-
-        Either may be, whatever its value; sizes that are known to be equal are so together.
-        """
-        return all(self._is_static(var(name)) for name in sorted(symbols_of([expr])))
-
-    def _is_static(self, variable: Term) -> bool:
-        stands_for = self.assumptions.plain(variable)
-        if stands_for.op != "var":
-            return self.is_static(expression_of(stands_for, self.size))
-        if stands_for not in self._static:
-            chosen = self.path.choose((True, False), f"{stands_for} is static")
-            self._static[stands_for] = chosen
-        return self._static[stands_for]
-
-    def decide(self, fact: Fact) -> bool:
-        """The oracle of `where`: a fact that is not settled is taken both ways."""
-        if fact.question is not None and fact.question[0] == "known":
-            return self._known_to_be(condition_of(fact.question[1]), fact.text)
-        return self._decided(condition_of(fact), fact.text)
-
-    def _known_to_be(self, condition: Term, text: str) -> bool:
-        """Whether a compile knows it: if so it holds, if not nothing is said."""
-        if self.known(negation(condition)):
-            return False
-        if self.path.choose((True, False), text):
-            self.assume(condition)
-            return True
-        return False
-
-    def _decided(self, condition: Term, text: str) -> bool:
-        if self.known(condition):
-            return True
-        if self.known(negation(condition)):
-            return False
-        chosen = self.path.choose((True, False), text)
-        self.assume(condition if chosen else negation(condition))
-        return chosen
 
 
 class SymbolicFiller:

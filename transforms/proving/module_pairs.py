@@ -23,8 +23,9 @@ from xductor.ir.text import print_ir
 from xductor.ir.types import SymIntType, TensorType
 from xductor.transforms.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial, difference
-from xductor.transforms.proving.instances import Instance, Limits, PathWorld, unwrapped
+from xductor.transforms.proving.instances import Instance, unwrapped
 from xductor.transforms.proving.mutations import Mutation
+from xductor.transforms.proving.path_world import Limits, PathWorld
 from xductor.transforms.proving.paths import Path, Pruned
 from xductor.transforms.proving.prover import prove_subject
 from xductor.transforms.proving.results import Proof

@@ -35,12 +35,11 @@ from xductor.transforms.proving.eager_runs import (
 )
 from xductor.transforms.proving.instances import (
     Instance,
-    Limits,
     MeaningCalls,
-    PathWorld,
     SymbolicFiller,
 )
 from xductor.transforms.proving.mutations import Mutation
+from xductor.transforms.proving.path_world import Limits, PathWorld
 from xductor.transforms.proving.paths import Path, Pruned
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of

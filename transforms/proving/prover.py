@@ -22,8 +22,9 @@ from xductor.transforms.numerics import (
 )
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.equality import Budget, Comparison, Relation
-from xductor.transforms.proving.instances import LARGEST_RANK, Instance, Limits
+from xductor.transforms.proving.instances import LARGEST_RANK, Instance
 from xductor.transforms.proving.mutations import KINDS, Mutation
+from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
 from xductor.transforms.proving.roundings import without_roundings

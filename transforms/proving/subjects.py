@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from xductor.transforms.numerics import Numerics
 from xductor.transforms.proving.eager_runs import Trial, run_both
-from xductor.transforms.proving.instances import Instance, Limits, make_instance
+from xductor.transforms.proving.instances import Instance, make_instance
 from xductor.transforms.proving.mutations import Mutation
+from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path
 from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite

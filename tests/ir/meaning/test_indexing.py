@@ -53,7 +53,10 @@ def _gather(r: random.Random) -> tuple[Any, ...]:
     dim = r.randrange(len(shape))
     own = [r.randint(0, size) for size in shape]
     own[dim] = r.randint(0, 3)
-    return tensor(r, shape), r.choice((dim, dim - len(shape))), indices(r, own, shape[dim])
+    if len(shape) == 1 and r.random() < 0.5:  # rank 0 is taken for rank 1
+        shape, own = r.choice((([], own), ([], []), (shape, [])))
+    bound = shape[dim] if shape else 1
+    return tensor(r, shape), r.choice((0, -1)) if not shape else dim, indices(r, own, bound)
 
 
 @case("aten.embedding.default")
