@@ -81,7 +81,7 @@ class Recorder:
         if not isinstance(item, torch.Tensor):
             return item
         self.dtypes.add(item.dtype)
-        if item.numel() and item.is_floating_point():
+        if item.numel() and item.is_floating_point() and not item.is_meta:
             size = item.double().abs().nan_to_num(0.0, 0.0, 0.0).amax().item()
             self.largest = max(self.largest, size)
         return ConcreteTensor(item, name, self.facts)
