@@ -193,7 +193,25 @@ class Facts:
             return False
         if self._is_the_extreme(a, b) or self._is_the_extreme(b, a):
             return True
-        return self._equal_by_axiom(difference)
+        answer = self._equal_by_axiom(difference)
+        return True if answer is None and self._vanishes(difference) else answer
+
+    def _vanishes(self, e: SymExpr) -> bool:
+        """Whether each term of a sum has a symbol for a factor that an axiom says is zero."""
+        zeros = {one for one in self._symbols_of_axioms() if one.text in e.symbols}
+        zeros = {one for one in zeros if self._equal_by_axiom(one)}
+        terms = e.args if e.head == "add" else (e,)
+        return bool(zeros) and all(not zeros.isdisjoint(_multiplied(term)) for term in terms)
+
+    def _symbols_of_axioms(self) -> set[SymExpr]:
+        """The symbols that are alone, but for a factor, in some equality."""
+        found: set[SymExpr] = set()
+        for axiom in self._axioms or ():
+            if axiom.head == "eq" and isinstance(axiom.difference, SymExpr):
+                alone = split_coefficient(axiom.difference)[1]
+                if isinstance(alone, SymExpr) and alone.head == "symbol":
+                    found.add(alone)
+        return found
 
     def _is_the_extreme(self, extreme: Expr, e: Expr) -> bool:
         """Whether a `min` or `max` is always its argument `e`."""
@@ -357,6 +375,10 @@ def _is(e: Expr, head: str) -> bool:
 
 def _factors(e: Expr) -> tuple[Expr, ...]:
     return e.args if isinstance(e, SymExpr) and e.head in ("mul", "add") else (e,)
+
+
+def _multiplied(term: Expr) -> tuple[Expr, ...]:
+    return term.args if isinstance(term, SymExpr) and term.head == "mul" else (term,)
 
 
 def _is_nan(e: Expr) -> bool:

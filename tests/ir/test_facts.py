@@ -222,6 +222,21 @@ def _state(env: ShapeEnv) -> tuple[Any, ...]:
     )
 
 
+def test_a_symbol_that_a_guard_says_is_zero_takes_its_products_along() -> None:
+    """`h[:, -n:]` with `n = 0`: guards on sizes leave the symbol, but only zero for it."""
+    table = parse_symbol_table(
+        "symbols(s0 : int positive [2, int_oo] hint 9, s1 : int [-int_oo, 0] hint 0, "
+        "s2 : int positive [2, int_oo] hint 3)"
+    )
+    env, values = fresh_shape_env(table)
+    assert bool(values["s0"] * 128 == (values["s0"] + values["s1"]) * 128)
+    facts = Facts.from_shape_env(env)
+    assert facts.known_equal(parse_expr("(s0 + s1)*s2"), parse_expr("s0*s2")) is True
+    assert facts.known_equal(parse_expr("(s0 + s1)*s2 + s1"), parse_expr("s0*s2")) is True
+    assert facts.known_equal(parse_expr("(s0 + s1)*s2"), parse_expr("s0*s2 + 1")) is not True
+    assert facts.known_equal(parse_expr("(s0 + s1)*s2"), parse_expr("s0*s2 + s0")) is not True
+
+
 def test_asking_leaves_the_shape_env_as_it_was() -> None:
     env, values = fresh_shape_env(TABLE)
     bool(values["s0"] % 4 == 0)
