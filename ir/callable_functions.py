@@ -27,8 +27,9 @@ _DEPENDENCIES = frozenset(
 )
 #: Modules of torch about files, processes, compilers and other machines.
 _TORCH = re.compile(
-    r"torch\.(serialization|_weights_only_unpickler|hub|package|jit|onnx|export|_export|multiprocessing|_subclasses|compiler"
-    r"|storage|testing|profiler|_inductor\.(?!fx_passes|inductor_prims|decomposition)|_logging"
+    r"torch\.(serialization|_weights_only_unpickler|hub|package|jit|onnx|export|_export"
+    r"|multiprocessing|_subclasses|compiler|storage|testing|profiler"
+    r"|_inductor\.(?!fx_passes|inductor_prims|decomposition)|_logging"
     r"|distributed\.(run|launch|launcher|elastic|rpc|checkpoint)"
     r"|utils\.(cpp_extension|data|model_zoo|collect_env|show_pickle|mobile_optimizer|benchmark"
     r"|tensorboard|hipify|bottleneck|bundled_inputs|model_dump|viz|_config_module))(\.|$)"

@@ -55,6 +55,7 @@ class Facts:
         self._answers: dict[tuple[str, Expr, Expr], Answer] = {}
         self._known = KnownDomains(source)
         self._axioms: list[_Axiom] | None = None
+        self._zeros = frozenset[Expr]()  # a product that is zero, of each equality that is one
 
     @classmethod
     def from_shape_env(cls, shape_env: ShapeEnv) -> Self:
@@ -197,21 +198,10 @@ class Facts:
         return True if answer is None and self._vanishes(difference) else answer
 
     def _vanishes(self, e: SymExpr) -> bool:
-        """Whether each term of a sum has a symbol for a factor that an axiom says is zero."""
-        zeros = {one for one in self._symbols_of_axioms() if one.text in e.symbols}
-        zeros = {one for one in zeros if self._equal_by_axiom(one)}
+        """Whether each term of a sum has a factor that an axiom says is zero."""
+        zeros = self._zeros
         terms = e.args if e.head == "add" else (e,)
         return bool(zeros) and all(not zeros.isdisjoint(_multiplied(term)) for term in terms)
-
-    def _symbols_of_axioms(self) -> set[SymExpr]:
-        """The symbols that are alone, but for a factor, in some equality."""
-        found: set[SymExpr] = set()
-        for axiom in self._axioms or ():
-            if axiom.head == "eq" and isinstance(axiom.difference, SymExpr):
-                alone = split_coefficient(axiom.difference)[1]
-                if isinstance(alone, SymExpr) and alone.head == "symbol":
-                    found.add(alone)
-        return found
 
     def _is_the_extreme(self, extreme: Expr, e: Expr) -> bool:
         """Whether a `min` or `max` is always its argument `e`."""
@@ -286,7 +276,11 @@ class Facts:
         """The axioms that share a symbol with an expression."""
         if self._axioms is None:
             self._axioms = []  # building one asks facts that need none
+            self._zeros = frozenset()
             self._axioms = [made for a in self._source.axioms() for made in self._axiom(a)]
+            self._zeros = frozenset(
+                split_coefficient(made.difference)[1] for made in self._axioms if made.head == "eq"
+            )
         return [a for a in self._axioms if not a.symbols.isdisjoint(e.symbols)]
 
     def _axiom(self, axiom: SymExpr) -> list[_Axiom]:

@@ -11,7 +11,6 @@ attn_impl=..., ...)`, which gives a model with its arguments, and `loss_of(name,
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -20,18 +19,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map_only
 
+from tests.benchmarks.stage_ratios import load
+
 VARIANTS = (("stock", "eager"), ("ours", "eager"), ("stock", "sdpa"))
 BACKENDS = {"stock": "inductor", "ours": "xductor"}
-
-
-def loaded(path: Path) -> Any:
-    """The module of models at a path."""
-    spec = importlib.util.spec_from_file_location("models", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def on_gpu(tree: Any) -> Any:
@@ -114,7 +105,7 @@ def main() -> None:
     for name, size in (("hidden", 1024), ("heads", 16), ("seq", 1024), ("batch", 8), ("layers", 4)):
         parser.add_argument(f"--{name}", type=int, default=size)
     options = vars(parser.parse_args())
-    models, only = loaded(options.pop("models_file")), options.pop("only")
+    models, only = load(options.pop("models_file")), options.pop("only")
     rounds = options.pop("rounds")
     for name in only:
         try:

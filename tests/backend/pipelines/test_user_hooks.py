@@ -13,27 +13,14 @@ from torch._inductor.custom_graph_pass import CustomGraphPass
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
-from xductor import Rewrite, Tensor
+from tests.backend.test_inductor_pass import MmOnce
 from xductor.backend import ledger, settings, stages
 from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
-from xductor.ir import aten
 from xductor.ir.graph import entry_graph
 from xductor.transforms.typed_pass import Stage, TypedPass
 
 _MM = torch.ops.aten.mm.default
 JOINT = ("joint_custom_pre_pass", "joint_custom_post_pass")
-
-
-class MmOnce(Rewrite):
-    """Wrong, and so visible: mm(mm(x, w), w) is mm(x, w)."""
-
-    stage = ("joint", "post_grad")
-
-    def pattern(self, x: Tensor, w: Tensor):
-        return aten.mm(aten.mm(x, w), w)
-
-    def replacement(self, x: Tensor, w: Tensor):
-        return aten.mm(x, w)
 
 
 class Inexact(MmOnce):
