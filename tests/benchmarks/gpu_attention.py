@@ -11,64 +11,30 @@ attn_impl=..., ...)`, which gives a model with its arguments, and `loss_of(name,
 from __future__ import annotations
 
 import argparse
-import statistics
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map_only
 
+from tests.benchmarks.gpu_timing import BACKENDS, Work, alternating, on_device, peak
 from tests.benchmarks.stage_ratios import load
 
 VARIANTS = (("stock", "eager"), ("ours", "eager"), ("stock", "sdpa"))
-BACKENDS = {"stock": "inductor", "ours": "xductor"}
-
-
-def on_gpu(tree: Any) -> Any:
-    """The tensors of nested arguments, moved to the GPU."""
-    return tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), tree)
-
-
-def milliseconds(work: Callable[[], object]) -> float:
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    work()
-    end.record()
-    torch.cuda.synchronize()
-    return start.elapsed_time(end)
-
-
-def peak(work: Callable[[], object]) -> float:
-    """The most memory allocated during some work, in MiB."""
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    work()
-    torch.cuda.synchronize()
-    return torch.cuda.max_memory_allocated() / 2**20
-
-
-def alternating(works: dict[Any, Callable[[], object]], rounds: int) -> dict[Any, float]:
-    """The median time of each piece of work; they take turns."""
-    for work in works.values():
-        for _ in range(3):
-            work()
-    times: dict[Any, list[float]] = {key: [] for key in works}
-    for _ in range(rounds):
-        for key, work in works.items():
-            times[key].append(milliseconds(work))
-    return {key: statistics.median(each) for key, each in times.items()}
 
 
 def compare(models: Any, name: str, sizes: dict[str, int], rounds: int) -> None:
     """Print the table of one model."""
-    forward: dict[Any, Callable[[], object]] = {}
-    training: dict[Any, Callable[[], object]] = {}
+    forward: dict[Any, Work] = {}
+    training: dict[Any, Work] = {}
     outputs: dict[Any, Any] = {}
     for backend, written in VARIANTS:
         torch._dynamo.reset()
         model, args, kwargs = models.build(name, dtype="bf16", attn_impl=written, **sizes)
-        model, args, kwargs = model.cuda().eval(), on_gpu(args), on_gpu(kwargs)
+        model, args, kwargs = (
+            model.cuda().eval(),
+            on_device(args, "cuda"),
+            on_device(kwargs, "cuda"),
+        )
         compiled = torch.compile(model, backend=BACKENDS[backend])
 
         def infer(call: Any = compiled, args: Any = args, kwargs: Any = kwargs) -> Any:
@@ -81,14 +47,14 @@ def compare(models: Any, name: str, sizes: dict[str, int], rounds: int) -> None:
         outputs[backend, written] = models.loss_of(name, infer()).item()
         train()
         forward[backend, written], training[backend, written] = infer, train
-    show(name, "forward", alternating(forward, rounds), forward)
-    show(name, "training", alternating(training, rounds), training)
+    show(name, "forward", alternating(forward, rounds, "cuda"), forward)
+    show(name, "training", alternating(training, rounds, "cuda"), training)
     print(f"{name:10} loss      " + "  ".join(f"{one:.6g}" for one in outputs.values()), flush=True)
 
 
 def show(name: str, what: str, times: dict[Any, float], works: dict[Any, Any]) -> None:
     ours, sdpa, eager = (times[key] for key in (VARIANTS[1], VARIANTS[2], VARIANTS[0]))
-    memory = {key: peak(work) for key, work in works.items()}
+    memory = {key: peak(work, "cuda") for key, work in works.items()}
     print(
         f"{name:10} {what:9} stock {eager:8.3f} ms  ours {ours:8.3f} ms  stock of SDPA "
         f"{sdpa:8.3f} ms  ours/stock {ours / eager:.3f}  ours/SDPA {ours / sdpa:.3f}  MiB "

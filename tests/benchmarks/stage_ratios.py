@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -88,6 +89,7 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # functions of it are imported by name when they are traced
     spec.loader.exec_module(module)
     return module
 
