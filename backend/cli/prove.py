@@ -98,10 +98,10 @@ def _proof(subject: Subject, seconds: float, fresh: bool) -> Proof:
     from xductor.transforms.proving.prover import prove_subject
 
     cache = Cache()
-    proof = None if fresh else cache.get(subject)
+    proof = None if fresh else cache.get(subject, seconds)
     if proof is None:
         proof = prove_subject(subject, seconds=seconds)
-        cache.put(subject, proof)
+        cache.put(subject, proof, seconds)
     return proof
 
 

@@ -9,12 +9,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from xductor.ir.meaning.registry import meaning_of
 from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
 from xductor.transforms.proving.results import Proof
 from xductor.transforms.proving.subjects import Subject
 
-PROVER = 1
+PROVER = 2
 """The version of the prover: proofs of another one do not count."""
 
 OURS = Path(__file__).resolve().parents[1] / "proofs.json"
@@ -32,7 +34,7 @@ def certificate_of(subject: Subject, proof: Proof) -> dict[str, Any]:
     entry["prover"] = PROVER
     entry["z3"] = _z3_version()
     entry["code"] = hash_of(subject.code())
-    entry["meanings"] = {op: hash_of_meaning(op) for op in proof.ops}
+    entry["meanings"] = {op: _hash_of_meaning(op) for op in proof.ops}
     if proof.counter_example is not None:
         entry["problem"] = proof.counter_example.problem
     return entry
@@ -40,6 +42,11 @@ def certificate_of(subject: Subject, proof: Proof) -> dict[str, Any]:
 
 def _plain(item: Any) -> Any:
     return list(item) if isinstance(item, tuple) else item
+
+
+def _hash_of_meaning(op: str) -> str | None:
+    """The hash of an operator's meaning; None of one that has none, which it may get later."""
+    return None if meaning_of(op) is None else hash_of_meaning(op)
 
 
 def _z3_version() -> str:
@@ -53,10 +60,7 @@ def is_current(subject: Subject, entry: Mapping[str, Any]) -> bool:
     return (
         entry.get("prover") == PROVER
         and entry.get("code") == hash_of(subject.code())
-        and all(
-            meaning_of(op) is not None and hash_of_meaning(op) == known
-            for op, known in entry.get("meanings", {}).items()
-        )
+        and all(_hash_of_meaning(op) == known for op, known in entry.get("meanings", {}).items())
     )
 
 
@@ -83,8 +87,19 @@ def write(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
     path.write_text(json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True) + "\n")
 
 
+#: What no more time would change.
+WHOLE = ("proved", "proved up to re-association")
+
+
+def _versions() -> str:
+    return f"z3 {_z3_version()}, torch {torch.__version__}"
+
+
 class Cache:
-    """Certificates kept between runs, those that decided something: never what is unknown.
+    """Certificates kept between runs, of all that is neither refuted nor vacuous.
+
+    What is no whole proof depends on the time it was given, on the solver and, if it was run, on
+    PyTorch: it is kept for the same ones, and for no more time.
 
     In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
     """
@@ -97,22 +112,27 @@ class Cache:
         key = hash_of((subject.identity, *subject.code()))
         return self.folder / f"{key}.json"
 
-    def get(self, subject: Subject) -> Proof | None:
-        """The proof of the very same code, if one was kept."""
+    def get(self, subject: Subject, seconds: float) -> Proof | None:
+        """The proof of the very same code, if one was kept; a whole one, or after that time."""
         path = self._path(subject)
         try:
             entry = json.loads(path.read_text())
         except (OSError, ValueError):
             return None
+        whole = entry.get("status") in WHOLE
+        if not whole and (entry.get("given", 0.0) < seconds or entry.get("with") != _versions()):
+            return None
         return proof_of(entry) if is_current(subject, entry) else None
 
-    def put(self, subject: Subject, proof: Proof) -> None:
-        if not proof.ok:
+    def put(self, subject: Subject, proof: Proof, seconds: float) -> None:
+        """Keep what came of so much time."""
+        if proof.status in ("refuted", "vacuous"):
             return
         path = self._path(subject)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(certificate_of(subject, proof)))
+        entry = certificate_of(subject, proof) | {"given": seconds, "with": _versions()}
+        partial.write_text(json.dumps(entry))
         partial.replace(path)
 
 

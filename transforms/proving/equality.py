@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -48,11 +48,22 @@ Answer = Literal["equal", "different", "unknown"]
 
 @dataclass
 class Budget:
-    """Time for z3, in seconds; `spent` is kept across the proofs of one rewrite."""
+    """Time for z3, in seconds; what is spent is kept across the proofs of one rewrite."""
 
     query: float = 10.0
     total: float = 120.0
-    spent: float = 0.0
+    spent: list[float] = field(default_factory=list[float])
+
+    def limit(self) -> float:
+        """How long one formula may take now."""
+        return min(self.query, self.total - sum(self.spent))
+
+    def hasty(self) -> Budget:
+        """The same time, of which a formula gets little."""
+        return replace(self, query=_HASTY)
+
+
+_HASTY = 0.3
 
 
 @dataclass
@@ -261,9 +272,11 @@ class Comparison:
             return "unknown"
         claim = self._related(left, right, a.sort)
         key = (self.relation, claim.sexpr(), tuple(one.sexpr() for one in given))
-        found = self.known.get(key)
+        found = self.known.get(key) or self.known.get((*key, self.budget.query))
         if found is None:
-            found = self.known[key] = self._solved(claim, given, formulas)
+            found = self._solved(claim, given, formulas)
+            # What is unknown is so for the time that it had.
+            self.known[(*key, self.budget.query) if found[0] == "unknown" else key] = found
         answer, values = found
         self.verdict.engines.add("bits")
         if answer == "equal":
@@ -290,15 +303,15 @@ class Comparison:
 
     def _solved(self, claim: Any, given: list[Any], formulas: Formulas) -> Any:
         z3 = z3_module()
-        if self.budget.spent >= self.budget.total:
+        limit = self.budget.limit()
+        if limit <= 0:
             return "unknown", {}
         solver = z3.Solver()
-        limit = min(self.budget.query, self.budget.total - self.budget.spent)
         solver.set("timeout", max(int(limit * 1000), 1))
         solver.add(*given, z3.Not(claim))
         start = time.thread_time()
         answer = solver.check()
-        self.budget.spent += time.thread_time() - start
+        self.budget.spent.append(time.thread_time() - start)
         if answer == z3.unsat:
             return "equal", {}
         if answer == z3.unknown:

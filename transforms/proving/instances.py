@@ -238,9 +238,9 @@ class MeaningCalls:
 
     def __call__(self, cls: type[TorchOp], items: tuple[Any, ...]) -> Any:
         function = meaning_of(cls.name)
+        self.used.add(cls.name)
         if function is None or not issubclass(cls, SchemaOp):
             raise NoMeaning(f"{cls.name} has no meaning yet")
-        self.used.add(cls.name)
         found = function(self.world, *[unwrapped(item) for item in items])
         if isinstance(found, list | tuple):
             return [self._handle(one) for one in found]

@@ -37,13 +37,17 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 @dataclass(frozen=True)
 class Level:
-    """One way of being equal: the numerics it amounts to, and how both sides are compared."""
+    """One way of being equal: the numerics it amounts to, and how both sides are compared.
+
+    - `hasty`: with a second of z3 for a formula, as another way comes after it.
+    """
 
     numerics: Numerics
     relation: Relation = "bits"
     form: Callable[[Term], Term] | None = None
     axiom: str = ""
     comparison: type[Comparison] = Comparison
+    hasty: bool = False
 
 
 _BITS = Level(EXACT)
@@ -55,12 +59,14 @@ _ROUNDINGS = Level(
 )
 
 _SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
+_QUICK = replace(_BITS, hasty=True)
 
 #: What is tried for what a rewrite declares, the strictest first.
 LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     EXACT: (_BITS,),
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
-    REASSOCIATES: (_BITS, _SUMS),
+    # Bits of sums in two orders are nothing that z3 decides, nor has to.
+    REASSOCIATES: (_QUICK, _SUMS, _BITS),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
     APPROXIMATE: (_BITS, _ZERO_SIGN, _ROUNDINGS, _SUMS),
 }
@@ -76,7 +82,6 @@ class Found:
     bounds: dict[str, None] = field(default_factory=dict[str, None])
     ranks: set[int] = field(default_factory=set[int])
     dtypes: dict[torch.dtype, None] = field(default_factory=dict[torch.dtype, None])
-    used: set[str] = field(default_factory=set[str])
     instances: int = 0
     unknown: str = ""
     suspicions: int = 0
@@ -88,8 +93,15 @@ class _Enough(Exception):
     """A counter-example was found, the time is up, or it cannot be proved any more."""
 
 
+class _AsksForMore(Exception):
+    """A dtype or device was asked for, so that all of them have to be looked at."""
+
+
 _MOST_SUSPICIONS = 12
 """After so many differences that no example shows, what is left is for generated instances."""
+
+LEAST_BOUNDED = 24
+"""On so many instances both sides have to agree for a proof that was cut short to count as one."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
@@ -144,12 +156,16 @@ class _Prover:
         self.known: dict[Any, Any] = {}
         self.budget = Budget(total=seconds)
         self.found = Found()
+        self.used: set[str] = set()
 
     def proof(self) -> Proof:
         rank = LARGEST_RANK.get(self.subject.tensors, 2)
         reason = ""
         for listed in (False, True):
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
+            if listed:  # what was spent on the other way is not to be missing here
+                self.end = max(self.end, time.thread_time() + self.seconds / 2)
+                self.budget = Budget(total=self.seconds)
             try:
                 # Low ranks first: their counter-examples are small.
                 self._explore(replace(limits, rank=min(1, rank)))
@@ -166,26 +182,40 @@ class _Prover:
     def _until_stable(self, limits: Limits) -> None:
         """Explore anew while it turns out that something asks for dtypes or devices."""
         while self.found.example is None:
-            before = (self.reads.dtype, self.reads.device)
             self.found = Found()
             dtypes = KNOWN if self.reads.dtype else limits.dtypes
             devices = ("cpu", "cuda:0") if self.reads.device else limits.devices
-            self._explore(replace(limits, dtypes=dtypes, devices=devices))
-            if (self.reads.dtype, self.reads.device) == before:
-                return
+            try:
+                self._explore(replace(limits, dtypes=dtypes, devices=devices), whole=True)
+            except _AsksForMore:
+                continue
+            return
 
-    def _explore(self, limits: Limits) -> None:
+    def _explore(self, limits: Limits, *, whole: bool = False) -> None:
+        """Look at all instances.
+
+        - `whole`: only if they are all there are, which raises _AsksForMore if not.
+        """
+        asked = self._asked()
+
         def run(path: Path) -> Instance:
-            return self.subject.instance(path, limits, self.reads, self.found.used)
+            return self.subject.instance(path, limits, self.reads, self.used)
 
         try:
             for _, instance in all_paths(run):
+                if whole and self._asked() != asked:
+                    raise _AsksForMore
                 self._check(instance)
                 if time.thread_time() > self.end:
                     self.found.bounds[f"stopped after {self.seconds:g} s"] = None
                     raise _Enough
         except _Enough:
             pass
+        if whole and self.found.example is None and self._asked() != asked:
+            raise _AsksForMore
+
+    def _asked(self) -> tuple[bool, bool]:
+        return self.reads.dtype, self.reads.device
 
     # One instance.
 
@@ -262,11 +292,13 @@ class _Prover:
         found = self.found
         first: Comparison | None = None
         for level in LEVELS[self.subject.numerics]:
+            budget = self.budget.hasty() if level.hasty else self.budget
             comparison = level.comparison(
-                instance.assumptions, level.relation, self.budget, self.known, level.form
+                instance.assumptions, level.relation, budget, self.known, level.form
             )
             answer = comparison.related(a, b)
-            first = comparison if first is None else first
+            if first is None or first.verdict.answer == "unknown":
+                first = comparison
             found.engines |= comparison.verdict.engines
             if answer == "equal":
                 found.needed = _weaker(found.needed, level.numerics)
@@ -314,7 +346,7 @@ class _Prover:
             instances=found.instances,
             engines=tuple(sorted(found.engines)),
             axioms=tuple(sorted(found.axioms)),
-            ops=tuple(sorted(found.used)),
+            ops=tuple(sorted(self.used)),
         )
 
     def _finished(self) -> Proof:
@@ -331,6 +363,11 @@ class _Prover:
         else:
             whole = "proved up to re-association" if found.needed == REASSOCIATES else "proved"
             proof.status = "bounded" if found.bounds else whole
+            if found.bounds and found.instances < LEAST_BOUNDED:
+                return self._validated(
+                    f"decided on {found.instances} symbolic instances only: "
+                    f"{', '.join(found.bounds)}"
+                )
         return proof
 
     def _validated(self, reason: str) -> Proof:

@@ -86,8 +86,8 @@ class RewriteSubject:
         return (*methods, *_own(one), one.numerics, repr(one.through), repr(options))
 
 
-#: Of a class what says nothing of what it computes.
-_ELSEWHERE = frozenset(("instances", "name", "inductor", "devices", "counter", "stage", "compiled"))
+#: Of a class what says nothing of what it computes, nor of what it is tried on.
+_ELSEWHERE = frozenset(("name", "inductor", "devices", "counter", "stage", "compiled"))
 
 
 def _own(cls: type[Rewrite]) -> list[Any]:

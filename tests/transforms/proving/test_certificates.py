@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 import xductor
-from tests.transforms.proving.examples import TimesOne
+from tests.transforms.proving.examples import NoSuchMeaning, TimesOne
 from xductor import Tensor
 from xductor.backend.cli.prove import subjects
 from xductor.ir import aten
+from xductor.ir.meaning import registry as registry_of_meanings
+from xductor.ir.meaning.registry import meanings
 from xductor.transforms import registry
-from xductor.transforms.proving import certificates
+from xductor.transforms.proving import certificates, code_hashes
 from xductor.transforms.proving.certificates import Cache, certificate_of, is_current
-from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
+from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, modules_of
 from xductor.transforms.proving.subjects import RewriteSubject
 
 ENTRIES = certificates.read(certificates.OURS)
@@ -76,18 +78,45 @@ def test_a_proof_is_not_of_a_changed_rewrite(tmp_path: Path) -> None:
     assert not is_current(subject, entry | {"meanings": {"aten.mul.Tensor": "another"}})
 
 
-def test_what_is_not_decided_is_not_kept(tmp_path: Path) -> None:
+def test_what_came_of_less_time_is_not_taken_for_what_more_would_come_to(tmp_path: Path) -> None:
     cache, subject = Cache(tmp_path), RewriteSubject(TimesOne())
     proof = xductor.prove(TimesOne)
-    cache.put(subject, proof)
-    kept = cache.get(subject)
+    cache.put(subject, proof, 10.0)
+    kept = cache.get(subject, 120.0)
     assert kept is not None
     assert kept.cached
     assert (kept.status, kept.dtypes) == (proof.status, proof.dtypes)
-    other = Cache(tmp_path / "other")
-    proof.status = "validated"
-    other.put(subject, proof)
-    assert other.get(subject) is None
+    for status in ("validated", "bounded"):
+        proof.status = status
+        cache.put(subject, proof, 10.0)
+        assert cache.get(subject, 120.0) is None
+        cache.put(subject, proof, 120.0)
+        again = cache.get(subject, 120.0)
+        assert again is not None
+        assert (again.status, again.instances) == (status, proof.instances)
+
+
+def test_what_is_refuted_is_not_kept(tmp_path: Path) -> None:
+    cache, subject = Cache(tmp_path), RewriteSubject(TimesOne())
+    proof = xductor.prove(TimesOne)
+    proof.status = "refuted"
+    cache.put(subject, proof, 120.0)
+    assert cache.get(subject, 120.0) is None
+
+
+def test_what_was_run_for_want_of_a_meaning_is_not_kept_when_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, subject = Cache(tmp_path), RewriteSubject(NoSuchMeaning())
+    cache.put(subject, xductor.prove(NoSuchMeaning), 120.0)
+    kept = cache.get(subject, 120.0)
+    assert kept is not None
+    assert kept.status == "validated"
+    assert "aten.special_i0.default" in kept.ops
+    monkeypatch.setitem(registry_of_meanings._meanings, "aten.special_i0.default", _one)
+    hash_of_meaning.cache_clear()
+    assert cache.get(subject, 120.0) is None
+    hash_of_meaning.cache_clear()
 
 
 def _one(x: int) -> int:
@@ -109,6 +138,37 @@ def test_a_hash_knows_what_a_function_reaches(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(_one.__globals__, "_two", _other)
     assert hash_of([_one]) != before
     assert hash_of_meaning("aten.add.Tensor") != hash_of_meaning("aten.sub.Tensor")
+
+
+def test_a_hash_knows_methods_that_are_reached_through_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # `x.moved(...)`: no name says that this is a method of TensorValue.
+    assert "xductor.ir.meaning.values" in modules_of("xductor.ir.meaning.index_maps")
+    before = hash_of([meanings()["aten.flip.default"]])
+    known = code_hashes._module_text
+    changed = {"xductor.ir.meaning.values": "another moved"}
+    monkeypatch.setattr(code_hashes, "_module_text", lambda name: changed.get(name) or known(name))
+    assert hash_of([meanings()["aten.flip.default"]]) != before
+
+
+def test_a_hash_knows_the_classes_that_arguments_are_of() -> None:
+    class Given:
+        def size(self) -> int:
+            return 1
+
+    class Other:
+        def size(self) -> int:
+            return 2
+
+    def ask(x: Any) -> int:
+        return x.size()
+
+    hashes: list[str] = []
+    for cls in (Given, Other):
+        ask.__annotations__["x"] = cls
+        hashes.append(hash_of([ask]))
+    assert len(set(hashes)) == 2
 
 
 def test_the_table_of_passes_shows_it() -> None:
