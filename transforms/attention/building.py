@@ -92,6 +92,12 @@ class Torch:
     def add(self, x: SSAValue, other: SSAValue) -> SSAValue:
         return self.call("pyfn.torch.add", x, other)
 
+    def sub(self, x: SSAValue, other: SSAValue) -> SSAValue:
+        return self.call("pyfn.torch.sub", x, other)
+
+    def detach(self, x: SSAValue) -> SSAValue:
+        return self.call("method.detach", x)
+
     def logical_not(self, x: SSAValue) -> SSAValue:
         return self.call("pyfn.torch.logical_not", x)
 
@@ -110,6 +116,10 @@ class Torch:
     def any(self, x: SSAValue) -> SSAValue:
         """Over the last dim, which stays."""
         return self.call("pyfn.torch.any", x, -1, keepdim=True)
+
+    def amax(self, x: SSAValue) -> SSAValue:
+        """Over the last dim, which stays."""
+        return self.call("pyfn.torch.amax", x, -1, keepdim=True)
 
     def clamp_below(self, x: SSAValue, bound: float) -> SSAValue:
         return self.call("pyfn.torch.clamp", x, min=bound)

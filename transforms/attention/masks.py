@@ -28,8 +28,9 @@ from xductor.transforms.attention.reading import tensor_type
 
 #: What a masked score must be at most, for its probability to be zero beside any other score.
 _FAR_BELOW = -9000.0
-#: What a masked score must be at most, for it to swallow the score that is added to it.
-_SWALLOWS = -1e30
+#: Between two numbers so far apart that a floating point type holds, a score gets lost; between two
+#: so near to each other, next to nothing of it.
+_LOST, _KEPT = 32.0, 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,14 @@ class Masking:
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
     - `empty_rows`: a row may be masked as a whole, where the spelled-out form gives NaN.
     - `active_rows`: which rows keep a score, where the query of others is to be zero.
+    - `passes_gradient`: the query of others has a gradient all the same.
     """
 
     causal: bool = False
     mask: SSAValue | None = None
     empty_rows: bool = False
     active_rows: SSAValue | None = None
+    passes_gradient: bool = False
 
 
 class MaskBuilder:
@@ -134,24 +137,64 @@ class MaskBuilder:
             raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
-        if grad and any(isinstance(rule.mask, Kept) for rule in hard):
-            return self._idle(rules, batch)
-        return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
+        return self._without_whole_rows(rules, batch, dtype, grad)
 
-    def _idle(self, rules: list[Rule], batch: tuple[Dim, ...]) -> Masking:
-        """A row that keeps no score keeps all of them, and its query becomes zero.
+    def _without_whole_rows(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
+    ) -> Masking:
+        """Masks by finite numbers, for a kernel that sees no row that is masked as a whole.
 
-        Such a row is the mean of the values whatever its scores were, and no gradient reaches
-        query and key through it. A number that swallows the scores would do for the mean, but not
-        for the gradient of the values: kernels make the weights anew from the logarithm of their
-        sum, which it swallows too.
+        Kernels take such a row for empty, or lose the logarithm of its sum beside a number like
+        -1e9, and make its weights anew from that: gradients are too large then, or NaN. The softmax
+        does not see what is the same for a row, so its largest number is taken off. Where that
+        number swallowed the scores, the query of the row becomes zero: the weights are what the
+        numbers alone make them.
         """
-        if len(rules) > 1:
+        replaced = any(isinstance(rule.mask, Kept) for rule in rules)
+        if replaced and grad and len(rules) > 1:
             raise NotAttention("a row that is masked as a whole has no gradient", near=True)
-        kept = self._tensor(rules, batch, torch.bool, booleans=True)
-        active = self.make.any(kept)
-        mask = self.make.logical_or(kept, self.make.logical_not(active))
-        return Masking(mask=mask, active_rows=active)
+        swallowed = self._scores_are_swallowed(rules, grad)
+        if swallowed is None:
+            return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
+        if replaced and len(rules) == 1:
+            kept = self._tensor(rules, batch, torch.bool, booleans=True)
+            active = self.make.any(kept)
+            mask = self.make.logical_or(kept, self.make.logical_not(active))
+        else:
+            total = self._tensor(rules, batch, dtype, booleans=False)
+            top = self.make.amax(total)
+            active = self.make.above(top, _FAR_BELOW / 2)
+            mask = self.make.where(active, total, self.make.sub(total, top))
+        if not swallowed:
+            return Masking(mask=mask)
+        return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
+
+    def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
+        """Whether the numbers that mask leave nothing of the scores, or as good as all; None: in
+        between, which a kernel does as well as eager, but for gradients.
+        """
+        gaps = [self._gap(rule) for rule in rules if rule.keeps is not None]
+        if all(gap >= _LOST for gap in gaps):
+            return True
+        if all(gap <= _KEPT for gap in gaps):
+            return False
+        wide = all(
+            isinstance(rule.mask, Added) and rule.mask.dtype.itemsize >= 4
+            for rule in rules
+            if rule.keeps is not None
+        )
+        if grad or not wide:
+            raise NotAttention("a row may be masked by numbers that blur the scores", near=True)
+        return None
+
+    def _gap(self, rule: Rule) -> float:
+        """How far apart numbers are that the sum of a score and of the number that masks it can be;
+        without end, where the number takes the place of the score.
+        """
+        if isinstance(rule.mask, Kept):
+            return math.inf
+        exponent = math.frexp(rule.fill / rule.mask.factor)[1] - 1
+        return math.ldexp(torch.finfo(rule.mask.dtype).eps, exponent)
 
     def _are_causal(self, rules: list[Rule]) -> bool:
         rows, columns = self.attention.outer.shape[-2:]
@@ -181,9 +224,8 @@ class MaskBuilder:
         if booleans and len(kept) == len(rules):
             return self._all_kept(kept, batch)
         total: SSAValue | None = None
-        for rule in rules:
-            added = self._numbers(rule, batch, dtype)
-            total = added if total is None else self.make.add(total, added)
+        for rule in reversed(rules):  # as they are applied
+            total = self._masked(total, rule, batch, dtype)
         assert total is not None
         return total
 
@@ -196,23 +238,21 @@ class MaskBuilder:
         assert together is not None
         return together
 
-    def _numbers(self, rule: Rule, batch: tuple[Dim, ...], dtype: torch.dtype) -> SSAValue:
-        """A mask as numbers of `dtype` to add to the scores."""
-        mask = rule.mask
+    def _masked(
+        self, total: SSAValue | None, rule: Rule, batch: tuple[Dim, ...], dtype: torch.dtype
+    ) -> SSAValue:
+        """Numbers of `dtype` to add to the scores, with those of a further mask."""
+        mask, make = rule.mask, self.make
         placed = self._placed(mask, batch)
         if isinstance(mask, Added):
             if mask.factor != 1:
-                placed = self.make.mul(placed, mask.factor)
-            return self._cast(placed, rule, dtype)
-        fill = rule.fill
-        if fill != -math.inf:
-            # A finite number stands for each score of a row that is masked as a whole: so does
-            # one by which every score that it is added to is swallowed.
-            fill = torch.finfo(dtype).min
-            if fill > _SWALLOWS:
-                raise NotAttention(f"a row may be masked as a whole, in {dtype}", near=True)
-        zero, low = self.make.full(0.0, dtype, placed), self.make.full(fill, dtype, placed)
-        return self.make.where(placed, *((zero, low) if mask.when else (low, zero)))
+                placed = make.mul(placed, mask.factor)
+            placed = self._cast(placed, rule, dtype)
+            return placed if total is None else make.add(total, placed)
+        fill = rule.fill if rule.fill == -math.inf else max(rule.fill, torch.finfo(dtype).min)
+        low = make.full(fill, dtype, placed)
+        total = make.full(0.0, dtype, placed) if total is None else total
+        return make.where(placed, *((total, low) if mask.when else (low, total)))
 
     def _cast(self, placed: SSAValue, rule: Rule, dtype: torch.dtype) -> SSAValue:
         type_ = tensor_type(placed)

@@ -278,7 +278,9 @@ class _Descent:
             if number is None or not math.isfinite(number):
                 raise NotAttention("what is added to the scores is no tensor", near=True)
             return  # the same for all: softmax does not see it
-        self.masks.append(Added(value, self.place, sign * self.scale))
+        total = tensor_type(self.current)
+        assert total is not None
+        self.masks.append(Added(value, self.place, sign * self.scale, total.dtype))
 
     def _below_factors(self) -> None:
         if self.factors:

@@ -43,11 +43,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Added:
-    """A tensor, times `factor`, added to the scores."""
+    """A tensor, times `factor`, added to the scores; the sum is of `dtype`."""
 
     value: SSAValue
     place: Place
     factor: float
+    dtype: torch.dtype
 
 
 @dataclass(frozen=True)

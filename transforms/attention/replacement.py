@@ -78,8 +78,7 @@ class Replacement:
         )
         query = self._scaled(self._operand(attention.query, attention.inner, batch), batch)
         if masking.active_rows is not None:
-            nothing = make.full(0.0, self.dtype, query)
-            query = make.where(masking.active_rows, query, nothing)
+            query = self._without_idle_rows(query, masking.active_rows, masking.passes_gradient)
         operands = self._operands(query, batch, masking)
         made = call = make.attention(
             *operands,
@@ -95,6 +94,16 @@ class Replacement:
             made = make.contiguous(made)
         made = make.reshape(made, (*attention.outer.batch, *shape_of(made)[-2:]))
         return make.permute(made, attention.order), call
+
+    def _without_idle_rows(
+        self, query: SSAValue, active: SSAValue, passes_gradient: bool
+    ) -> SSAValue:
+        """The query, zero in rows that keep no score; its gradient there may pass."""
+        make = self.make
+        nothing = make.full(0.0, self.dtype, query)
+        if not passes_gradient:
+            return make.where(active, query, nothing)
+        return make.sub(query, make.detach(make.where(active, nothing, query)))
 
     def _operands(
         self, query: SSAValue, batch: tuple[Dim, ...], masking: Masking

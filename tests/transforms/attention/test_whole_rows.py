@@ -1,0 +1,208 @@
+"""Rows that finite numbers mask as a whole: eager's numbers and gradients, from every kernel.
+
+What is added leaves the gradient of the scores as it is, so eager gives the key a share for each
+such row; the fused call gives none. All else is eager's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.transforms.attention.fused import fused
+from xductor.transforms.attention.replacement import Options
+
+Spelled = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+
+_ROW = 3
+_SHAPE = (2, 3, 8, 16)
+_ERRORS = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
+_DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+_HALF = (torch.bfloat16, torch.float16)
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(0)
+
+
+@pytest.fixture(params=_DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if name == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    return name
+
+
+def _kept(device: str) -> Tensor:
+    """Which scores are kept: none of one row, and of others at least one."""
+    keep = torch.rand(2, 1, 8, 8, device=device) > 0.3
+    keep[..., 0] = True
+    keep[0, :, _ROW] = False
+    return keep
+
+
+def _inputs(dtype: torch.dtype, device: str) -> list[Tensor]:
+    return [torch.randn(_SHAPE, dtype=dtype, device=device) for _ in "qkv"]
+
+
+def _scores(q: Tensor, k: Tensor, keep: Tensor) -> Tensor:
+    """Scores whose key has no gradient from rows that keep none."""
+    active = keep.any(-1, keepdim=True)
+    return torch.where(active, q @ k.mT, q @ k.detach().mT) * 0.25
+
+
+def _plain_scores(q: Tensor, k: Tensor, keep: Tensor) -> Tensor:
+    return q @ k.mT * 0.25
+
+
+def _added(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spelled:
+    """A mask of a dtype, 0 or a number, that is added."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        mask = torch.zeros(keep.shape, dtype=dtype, device=q.device).masked_fill(~keep, fill)
+        return torch.softmax(scores(q, k, keep) + mask, -1).to(v.dtype) @ v
+
+    return attend
+
+
+def _two_added(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spelled:
+    """The causal mask and another, added one after the other."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        causal = torch.full((8, 8), fill, dtype=dtype, device=q.device).triu(1)
+        mask = torch.where(keep, 0.0, fill).to(dtype)
+        return torch.softmax(scores(q, k, keep) + causal + mask, -1).to(v.dtype) @ v
+
+    return attend
+
+
+def _filled(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spelled:
+    """A number in the place of scores."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        return torch.softmax(scores(q, k, keep).to(dtype).masked_fill(~keep, fill), -1).to(v) @ v
+
+    return attend
+
+
+def _run(function: Spelled, inputs: list[Tensor], keep: Tensor, *, grad: bool) -> list[Tensor]:
+    """The result and, with `grad`, the gradients of query, key and value."""
+    given = [one.detach().clone().requires_grad_(grad) for one in inputs]
+    out = function(*given, keep)  # type: ignore[call-arg]
+    if not grad:
+        return [out]
+    weights = torch.linspace(-1.0, 1.0, out.numel(), device=out.device).view(out.shape)
+    return [out, *torch.autograd.grad((out.float() * weights).sum(), given)]
+
+
+def _check(found: list[Tensor], expected: list[Tensor], error: float) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert one.isfinite().all()
+        bound = error * max(1.0, other.abs().max().item())
+        torch.testing.assert_close(one, other, atol=bound, rtol=0)
+
+
+def _error(dtype: torch.dtype, device: str) -> float:
+    return 2e-3 if device == "cuda" and dtype is torch.float32 else _ERRORS[dtype]
+
+
+@pytest.fixture
+def _tf32(device: str) -> Any:
+    before = torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    yield
+    torch.backends.cuda.matmul.fp32_precision = before
+
+
+#: A dtype of operands, the dtype of the mask, and what it adds.
+_NUMBERS = [
+    *((torch.float32, torch.float32, fill) for fill in (torch.finfo(torch.float32).min, -1e9)),
+    *((dtype, dtype, torch.finfo(dtype).min) for dtype in _HALF),
+    *((dtype, torch.float32, torch.finfo(torch.float32).min) for dtype in _HALF),
+    (torch.bfloat16, torch.bfloat16, -1e4),
+    (torch.bfloat16, torch.float32, -1e9),
+]
+
+
+@pytest.mark.usefixtures("_tf32")
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize(("dtype", "masks", "fill"), _NUMBERS)
+@pytest.mark.parametrize("spelled", [_added, _two_added, _filled])
+def test_numbers_that_swallow_scores(
+    spelled: Any, dtype: torch.dtype, masks: torch.dtype, fill: float, grad: bool, device: str
+) -> None:
+    if spelled is _two_added and torch.finfo(masks).min == fill:
+        fill /= 2  # together they are what the dtype holds
+    if masks is torch.float16 and fill > -65504:
+        pytest.skip("scores are seen beside it")
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    run, outcome = fused(spelled(fill, masks))
+    found = _run(run, inputs, keep, grad=grad)
+    assert outcome.count == 1, outcome.reasons
+    expected = _run(spelled(fill, masks, _scores), inputs, keep, grad=grad)
+    _check(found, expected, _error(dtype, device))
+
+
+@pytest.mark.usefixtures("_tf32")
+@pytest.mark.parametrize("dtype", [torch.float32, *_HALF])
+def test_numbers_beside_which_scores_are_seen(dtype: torch.dtype, device: str) -> None:
+    """Such a row is the softmax of its scores, as is its gradient."""
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    run, outcome = fused(_added(-1e4, torch.float32))
+    found = _run(run, inputs, keep, grad=True)
+    assert outcome.count == 1
+    expected = _run(_added(-1e4, torch.float32), inputs, keep, grad=True)
+    _check(found, expected, max(1e-3, _error(dtype, device)))
+
+
+@pytest.mark.usefixtures("_tf32")
+def test_numbers_that_blur_scores(device: str) -> None:
+    """What is left of the scores depends on how the sum is rounded."""
+    inputs, keep = _inputs(torch.float32, device), _kept(device)
+    run, outcome = fused(_added(-1e7, torch.float32))
+    found = _run(run, inputs, keep, grad=False)
+    assert outcome.count == 1
+    _check(found, _run(_added(-1e7, torch.float32), inputs, keep, grad=False), 2e-3)
+    run, outcome = fused(_added(-1e7, torch.float32))
+    _run(run, inputs, keep, grad=True)
+    assert (outcome.count, *outcome.reasons) == (
+        0,
+        "a row may be masked by numbers that blur the scores",
+    )
+
+
+def test_the_key_has_a_share_in_eager() -> None:
+    """What the fused call leaves out is there in eager, and not small."""
+    inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
+    lowest = torch.finfo(torch.float32).min
+    run, _ = fused(_added(lowest, torch.float32))
+    found = _run(run, inputs, keep, grad=True)
+    expected = _run(_added(lowest, torch.float32), inputs, keep, grad=True)
+    far = [(a - b).abs().max().item() for a, b in zip(found, expected, strict=True)]
+    assert far[0] < 2e-6
+    assert far[1] < 2e-6
+    assert far[2] > 1e-2
+    assert far[3] < 2e-6
+
+
+def test_rows_of_which_all_keep_a_score_cost_nothing() -> None:
+    """Under `fast`, and where the mask is known to keep one, the mask is what it was."""
+
+    def causal(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+        mask = torch.full((8, 8), -1e9).triu(1)
+        return torch.softmax(q @ k.mT * 0.25 + mask + bias, -1) @ v
+
+    inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
+    run, outcome = fused(causal)
+    _run(run, inputs, torch.randn(8, 8), grad=True)
+    assert outcome.count == 1
+    assert "amax" not in outcome.text
+    run, outcome = fused(_added(-1e9, torch.float32), Options("fast"))
+    _run(run, inputs, keep, grad=True)
+    assert outcome.count == 1
+    assert "amax" not in outcome.text
