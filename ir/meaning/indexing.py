@@ -1,4 +1,4 @@
-"""Indices that are elements: index, index_select, gather, embedding, scatter of one value.
+"""Indices that are elements: index, index_select, gather, embedding, scatters, index_put.
 
 Where an index is out of range the op raises, so nothing is claimed there; a world that has
 `elements_within` is told which indices are read, so that it can hold a target to those of the
@@ -13,15 +13,16 @@ from typing import Any
 import torch
 
 from xductor.ir.meaning.index_maps import broadcast_shape, broadcast_to
-from xductor.ir.meaning.kernels import by_kernel
+from xductor.ir.meaning.kernels import by_kernel, summed_by
 from xductor.ir.meaning.registry import meaning
-from xductor.ir.meaning.scalars import converted, fn, known_dtype, number_as, wide
+from xductor.ir.meaning.scalars import converted, fn, from_index, known_dtype, number_as, wide
 from xductor.ir.meaning.terms import (
     BOOL,
     Int,
     Term,
     as_int,
     both,
+    call,
     cast,
     constant,
     eq,
@@ -252,6 +253,76 @@ def scatter_add(
         return cast(by_kernel("scatter_add", found), dtype)
 
     return TensorValue(x.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
+
+
+@meaning("aten.index_put.default", "aten._unsafe_index_put.default")
+def index_put(
+    world: World, x: TensorValue, indices: Any, values: TensorValue, accumulate: Any = False
+) -> TensorValue:
+    """By one index of rank 0 or 1. Where two of its elements are equal one of the values is
+    written, or all are added in an order that is the kernel's."""
+    place, index = _only_index(x, indices)
+    dtype, size = known_dtype(x.dtype), x.shape[place]
+    if values.dtype is not dtype:
+        raise Illegal("index_put of another dtype")
+    if accumulate and dtype is torch.bool:
+        raise NoMeaning("index_put that adds truth values")
+    _noted(world, index, mul(-1, size), size)
+    count = index.shape[0] if index.rank else integer(1)
+    written = [*x.shape[:place], *index.shape, *x.shape[place + 1 :]]
+    for a, b in zip(broadcast_shape(world, [written, values.shape]), written, strict=False):
+        world.require(eq(a, b), "index_put: the values are larger than what they are written to")
+    if values.rank > len(written):
+        raise Illegal("index_put of values of a higher rank")
+    wide_values = broadcast_to(world, values, written)
+
+    def value_at(at: Sequence[Term], k: Term) -> Term:
+        inner = [k] if index.rank else []
+        return wide_values.element([*at[:place], *inner, *at[place + 1 :]])
+
+    def element(at: Sequence[Term]) -> Term:
+        def hit(k: Term) -> Term:
+            return eq(_counted(world, index, [k] if index.rank else [], size), at[place])
+
+        found = fold("any", [count], lambda inner: hit(inner[0]), BOOL)
+        if not accumulate:
+            return ite(found, value_at(at, _last(count, hit)), x.element(at))
+        wider = wide(dtype)
+
+        def body(inner: tuple[Term, ...]) -> Term:
+            added = cast(value_at(at, inner[0]), wider)
+            return ite(hit(inner[0]), added, constant(0, wider))
+
+        total = fn("add", cast(x.element(at), wider), fold("sum", [count], body, wider))
+        return ite(found, cast(summed_by("index_put", total), dtype), x.element(at))
+
+    return TensorValue(x.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
+
+
+def _only_index(x: TensorValue, indices: Any) -> tuple[int, TensorValue]:
+    """The dim that is indexed, and by what. Raises NoMeaning for more than one, or a mask."""
+    given = list(indices)
+    if len(given) > x.rank:
+        raise Illegal("more indices than dims")
+    places = [k for k, one in enumerate(given) if one is not None]
+    if len(places) != 1:
+        raise NoMeaning(f"index_put by {len(places)} indices")
+    index = given[places[0]]
+    if index.dtype in (torch.bool, torch.uint8):
+        raise NoMeaning("index_put by truth values")
+    _indices(index, "index_put")
+    if index.rank > 1:
+        raise NoMeaning("index_put by an index of a higher rank")
+    return places[0], index
+
+
+def _last(count: Term, hit: Callable[[Term], Term]) -> Term:
+    """The place from which an element is written last; any place where there is none."""
+
+    def body(inner: tuple[Term, ...]) -> Term:
+        return ite(hit(inner[0]), from_index(inner[0], torch.int64), constant(-1, torch.int64))
+
+    return value(call("u.written_last", (fold("max", [count], body, torch.int64),), torch.int64))
 
 
 @meaning("aten.index_fill.int_Scalar")

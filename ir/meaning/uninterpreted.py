@@ -122,6 +122,8 @@ FUNCTIONS: Mapping[str, Kernel] = {
     "u.generator": _first_state,
     **{f"u.{name}": _element(name) for name in DRAWS},
     **{f"u.after.{name}": _after(name) for name in DRAWS},
+    # Of the places that write one element: which of them does so last is the device's affair.
+    "u.written_last": lambda place: place,
     "u.logit": lambda x, eps: torch.logit(x, None if eps.isnan() else eps.item()),
 }
 """All of them by the names of calls."""

@@ -13,8 +13,10 @@ from tests.ir.meaning.agreement import (
     Cases,
     assert_refused,
     b1,
+    bf16,
     broadcastable,
     f32,
+    i8,
     i32,
     i64,
     matrix,
@@ -105,6 +107,25 @@ def _scatter_add(r: random.Random) -> tuple[Any, ...]:
     return matrix(r, shape, dtype), dim, indices(r, own, shape[dim]), matrix(r, larger, dtype)
 
 
+@case("aten.index_put.default", "aten._unsafe_index_put.default", relation="zero sign")
+def _index_put(r: random.Random) -> tuple[Any, ...]:
+    shape, dtype = [r.randint(1, 3) for _ in range(r.randint(1, 3))], r.choice((f32, bf16, i64, i8))
+    place = r.randrange(len(shape))
+    own = r.choice(([3], [2], [1], [0], []))
+    index = indices(r, own, shape[place], low=-shape[place], dtype=r.choice((i64, i32)))
+    written = [*shape[:place], *index.shape, *shape[place + 1 :]]
+    values = matrix(r, broadcastable(r, written), dtype)
+    return matrix(r, shape, dtype), [*[None] * place, index], values, r.choice((True, False))
+
+
+# Written over, whatever it is; what is not written keeps its bits, too.
+@case("aten.index_put.default")
+def _index_put_over(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice(DTYPES)
+    index = indices(r, r.choice(([2], [])), 3, low=-3)
+    return tensor(r, [3, 2], dtype), [index], tensor(r, [*index.shape, 2], dtype)
+
+
 @case("aten.index_fill.int_Scalar")
 def _index_fill(r: random.Random) -> tuple[Any, ...]:
     shape, dtype = [r.randint(1, 3) for _ in range(r.randint(1, 2))], r.choice((f32, i64))
@@ -153,6 +174,11 @@ I = torch.zeros(2, dtype=i64)  # noqa: E741
         ("aten.scatter.value", (X, 0, torch.zeros(1, 4, dtype=i64), 1)),
         ("aten.scatter_add.default", (X, 0, I[None], X[:, :1])),
         ("aten.scatter_add.default", (X, 0, I[None], X.double())),
+        ("aten.index_put.default", (X, [I.float()], X)),
+        ("aten.index_put.default", (X, [I, I, I], X)),
+        ("aten.index_put.default", (X, [I], X.double())),
+        ("aten.index_put.default", (X, [I], X[:, :2])),
+        ("aten.index_put.default", (X, [I], torch.ones(2, 2, 3))),
         ("aten.one_hot.default", (I, 0)),
         ("aten.one_hot.default", (I.int(), 2)),
         ("aten.masked_fill.Tensor", (X, X, X[0, 0])),
@@ -161,6 +187,12 @@ I = torch.zeros(2, dtype=i64)  # noqa: E741
 )
 def test_what_the_op_refuses_the_meaning_refuses(name: str, given: tuple[Any, ...]) -> None:
     assert_refused(name, given)
+
+
+@pytest.mark.parametrize("given", [[X > 0], [I, I], [I[None]], [None]])
+def test_what_index_put_has_no_meaning_for(given: list[Any]) -> None:
+    with pytest.raises(NoMeaning, match="index_put by"):
+        result_of("aten.index_put.default", [X, given, X[0, 0], False])
 
 
 def test_a_mask_as_index_has_no_meaning() -> None:
