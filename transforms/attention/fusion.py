@@ -18,6 +18,7 @@ from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
+from xductor.transforms.attention.masks import SharedMasks
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
 from xductor.transforms.attention.reading import Reader, is_product, reads_metadata, tensor_type
@@ -84,6 +85,7 @@ class _Fusion:
             versions = WrittenVersions(self.graph, state.writes, self.bodies)
             self.reader = Reader(versions if versions else None)
             self.known = KnownValues(self.reader, state.facts)
+            self.masks = SharedMasks()
             self.matcher = Matcher(self.reader, self.known, state.facts)
             return sum(self._try(root, state) for root in roots)
 
@@ -123,8 +125,10 @@ class _Fusion:
                 raise Declined("its debug counter says no")
         except BaseException:
             builder.discard()
+            self.masks.forget()
             raise
         self._connect(attention, new, builder.made, state)
+        self.masks.keep()
 
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState
@@ -133,10 +137,13 @@ class _Fusion:
         copied into the layout that the product has.
         """
         make = Torch(builder, state.facts)
-        replacement = Replacement(attention, self.reader, self.known, make, self.options)
+        replacement = Replacement(
+            attention, self.reader, self.known, make, self.options, self.masks
+        )
         new, call = replacement.value()
         if layout_is_seen(attention.result, call, builder.made, new, state):
             builder.discard()
+            self.masks.forget()
             new, call = replacement.value(as_product=True)
             check_output(attention.result, new, 0, state)
         return new

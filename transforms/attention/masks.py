@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xductor.ir.facts import Facts
 from xductor.ir.types import Dim
 from xductor.transforms.attention.building import Torch, regrouped, side_by_side
-from xductor.transforms.attention.known import Choice, as_choice, renumbered
+from xductor.transforms.attention.known import as_choice, renumbered
 from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.parts import Added, Attention, Kept, Mask, NotAttention, Place
 from xductor.transforms.attention.predicates import (
@@ -52,26 +52,55 @@ class Masking:
 
     - `causal`: the mask is the causal one, and nothing else.
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
-    - `empty_rows`: a row may be masked as a whole, where the spelled-out form gives NaN.
+    - `row_factor`: 1 for a row that keeps a score, NaN for one of nothing but -inf, if there may
+      be one.
     - `active_rows`: which rows keep a score, where the query of others is to be zero.
     - `passes_gradient`: the query of others has a gradient all the same.
     """
 
     causal: bool = False
     mask: SSAValue | None = None
-    empty_rows: bool = False
+    row_factor: SSAValue | None = None
     active_rows: SSAValue | None = None
     passes_gradient: bool = False
+
+
+class SharedMasks:
+    """What the fused calls of a graph were told of masks, for further calls with the same masks.
+
+    What is made for a call is not shared before that call is in the graph (`keep`).
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Masking] = {}
+        self._made: dict[Any, Masking] = {}
+
+    def find(self, key: Any) -> Masking | None:
+        return self._kept.get(key)
+
+    def made(self, key: Any, masking: Masking) -> None:
+        self._made[key] = masking
+
+    def keep(self) -> None:
+        self._kept.update(self._made)
+        self._made.clear()
+
+    def forget(self) -> None:
+        """What was made last was taken back."""
+        self._made.clear()
 
 
 class MaskBuilder:
     """Makes the mask of a fused call for one attention."""
 
-    def __init__(self, attention: Attention, known: KnownValues, make: Torch) -> None:
+    def __init__(
+        self, attention: Attention, known: KnownValues, make: Torch, shared: SharedMasks
+    ) -> None:
         self.attention = attention
         self.known = known
         self.facts: Facts = known.facts
         self.make = make
+        self.shared = shared
 
     def rules(self) -> list[Rule]:
         """The masks that do something, the last one applied first."""
@@ -117,14 +146,25 @@ class MaskBuilder:
     ) -> Masking:
         """The mask of a call with the two batch dims `batch`.
 
-        With `exact`, a row that may be masked as a whole is told of (`empty_rows`), or refused
-        where the call cannot give what the spelled-out form gives: with `grad`, its gradient too.
+        With `exact`, a row that may be masked as a whole gets what the spelled-out form gives, with
+        `grad` in its gradient too, or it is refused.
         """
         rules = self.rules()
         if not rules:
             return Masking()
         if self._are_causal(rules):
             return Masking(causal=True)
+        modes = self.make.builder.env.modes
+        key = (tuple(rules), batch, dtype, exact, grad, self.attention.safe, modes)
+        found = self.shared.find(key)
+        if found is None:
+            found = self._masking(rules, batch, dtype, exact, grad)
+            self.shared.made(key, found)
+        return found
+
+    def _masking(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, exact: bool, grad: bool
+    ) -> Masking:
         hard = [rule for rule in rules if rule.keeps is not None]
         whole = bool(hard) and not self._keeps_rows(hard)
         infinite = all(rule.fill == -math.inf for rule in hard)
@@ -132,12 +172,20 @@ class MaskBuilder:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
         if infinite:
             mask = self._tensor(rules, batch, dtype, booleans=True)
-            return Masking(mask=mask, empty_rows=not self.attention.safe)
+            factor = None if self.attention.safe else self._row_factor(mask, dtype)
+            return Masking(mask=mask, row_factor=factor)
         if any(rule.fill == -math.inf for rule in hard):
             raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
         return self._without_whole_rows(rules, batch, dtype, grad)
+
+    def _row_factor(self, mask: SSAValue, dtype: torch.dtype) -> SSAValue:
+        make, type_ = self.make, tensor_type(mask)
+        assert type_ is not None
+        kept = make.any(mask if type_.dtype is torch.bool else make.above(mask, -math.inf))
+        one, nan = make.full(1.0, dtype, kept), make.full(math.nan, dtype, kept)
+        return make.where(kept, one, nan)
 
     def _without_whole_rows(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
@@ -276,17 +324,4 @@ def _scaled(value: float, factor: float) -> float:
     return value * factor if value else 0.0
 
 
-def row_factor(masking: Masking, dtype: torch.dtype, make: Torch) -> SSAValue:
-    """1 for a row that keeps a score, NaN for one that keeps none: what the softmax of a row of
-    nothing but -inf gives.
-    """
-    mask: Any = masking.mask
-    type_ = tensor_type(mask)
-    assert type_ is not None
-    kept = mask if type_.dtype is torch.bool else make.above(mask, -math.inf)
-    kept = make.any(kept)
-    one, nan = make.full(1.0, dtype, kept), make.full(math.nan, dtype, kept)
-    return make.where(kept, one, nan)
-
-
-__all__ = ["Choice", "MaskBuilder", "Masking", "Rule", "row_factor"]
+__all__ = ["MaskBuilder", "Masking", "Rule", "SharedMasks"]

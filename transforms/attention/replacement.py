@@ -21,7 +21,7 @@ from xductor.transforms.attention.building import (
 from xductor.transforms.attention.grouped_queries import unrepeated
 from xductor.transforms.attention.kernels import Request, refusal
 from xductor.transforms.attention.known_values import KnownValues
-from xductor.transforms.attention.masks import MaskBuilder, Masking, row_factor
+from xductor.transforms.attention.masks import MaskBuilder, Masking, SharedMasks
 from xductor.transforms.attention.parts import Attention, NotAttention, Place
 from xductor.transforms.attention.reading import Reader, tensor_type
 
@@ -48,12 +48,14 @@ class Replacement:
         known: KnownValues,
         make: Torch,
         options: Options,
+        masks: SharedMasks,
     ) -> None:
         self.attention = attention
         self.reader = reader
         self.known = known
         self.make = make
         self.options = options
+        self.masks = masks
         result = tensor_type(attention.result)
         assert result is not None
         self.result = result
@@ -70,7 +72,7 @@ class Replacement:
         attention, make = self.attention, self.make
         self._check()
         batch = self._batch()
-        masking = MaskBuilder(attention, self.known, make).masking(
+        masking = MaskBuilder(attention, self.known, make, self.masks).masking(
             batch,
             self.dtype,
             exact=self.options.policy != "fast",
@@ -88,8 +90,8 @@ class Replacement:
             scale=abs(attention.scale),
             grouped=shape_of(operands[1])[1] != shape_of(query)[1],
         )
-        if masking.empty_rows:
-            made = make.mul(made, row_factor(masking, self.dtype, make))
+        if masking.row_factor is not None:
+            made = make.mul(made, masking.row_factor)
         if as_product:
             made = make.contiguous(made)
         made = make.reshape(made, (*attention.outer.batch, *shape_of(made)[-2:]))

@@ -206,3 +206,19 @@ def test_rows_of_which_all_keep_a_score_cost_nothing() -> None:
     _run(run, inputs, keep, grad=True)
     assert outcome.count == 1
     assert "amax" not in outcome.text
+
+
+def test_calls_with_one_mask_share_what_is_made_of_it() -> None:
+    def layers(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        mask = torch.where(keep, 0.0, -1e9)
+        v = torch.softmax(q @ k.mT * 0.25 + mask, -1) @ v
+        v = torch.softmax(v @ k.mT * 0.25 + mask, -1) @ v
+        mask.mul_(0.5)
+        return torch.softmax(v @ q.mT * 0.25 + mask, -1) @ v
+
+    inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
+    run, outcome = fused(layers)
+    found = _run(run, inputs, keep, grad=False)
+    assert outcome.count == 3
+    assert outcome.text.count("torch.amax") == 2
+    _check(found, _run(layers, inputs, keep, grad=False), 2e-6)
