@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,62 +13,22 @@ from xductor.ir.meaning.terms import Term, eq, negation, var, within
 from xductor.ir.meaning.values import NoMeaning
 from xductor.transforms.numerics import (
     APPROXIMATE,
-    DROPS_ROUNDING,
     EXACT,
     REASSOCIATES,
-    UP_TO_ZERO_SIGN,
     Numerics,
 )
 from xductor.transforms.proving import counterexamples
-from xductor.transforms.proving.equality import Budget, Comparison, Relation
+from xductor.transforms.proving.equality import Budget, Verdict
 from xductor.transforms.proving.instances import LARGEST_RANK, Instance
+from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.mutations import KINDS, Mutation
 from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
-from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
-from xductor.transforms.proving.summation import AXIOMS, SumComparison
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.rewrite import Rewrite
-
-
-@dataclass(frozen=True)
-class Level:
-    """One way of being equal: the numerics it amounts to, and how both sides are compared.
-
-    - `hasty`: with a second of z3 for a formula, as another way comes after it.
-    """
-
-    numerics: Numerics
-    relation: Relation = "bits"
-    form: Callable[[Term], Term] | None = None
-    axiom: str = ""
-    comparison: type[Comparison] = Comparison
-    hasty: bool = False
-
-
-_BITS = Level(EXACT)
-_ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
-_ROUNDINGS = Level(
-    DROPS_ROUNDING,
-    form=without_roundings,
-    axiom="a cast of a cast between floats may be the last cast alone",
-)
-
-_SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
-_QUICK = replace(_BITS, hasty=True)
-
-#: What is tried for what a rewrite declares, the strictest first.
-LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
-    EXACT: (_BITS,),
-    UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
-    # Bits of sums in two orders are nothing that z3 decides, nor has to.
-    REASSOCIATES: (_QUICK, _SUMS, _BITS),
-    DROPS_ROUNDING: (_BITS, _ROUNDINGS),
-    APPROXIMATE: (_BITS, _ZERO_SIGN, _ROUNDINGS, _SUMS),
-}
 
 
 @dataclass
@@ -153,8 +112,7 @@ class _Prover:
         self.seconds = seconds
         self.end = time.thread_time() + seconds
         self.reads = Reads()
-        self.known: dict[Any, Any] = {}
-        self.budget = Budget(total=seconds)
+        self.elements = Elements(subject.numerics, Budget(total=seconds))
         self.found = Found()
         self.used: set[str] = set()
 
@@ -165,7 +123,7 @@ class _Prover:
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
             if listed:  # what was spent on the other way is not to be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
-                self.budget = Budget(total=self.seconds)
+                self.elements.budget = Budget(total=self.seconds)
             try:
                 # Low ranks first: their counter-examples are small.
                 self._explore(replace(limits, rank=min(1, rank)))
@@ -290,26 +248,17 @@ class _Prover:
 
     def _elements(self, instance: Instance, a: Term, b: Term, index: list[Term]) -> None:
         found = self.found
-        first: Comparison | None = None
-        for level in LEVELS[self.subject.numerics]:
-            budget = self.budget.hasty() if level.hasty else self.budget
-            comparison = level.comparison(
-                instance.assumptions, level.relation, budget, self.known, level.form
-            )
-            answer = comparison.related(a, b)
-            if first is None or first.verdict.answer == "unknown":
-                first = comparison
-            found.engines |= comparison.verdict.engines
-            if answer == "equal":
-                found.needed = _weaker(found.needed, level.numerics)
-                if level.axiom:
-                    found.axioms.add(level.axiom)
-                return
-        assert first is not None
-        self._different(instance, first, index)
+        agreement = self.elements.agreement(instance.assumptions, a, b)
+        found.engines |= agreement.engines
+        level = agreement.level
+        if level is None:
+            self._different(instance, agreement.verdict, index)
+            return
+        found.needed = _weaker(found.needed, level.numerics)
+        if level.axiom:
+            found.axioms.add(level.axiom)
 
-    def _different(self, instance: Instance, comparison: Comparison, index: list[Term]) -> None:
-        verdict = comparison.verdict
+    def _different(self, instance: Instance, verdict: Verdict, index: list[Term]) -> None:
         if verdict.answer == "unknown":
             if len(self.found.bounds) < 3:  # numbers may show what the solver does not
                 tame = self.subject.numerics == APPROXIMATE

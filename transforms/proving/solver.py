@@ -162,12 +162,15 @@ class Assumptions:
 
     Questions are asked of linear arithmetic first; what has products of sizes, digits or quotients
     is only used where that does not decide. Solvers are made at the first question. Sizes that are
-    known to be equal are one, and what fails for numbers that were found before is not asked.
+    known to be equal are one, and what fails for numbers that were found before is not asked. Nor
+    is what was asked under the same assumptions before, as paths have their begins in common.
     """
 
     def __init__(self, timeout: float = 5.0) -> None:
         self.items: list[Term] = []
         self.timeouts = 0
+        self._scopes: list[int] = []
+        self._open = 0
         self._timeout = int(timeout * 1000)
         self._answers: dict[Term, bool] = {}
         self._given = 0
@@ -221,26 +224,33 @@ class Assumptions:
     def _ready(self) -> _Solvers:
         if self._solvers is None:
             self._solvers = _Solvers(self._timeout)
-        for one in self.items[self._given :]:
-            self._solvers.add(one)
-        self._given = len(self.items)
-        return self._solvers
+        solvers = self._solvers
+        for count in (*self._scopes[self._open :], None):
+            for one in self.items[self._given : count]:
+                solvers.add(one)
+            self._given = len(self.items) if count is None else count
+            if count is not None:
+                solvers.push()
+        self._open = len(self._scopes)
+        return solvers
 
     @contextmanager
     def under(self, *conditions: Term) -> Iterator[None]:
         """Further assumptions inside the block."""
-        solvers = self._ready()
         count, answers = len(self.items), self._answers
         equal, equations, examples = self._equal, self._equations, self._examples
-        solvers.push()
+        self._scopes.append(count)
         try:
             for one in conditions:
                 self.add(one)
             yield
         finally:
-            solvers.pop()
+            self._scopes.pop()
+            if self._solvers is not None and self._open > len(self._scopes):
+                self._solvers.pop()
+                self._open, self._given = len(self._scopes), count
             del self.items[count:]
-            self._given, self._answers = count, answers
+            self._answers = answers
             self._equal, self._equations, self._examples = equal, equations, examples
 
     def implies(self, condition: Term) -> bool:
@@ -267,7 +277,13 @@ class Assumptions:
             tried = dict(example)  # what is only asked about is not settled by the answer
             if all(_holds(one, tried) for one in conditions):
                 return True
-        answer, example = self._ready().check(conditions)
+        question = (tuple(self.items), conditions)
+        known = _decided.get(question)
+        answer, example = known if known is not None else self._ready().check(conditions)
+        if answer is not None and known is None:
+            if len(_decided) >= _MOST_DECIDED:
+                _decided.clear()
+            _decided[question] = answer, example
         if example is not None and all(_holds(one, example) for one in self.items):
             self._examples = [*self._examples[-7:], example]
         self.timeouts += answer is None
@@ -293,11 +309,19 @@ class Assumptions:
         return None
 
 
+_decided: dict[Any, tuple[bool | None, dict[Term, int] | None]] = {}
+"""What followed from assumptions, by these and what was asked: it does so for every rewrite."""
+
+_MOST_DECIDED = 200_000
+
+
 def _holds(condition: Term, example: dict[Term, int]) -> bool:
     """Whether a condition holds for numbers; False too where they do not tell.
 
     A variable that nothing has asked about yet is added to the example, as 1.
     """
+    if has_elements(condition):
+        return False
     for one in _variables(condition):
         example.setdefault(one, 1)
     try:

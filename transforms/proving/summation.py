@@ -54,7 +54,7 @@ from xductor.transforms.proving.summed_products import (
 AXIOMS = (
     "sums of floats may be taken in any order, and products be distributed over them",
     "casts between floats do not round",
-    "softmax, logsumexp, variances and scatter_add are what their definitions say",
+    "softmax, logsumexp, variances, scatter_add and index_put are what their definitions say",
 )
 
 

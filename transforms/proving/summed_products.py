@@ -96,7 +96,14 @@ def cast_like(item: Term, like: Term) -> Term:
 
 
 def fresh() -> str:
+    """A name that no other index of a comparison has."""
     return f"s{next(_serial)}"
+
+
+def begin_names() -> None:
+    """Begin anew, so that what was asked in one comparison is the same question in the next."""
+    global _serial
+    _serial = itertools.count()
 
 
 def renamed(product: Product) -> Product:
@@ -199,6 +206,7 @@ def reordered(item: Term) -> Iterator[Term]:
 
 __all__ = [
     "Product",
+    "begin_names",
     "bound_of",
     "cast_like",
     "equivalent",

@@ -79,6 +79,20 @@ def test_a_rewrite_that_is_never_taken_is_an_error() -> None:
         proof.raise_if_wrong()
 
 
+def test_a_proof_of_a_few_instances_is_none() -> None:
+    proof = xductor.prove(examples.SliceOfSlice, seconds=0.0)
+    assert proof.status == "validated"
+    assert "stopped after 0 s" in proof.reason
+    assert "symbolic instances only" in proof.reason
+
+
+def test_nothing_is_spent_on_one_dtype_where_all_are_asked_for() -> None:
+    # `where` asks for the dtype; instances are those of all dtypes from the first one on.
+    proof = xductor.prove(examples.BmmToMm, seconds=0.0)
+    assert "decided on 1 symbolic instances" in proof.reason
+    assert proof.dtypes != ("any",)
+
+
 def test_an_op_without_a_meaning_is_named_and_never_proved() -> None:
     proof = xductor.prove(examples.NoSuchMeaning)
     assert proof.status == "validated"

@@ -1,0 +1,165 @@
+"""The ways of being equal that numerics allow, tried from the strictest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import torch
+
+from xductor.ir.meaning.terms import BOOL, Term, parts, rebuilt, scalar
+from xductor.transforms.numerics import (
+    APPROXIMATE,
+    DROPS_ROUNDING,
+    EXACT,
+    REASSOCIATES,
+    UP_TO_ZERO_SIGN,
+    Numerics,
+)
+from xductor.transforms.proving.equality import Budget, Comparison, Relation, Verdict
+from xductor.transforms.proving.roundings import without_roundings
+from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.summation import AXIOMS, SumComparison
+from xductor.transforms.proving.summed_products import begin_names
+
+
+@dataclass(frozen=True)
+class Level:
+    """One way of being equal: the numerics it amounts to, and how both sides are compared.
+
+    - `hasty`: with little time for a formula, as another way comes after it.
+    """
+
+    numerics: Numerics
+    relation: Relation = "bits"
+    form: Callable[[Term], Term] | None = None
+    axiom: str = ""
+    comparison: type[Comparison] = Comparison
+    hasty: bool = False
+
+
+_BITS = Level(EXACT)
+_ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
+_ROUNDINGS = Level(
+    DROPS_ROUNDING,
+    form=without_roundings,
+    axiom="a cast of a cast between floats may be the last cast alone",
+)
+_SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
+
+#: What is tried for what a rewrite declares, the strictest first.
+LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
+    EXACT: (_BITS,),
+    UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
+    # Bits of sums in two orders are nothing that z3 decides, nor has to; the last way asks it too.
+    REASSOCIATES: (replace(_BITS, hasty=True), _SUMS),
+    DROPS_ROUNDING: (_BITS, _ROUNDINGS),
+    APPROXIMATE: (*[replace(one, hasty=True) for one in (_BITS, _ZERO_SIGN, _ROUNDINGS)], _SUMS),
+}
+
+
+@dataclass
+class Agreement:
+    """What comparing two elements came to.
+
+    - `level`: at which they are equal, None if at none; `engines`: what was used for it.
+    - `verdict`: of the first level that decided, or of the first one.
+    """
+
+    level: Level | None = None
+    verdict: Verdict = field(default_factory=Verdict)
+    engines: set[str] = field(default_factory=set[str])
+
+
+@dataclass
+class Elements:
+    """Compares the elements of a rewrite's results; what was decided is kept across its paths."""
+
+    numerics: Numerics
+    budget: Budget
+    known: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    _agreed: dict[Any, Agreement] = field(default_factory=dict[Any, Agreement])
+
+    def agreement(self, assumptions: Assumptions, a: Term, b: Term) -> Agreement:
+        """Whether two elements are equal where the assumptions hold, and in which way."""
+        levels = LEVELS[self.numerics]
+        if levels[0].hasty:
+            found = self._whatever_numbers(assumptions, a, b, levels)
+            if found is not None:
+                return found
+        return self._tried(assumptions, a, b, levels)
+
+    def _tried(
+        self, assumptions: Assumptions, a: Term, b: Term, levels: tuple[Level, ...]
+    ) -> Agreement:
+        found = Agreement()
+        for place, level in enumerate(levels):
+            begin_names()
+            budget = self.budget.hasty() if level.hasty else self.budget
+            comparison = level.comparison(
+                assumptions, level.relation, budget, self.known, level.form
+            )
+            answer = comparison.related(a, b)
+            if not place or found.verdict.answer == "unknown":
+                found.verdict = comparison.verdict
+            found.engines |= comparison.verdict.engines
+            if answer == "equal":
+                found.level = level
+                break
+        return found
+
+    def _whatever_numbers(
+        self, assumptions: Assumptions, a: Term, b: Term, levels: tuple[Level, ...]
+    ) -> Agreement | None:
+        """That the elements are equal whatever the Python numbers in them are as elements.
+
+        Then it does not matter of what kind the numbers are, nor what they are cast from. None if
+        this does not show.
+        """
+        names: dict[Term, Term] = {}
+        pair = _with_opaque_numbers(a, names), _with_opaque_numbers(b, names)
+        if not names:
+            return None
+        question = (tuple(assumptions.items), *pair)
+        found = self._agreed.get(question)
+        if found is None:
+            every = tuple([replace(level, hasty=True) for level in levels])
+            found = self._tried(assumptions, *pair, every)
+            self._agreed[question] = found
+        return found if found.level is not None else None
+
+
+def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:
+    """A term in which what is computed of Python numbers alone is a number, one for each."""
+    done: dict[Term, Term] = {}
+
+    def visit(one: Term) -> Term:
+        found = done.get(one)
+        if found is None:
+            found = done[one] = replaced(one)
+        return found
+
+    def replaced(one: Term) -> Term:
+        if one.op in ("scalar", "cast") and one.sort != BOOL and _is_of_numbers(one):
+            if one not in names:
+                assert isinstance(one.sort, torch.dtype)
+                names[one] = scalar(f"number {len(names)}", one.sort)
+            return names[one]
+        return rebuilt(one, visit) if _has_numbers(one) else one
+
+    return visit(item)
+
+
+def _is_of_numbers(item: Term) -> bool:
+    return item.op == "scalar" or (item.op == "cast" and _is_of_numbers(item.args[0]))
+
+
+@cache
+def _has_numbers(item: Term) -> bool:
+    """Whether there is a Python number somewhere in a term."""
+    return item.op == "scalar" or any(map(_has_numbers, parts(item)))
+
+
+__all__ = ["LEVELS", "Agreement", "Elements", "Level"]
