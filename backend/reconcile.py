@@ -20,7 +20,7 @@ from xductor.backend.value_metadata import record_new_values
 from xductor.ir.arguments import Pack
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import TorchOp
-from xductor.ir.structure import check_graph
+from xductor.ir.verifier import verify
 
 
 def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.GraphModule:
@@ -38,7 +38,7 @@ def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.Graph
         )
     if live is not None and live.gm is gm and is_unchanged(source):
         return gm
-    check_graph(source)
+    verify(module, level="structure")
     _Reconciliation(module, source, gm).run()
     return gm
 
@@ -138,8 +138,8 @@ class _Reconciliation:
         if moved:
             self.move_behind_cursor(node)
         self.keep_getitems(op, node)
-        self.update(op, node)
-        self.precede(op, node)
+        if self.update(op, node) or self.moved:
+            self.precede(op, node)
         self.cursor = node
         return last_index if moved else index
 
@@ -196,25 +196,29 @@ class _Reconciliation:
                     )
                 self.move(used, producer)
 
-    def update(self, op: TorchOp, node: fx.Node) -> None:
-        """Give a surviving call its arguments, in its own spelling where only values changed."""
+    def update(self, op: TorchOp, node: fx.Node) -> bool:
+        """Give a surviving call its arguments, in its own spelling where only values changed.
+
+        Whether it has other ones now.
+        """
         meta = op.node
         if op.args is meta.args and meta.operands is not None:
             if op._operands is meta.operands or tuple(op._operands) == tuple(meta.operands):
-                return
+                return False
             renamed = self.renamed(op, node)
             if renamed == {}:
-                return
+                return False
             if renamed is not None:
                 self.remember_arguments(node)
                 for old, new in renamed.items():
                     node.replace_input_with(old, new)
                 self.drop_call_metadata(node)
-                return
+                return True
         _, _, args, kwargs = self.nodes.call(op)
         self.remember_arguments(node)
         node.args, node.kwargs = args, kwargs
         self.drop_call_metadata(node)
+        return True
 
     def renamed(self, op: TorchOp, node: fx.Node) -> dict[fx.Node, fx.Node] | None:
         """Which input nodes became which; None where one became two, or a whole tuple is meant."""

@@ -1,10 +1,21 @@
-"""Putting the ops of a block into an order."""
+"""The ops of a block in order, and putting them into another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.ir import Block, Operation
+
+
+def ops_of(block: Block) -> list[Any]:
+    """The ops of a block: as `list(block.ops)`, which walks it twice and calls for each."""
+    found: list[Operation] = []
+    op = block.first_op
+    while op is not None:
+        found.append(op)
+        op = op._next_op
+    return found
 
 
 def arrange(block: Block, order: Sequence[Operation]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from heapq import merge
+from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -13,6 +15,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import has_own_storage, result_aliases
 from xductor.ir.types import TensorType
+from xductor.transforms.block_order import ops_of
 from xductor.transforms.op_effects import Bodies, effects_of, never_writes, written_operands
 
 _OWN_LIBRARIES = frozenset(("aten", "prims"))
@@ -57,14 +60,13 @@ class Memory:
     Made in one walk; kept up to date by `unite` while a pass lets one value stand for another.
     """
 
-    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+    def __init__(self, graph: GraphOp, bodies: Bodies, ops: Sequence[Any] | None = None) -> None:
         self.positions: dict[Operation, int] = {}
         self._of: dict[SSAValue, Storage] = {arg: Storage(True) for arg in graph.block.args}
         # Before autograd nothing says that two inputs are apart: writing to one may write to all.
         self._inputs_overlap = graph.stage.data == "pre_grad"
         self._writes_outside: list[int] = []
-        for position, op in enumerate(graph.block.ops):
-            assert isinstance(op, TorchOp)
+        for position, op in enumerate(ops_of(graph.block) if ops is None else ops):
             self.positions[op] = position
             self._visit(position, op, bodies)
 

@@ -12,9 +12,10 @@ from xductor.ir.graph import GetAttrOp, GraphOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import Dim, TensorType
+from xductor.transforms.analyses import analyses_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
-from xductor.transforms.op_effects import Bodies, effects_of
+from xductor.transforms.op_effects import effects_of
 
 _VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
 
@@ -57,18 +58,18 @@ class Replacement:
     no read moves to the other side of a write.
     """
 
-    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+    def __init__(self, graph: GraphOp) -> None:
         self.graph = graph
-        self._bodies = bodies
+        self.analyses = analyses_of(graph)
 
     @cached_property
     def facts(self) -> Facts:
         return facts_of(self.graph)
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """Read when it is first asked for: most graphs hold nothing to replace."""
-        return Memory(self.graph, self._bodies)
+        return self.analyses.memory
 
     @cached_property
     def returned(self) -> set[SSAValue]:
@@ -110,8 +111,8 @@ class Replacement:
     def replace(self, op: TorchOp, source: SSAValue) -> None:
         """Let `source` stand for the only result of `op`, and erase `op`."""
         result = op.results[0]
-        if "memory" in self.__dict__:
-            self.memory.unite(result, source)
+        if (memory := self.analyses.known_memory) is not None:
+            memory.unite(result, source)
         if result in self.returned:
             self.returned.add(tensor_of(source))
         result.replace_all_uses_with(source)

@@ -55,6 +55,7 @@ class TypedPass(ModulePass):
     - ``matched_nodes``: nodes that Inductor's matcher counts for one application in
       ``counters["inductor"]["pattern_matcher_nodes"]``; 0 where stock does not use its matcher.
     - ``counter``: a further counter that stock bumps at each application.
+    - ``preserves``: which of the graph's `analyses` the pass keeps up to date while it changes it.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -63,6 +64,7 @@ class TypedPass(ModulePass):
     roots: ClassVar[frozenset[object]] = frozenset()
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None
+    preserves: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:

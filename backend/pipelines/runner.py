@@ -18,6 +18,7 @@ from xductor.backend import ledger, settings
 from xductor.backend.pipelines import applications, failures, node_values
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import VerifyLevel
+from xductor.transforms import analyses
 from xductor.transforms.numerics import ADMITTED
 from xductor.transforms.typed_pass import Stage, TypedPass
 
@@ -56,6 +57,7 @@ class TypedGroup:
             node_values.sort(run)
             module = _from_fx(run)
         run.record.lowered += 1
+        analyses.keep(module)
         return cls(run, module, ledger.fingerprint(run.gm))
 
     def current(self) -> bool:
@@ -71,6 +73,7 @@ class TypedGroup:
         self.numbers.append(numbers)
         if applied:
             self.changed = True
+            analyses.changed(self.module, one.preserves)
             level = self.run.settings.verify
             if level != "structure":
                 _verify(self.module, level)
@@ -83,7 +86,6 @@ class TypedGroup:
 
             self.run.group = None
             try:
-                _verify(self.module, "structure")
                 fx_exporter.to_fx(self.module, into=self.run.gm)
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))

@@ -53,7 +53,7 @@ STEPS: tuple[Callable[[Any, Any], Any], ...] = (
 )
 
 
-def _program(seed: int) -> Callable[..., Any]:
+def program(seed: int) -> Callable[..., Any]:
     """Up to fourteen steps over two inputs; any of the values may be returned."""
 
     def run(x: Any, y: Any) -> Any:
@@ -70,7 +70,7 @@ def _program(seed: int) -> Callable[..., Any]:
 @pytest.mark.parametrize("seed", range(100))
 def test_nobody_can_tell(seed: int, trace: Any, special: Any) -> None:
     x, y = special(3, 3), torch.arange(9.0).view(3, 3) - 4
-    case = trace(_program(seed), x, y, stage="post_grad")
+    case = trace(program(seed), x, y, stage="post_grad")
     for one in PASSES:
         case.run(one)
     case.check_values(x, y)
@@ -81,7 +81,7 @@ def test_programs_give_the_passes_work(trace: Any, special: Any) -> None:
     x = special(3, 3)
     applications = {one.name: 0 for one in PASSES}
     for seed in range(40):
-        case = trace(_program(seed), x, x + 1)
+        case = trace(program(seed), x, x + 1)
         for one in PASSES:
             applications[one.name] += case.run(one)
     applications.pop("stable_topological_sort")

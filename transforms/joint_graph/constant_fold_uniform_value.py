@@ -18,11 +18,11 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType, contiguous_strides
+from xductor.transforms.analyses import MEMORY
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph import uniform_values
 from xductor.transforms.joint_graph.uniform_values import FULL, UniformValues
-from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.symint_scope import SymintScope
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -49,6 +49,7 @@ class ConstantFoldUniformValue(TypedPass):
     stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
     inductor: ClassVar[str] = "joint_graph.py:constant_fold_uniform_value"
     numerics: ClassVar[Numerics] = EXACT
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
 
     policy: Literal["strict", "default", "fast"] = "default"
 
@@ -60,9 +61,8 @@ class ConstantFoldUniformValue(TypedPass):
         ) or any(whole for _, whole in uniform_values.uniform_uses(graph))
 
     def rewrite(self, module: ModuleOp) -> int:
-        bodies = Bodies(module)
         products = self.policy == "fast"
-        return sum(_Folding(graph, bodies, products).run() for graph in graphs_of(module))
+        return sum(_Folding(graph, products).run() for graph in graphs_of(module))
 
 
 def _is_spelled_out(node: Any) -> bool:
@@ -75,9 +75,9 @@ def _is_spelled_out(node: Any) -> bool:
 class _Folding:
     """The pass on one graph."""
 
-    def __init__(self, graph: GraphOp, bodies: Bodies, zero_products: bool) -> None:
+    def __init__(self, graph: GraphOp, zero_products: bool) -> None:
         self.graph = graph
-        self.replacement = Replacement(graph, bodies)
+        self.replacement = Replacement(graph)
         self.memory = self.replacement.memory
         self.uniform = UniformValues(graph, self.memory, zero_products=zero_products)
 
@@ -90,8 +90,8 @@ class _Folding:
             return 0
         folded = 0
         with InferenceEnv.of(self.graph) as env:
-            for op in self.graph.block.ops:
-                if isinstance(op, SchemaOp) and self.wants_folding(op):
+            for op in self.uniform.calls():
+                if self.wants_folding(op):
                     folded += self.fold(op, env)
         if folded:
             self.uniform.erase_unread()

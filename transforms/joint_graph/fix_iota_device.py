@@ -12,6 +12,7 @@ from xductor.ir.arguments import ArgsAttr, references
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import analyses_of
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -38,16 +39,15 @@ class FixIotaDevice(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         moved = 0
         for graph in graphs_of(module):
-            for op in graph.block.ops:
-                if op.name == _IOTA and isinstance(op, SchemaOp):
-                    device = _indexed_device(op)
-                    if (
-                        device is not None
-                        and device.type != op.argument("device").type
-                        and should_apply(self.name)
-                    ):
-                        _move(graph, op, device)
-                        moved += 1
+            for op in analyses_of(graph).named((_IOTA,)):
+                device = _indexed_device(op)
+                if (
+                    device is not None
+                    and device.type != op.argument("device").type
+                    and should_apply(self.name)
+                ):
+                    _move(graph, op, device)
+                    moved += 1
         return moved
 
 

@@ -20,6 +20,7 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import Dim, TensorType
+from xductor.transforms.analyses import Analyses, analyses_of
 from xductor.transforms.graphs import facts_of, graphs_of, integer
 from xductor.transforms.op_effects import effects_of, never_draws
 from xductor.transforms.replacement import known_equal
@@ -76,8 +77,7 @@ def draws_of(graph: GraphOp) -> list[Draw]:
     """
     draws: list[Draw] = []
     sources: dict[Any, int] = {}
-    for op in graph.block.ops:
-        assert isinstance(op, TorchOp)
+    for op in _drawing(analyses_of(graph)):
         if op.name in (RANDOM, RANDINT):
             kind = op.argument("mode") if op.name == RANDOM else "randint"
             source = sources.setdefault(_seed_of(op), len(sources))
@@ -85,9 +85,19 @@ def draws_of(graph: GraphOp) -> list[Draw]:
         elif op.name in ATEN_DRAWS:
             source = sources.setdefault(op, len(sources))
             draws.append(_draw(op, ATEN_DRAWS[op.name], source))
-        elif op.name not in _SEEDINGS and not never_draws(type(op)) and effects_of(op).rng:
+        elif effects_of(op).rng:
             draws.append(_other_draw(op, sources.setdefault(op, len(sources))))
     return draws
+
+
+def _drawing(analyses: Analyses) -> list[TorchOp]:
+    """The calls that may draw."""
+    names = {
+        name
+        for name, ((_, first), *_) in analyses.by_name.items()
+        if name not in _SEEDINGS and (name in (RANDOM, RANDINT) or not never_draws(type(first)))
+    }
+    return analyses.named(names)
 
 
 def _draw(op: TorchOp, kind: str, source: int) -> Draw:
@@ -168,6 +178,7 @@ class RedrawingPass(TypedPass):
         for graph in graphs_of(module):
             before = draws_of(graph)
             if (applications := self.redraw(graph)) > 0:
+                analyses_of(graph).forget(())
                 check_draws(before, draws_of(graph), facts_of(graph), self.name)
                 changed += applications
         return changed
@@ -175,9 +186,8 @@ class RedrawingPass(TypedPass):
 
 def ops_of(graph: GraphOp, wanted: Callable[[str], Any]) -> Iterator[SchemaOp]:
     """The calls of overloads whose names are wanted, in order; the graph may change meanwhile."""
-    for op in list(graph.block.ops):
-        if isinstance(op, SchemaOp) and wanted(op.name):
-            yield op
+    analyses = analyses_of(graph)
+    yield from analyses.named({name for name in analyses.by_name if wanted(name)})
 
 
 __all__ = [

@@ -18,10 +18,10 @@ from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import MEMORY
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph.uniform_values import UniformValues, uniform_uses
-from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement, same_meta
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -69,6 +69,7 @@ class RemoveNoOps(TypedPass):
     stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
     inductor: ClassVar[str] = "joint_graph.py:remove_no_ops"
     numerics: ClassVar[Numerics] = EXACT
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
 
     policy: Literal["strict", "default", "fast"] = "default"
 
@@ -78,19 +79,19 @@ class RemoveNoOps(TypedPass):
         return any(user.target in _TARGETS for user, _ in uniform_uses(graph))
 
     def rewrite(self, module: ModuleOp) -> int:
-        bodies = Bodies(module)
-        return sum(self._rewrite(graph, bodies) for graph in graphs_of(module))
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
 
-    def _rewrite(self, graph: GraphOp, bodies: Bodies) -> int:
-        replacement = Replacement(graph, bodies)
+    def _rewrite(self, graph: GraphOp) -> int:
+        replacement = Replacement(graph)
+        candidates = replacement.analyses.named(_NEUTRAL)
+        if not candidates:
+            return 0
         uniform = UniformValues(graph, replacement.memory, zero_products=self.policy == "fast")
         if not uniform:
             return 0
         removed = 0
         with InferenceEnv.of(graph) as env:
-            for op in graph.block.ops:
-                if not isinstance(op, SchemaOp) or op.name not in _NEUTRAL:
-                    continue
+            for op in candidates:
                 for kept in self._candidates(op, uniform):
                     if _remove(op, kept, replacement, env):
                         removed += 1

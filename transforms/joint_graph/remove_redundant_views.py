@@ -12,9 +12,9 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import MEMORY
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
-from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement, same_meta
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -36,17 +36,17 @@ class RemoveRedundantViews(TypedPass):
     inductor: ClassVar[str] = "joint_graph.py:remove_redundant_views"
     numerics: ClassVar[Numerics] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
 
     def rewrite(self, module: ModuleOp) -> int:
-        bodies = Bodies(module)
-        return sum(_remove_views(graph, bodies) for graph in graphs_of(module))
+        return sum(_remove_views(graph) for graph in graphs_of(module))
 
 
-def _remove_views(graph: GraphOp, bodies: Bodies) -> int:
+def _remove_views(graph: GraphOp) -> int:
     removed = 0
-    replacement = Replacement(graph, bodies)
+    replacement = Replacement(graph)
     views: dict[SSAValue, dict[torch.dtype, SSAValue]] = {}
-    for op in graph.block.ops:
+    for op in replacement.analyses.named(_SAME_BYTES | {_VIEW}):
         if op.name in _SAME_BYTES and op._operands[0] in views:
             views[op.results[0]] = views[op._operands[0]]
         if op.name != _VIEW or not isinstance(op, SchemaOp):

@@ -11,7 +11,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Graph, Node
 from torch.utils._python_dispatch import _disable_current_modes
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from xductor.ir.effects import overload_effects
 from xductor.ir.expressions import SymExpr
@@ -20,6 +20,7 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import analyses_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import effects_of
 
@@ -42,6 +43,8 @@ CONSTRUCTORS: Mapping[str, Callable[[SchemaOp], Any]] = {
     ),
 }
 """Calls that make a uniform tensor, and the number they fill it with."""
+
+_STARTS = frozenset((*CONSTRUCTORS, _FRESH_CONSTANT, *MUL))
 
 # They may copy or view; either way the content is the operand's.
 _KEEP_CONTENT = frozenset(
@@ -75,9 +78,13 @@ class UniformValues:
         self._zero_products = zero_products
         #: As tensors on CPU without dims, of the values' dtypes.
         self._numbers: dict[SSAValue, torch.Tensor] = {}
+        analyses = analyses_of(graph)
+        if _STARTS.isdisjoint(analyses.by_name):
+            return
+        numbers = self._numbers
         with _disable_current_modes(), torch.no_grad():
-            for op in graph.block.ops:
-                if isinstance(op, SchemaOp):
+            for op in analyses.ops:
+                if op.name in _STARTS or any(operand in numbers for operand in op._operands):
                     self._visit(op)
 
     def __bool__(self) -> bool:
@@ -94,23 +101,31 @@ class UniformValues:
         with _disable_current_modes(), torch.no_grad():
             return (found if dtype is None else found.to(dtype)).item()
 
+    def calls(self) -> list[SchemaOp]:
+        """The calls that give uniform values, in order."""
+        return list(dict.fromkeys([value.owner for value in self._numbers]))  # type: ignore[misc]
+
     def stands_for(self, value: SSAValue, other: SSAValue) -> None:
         """Note that a new value has the content of another."""
         self._numbers[value] = self._numbers[other]
 
     def erase_unread(self) -> None:
         """Erase the calls whose results are all uniform, and read by nobody."""
-        for op in reversed(self.graph.block.ops):
+        pending = self.calls()
+        while pending:
+            op = pending.pop()
             if (
-                isinstance(op, SchemaOp)
-                and op.results
+                op.parent is not None
                 and all(result.first_use is None for result in op.results)
                 and all(result in self._numbers for result in op.results)
                 and effects_of(op).pure
             ):
+                pending += [value.op for value in op._operands if value in self._numbers]  # type: ignore[misc]
                 self.graph.block.erase_op(op)
 
-    def _visit(self, op: SchemaOp) -> None:
+    def _visit(self, op: Operation) -> None:
+        if not isinstance(op, SchemaOp):
+            return
         for result, number in self._found(op):
             type_ = result._type
             if (

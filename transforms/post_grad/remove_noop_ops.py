@@ -13,15 +13,16 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import MEMORY
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.noop_registry import NOOP_RULES
-from xductor.transforms.op_effects import Bodies
 from xductor.transforms.replacement import Replacement
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
 _FUNCTORCH = "pyfn.torch._C._functorch."
+_NAMES = frozenset((*NOOP_RULES, *_PYTHON_CLONES))
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,20 @@ class RemoveNoopOps(TypedPass):
     inductor: ClassVar[str] = "post_grad.py:remove_noop_ops"
     numerics: ClassVar[Numerics] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset((*NOOP_RULES, "method.clone", torch.clone))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
 
     keep_for_spmd: bool = False
 
     def rewrite(self, module: ModuleOp) -> int:
-        bodies = Bodies(module)
-        return sum(self._rewrite(graph, bodies) for graph in graphs_of(module))
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
 
-    def _rewrite(self, graph: GraphOp, bodies: Bodies) -> int:
+    def _rewrite(self, graph: GraphOp) -> int:
         removed = 0
-        replacement = Replacement(graph, bodies)
+        replacement = Replacement(graph)
+        analyses = replacement.analyses
+        levels = [name for name in analyses.by_name if name.startswith(_FUNCTORCH)]
         nested = False
-        for op in graph.block.ops:
-            assert isinstance(op, TorchOp)
+        for op in analyses.named(_NAMES.union(levels)):
             # A clone inside a level of functorch belongs to the level.
             nested = nested or op.name.startswith(_FUNCTORCH)
             source = self._source(op, replacement.facts)

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
-from xductor.transforms.block_order import arrange
+from xductor.transforms.block_order import arrange, ops_of
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -58,12 +58,12 @@ def _sort(graph: GraphOp) -> int:
 
 
 def _is_sorted(block: Block) -> bool:
-    seen: set[SSAValue] = set(block.args)
-    for op in block.ops:
+    seen = set(map(id, block.args))
+    for op in ops_of(block):
         for operand in op._operands:
-            if operand not in seen:
+            if id(operand) not in seen:
                 return False
-        seen.update(op.results)
+        seen.update(map(id, op.results))
     return True
 
 

@@ -24,6 +24,7 @@ from xductor.ir.inference import InferenceEnv
 from xductor.ir.op_functions import building
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
+from xductor.transforms.analyses import analyses_of
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import ADMITTED, Policy
@@ -158,13 +159,12 @@ class Driver:
         return sum(self._graph(graph, bodies) for graph in graphs_of(module))
 
     def _graph(self, graph: GraphOp, bodies: Bodies) -> int:
-        roots = self.index.roots
-        ops = list(graph.block.ops)
-        work = [op for op in ops if op.name in roots]
+        analyses = analyses_of(graph)
+        work = analyses.named(self.index.roots)
         if not work:
             return 0
         with InferenceEnv.of(graph) as env:
-            return _Walk(self, GraphState(graph, bodies, env, ops)).run(work)
+            return _Walk(self, GraphState(graph, bodies, env, analyses.ops)).run(work)
 
 
 class _Walk:

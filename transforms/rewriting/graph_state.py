@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import count
@@ -16,9 +16,16 @@ from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
+from xductor.transforms.block_order import ops_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
-from xductor.transforms.op_effects import Bodies, effects_of, never_draws, written_operands
+from xductor.transforms.op_effects import (
+    Bodies,
+    effects_of,
+    never_draws,
+    never_writes,
+    written_operands,
+)
 from xductor.transforms.replacement import tensor_of
 from xductor.transforms.rewriting.matcher import Match
 
@@ -31,10 +38,10 @@ class OrderKeys:
     def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
         self._block = block
         # By identity, which is much quicker than hashing an op.
-        self._keys = _numbered(block.ops if ops is None else ops)
+        self._keys = _numbered(ops_of(block) if ops is None else ops)
 
     def renumber(self) -> None:
-        self._keys = _numbered(self._block.ops)
+        self._keys = _numbered(ops_of(self._block))
 
     def key(self, op: Any) -> int:
         return self._keys[id(op)]
@@ -103,8 +110,8 @@ class GraphState:
         """Ops that may write to an operand."""
         return [
             op
-            for op in self.graph.block.ops
-            if isinstance(op, TorchOp) and len(written_operands(op, self.bodies)) > 0
+            for op in ops_of(self.graph.block)
+            if not never_writes(type(op)) and len(written_operands(op, self.bodies)) > 0
         ]
 
     @cached_property
@@ -120,8 +127,8 @@ class GraphState:
         """Ops that draw random numbers, in order."""
         return [
             op
-            for op in self.graph.block.ops
-            if isinstance(op, TorchOp) and not never_draws(type(op)) and effects_of(op).rng
+            for op in ops_of(self.graph.block)
+            if not never_draws(type(op)) and effects_of(op).rng
         ]
 
     @cached_property
@@ -129,8 +136,8 @@ class GraphState:
         """Where autocast, grad mode and the like change."""
         return [
             op
-            for op in self.graph.block.ops
-            if isinstance(op, TorchOp) and op.raw_arguments and effects_of(op).mode
+            for op in ops_of(self.graph.block)
+            if op.raw_arguments and effects_of(op).mode
         ]
 
     def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
@@ -167,6 +174,8 @@ class GraphState:
             return None
         ops = [op for _, op in match.matched_ops()]
         first = min(ops, key=self.order.key)
+        if not self._writes_after(first, match.anchor):
+            return None
         memory = Memory(self.graph, self.bodies)
         for op in ops:
             if is_view(op):
@@ -176,6 +185,12 @@ class GraphState:
                 if memory.is_written(operand, start, match.anchor):
                     return operand
         return None
+
+    def _writes_after(self, start: TorchOp, end: TorchOp) -> bool:
+        """Whether an op after `start` and above `end` may write."""
+        key = self.order.key
+        following = bisect_right(self.writes, key(start), key=key)
+        return following < len(self.writes) and key(self.writes[following]) < key(end)
 
     def replaces(self, old: SSAValue, new: SSAValue) -> None:
         """Note that `new` is about to take over the uses of `old`."""

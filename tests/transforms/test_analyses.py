@@ -1,0 +1,99 @@
+"""What is kept of a graph from pass to pass: it is what would be found anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from tests.transforms.test_random_programs import PASSES, program
+from xductor.ir.graph import entry_graph
+from xductor.transforms import analyses
+from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
+from xductor.transforms.joint_graph.remove_no_ops import RemoveNoOps
+from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
+from xductor.transforms.memory import Memory
+from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
+from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
+
+aten = torch.ops.aten
+FIRST = tuple(RewritePass.of([one]) if isinstance(one, Rewrite) else one for one in PASSES)
+KEEPING = (*FIRST, ConstantFoldUniformValue(), RemoveNoOps(), RemoveRedundantViews(), *FIRST)
+
+
+def _run_keeping(case: Any) -> None:
+    """The passes as a stage runs them: with what the ones before have found."""
+    analyses.keep(case.module)
+    for one in KEEPING:
+        if one.rewrite(case.module):
+            analyses.changed(case.module, one.preserves)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_passes_do_the_same_with_what_was_kept(seed: int, trace: Any, special: Any) -> None:
+    x, y = special(3, 3), torch.arange(9.0).view(3, 3) - 4
+    kept, anew = (trace(program(seed), x, y, stage="post_grad") for _ in range(2))
+    _run_keeping(kept)
+    for one in KEEPING:
+        one.rewrite(anew.module)
+    assert kept.text == anew.text
+    kept.check_values(x, y)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_kept_memory_misses_no_write(seed: int, trace: Any, special: Any) -> None:
+    """It may take values to be read that are read no more; never the other way round."""
+    case = trace(program(seed), special(3, 3), special(3, 3), stage="post_grad")
+    graph = entry_graph(case.module)
+    analyses.keep(case.module)
+    kept = analyses.analyses_of(graph).memory
+    for one in (RemoveNoopOps(), ConstantFoldUniformValue(), RemoveNoOps(), RemoveRedundantViews()):
+        if one.rewrite(case.module):
+            analyses.changed(case.module, one.preserves)
+    assert analyses.analyses_of(graph).memory is kept
+    fresh = Memory(graph, analyses.Analyses(graph).bodies)
+    for op in graph.block.ops:
+        for value in op.results:
+            assert len(fresh.storage(value).writes) <= len(kept.storage(value).writes)
+            assert fresh.storage(value).returned <= kept.storage(value).returned
+            assert fresh.storage(value).outside <= kept.storage(value).outside
+            for source in op.operands:
+                assert fresh.interfere(value, source, op) <= kept.interfere(value, source, op)
+
+
+def test_named_ops_come_in_order(trace: Any, special: Any) -> None:
+    case = trace(lambda x: (x + 1) * 2 + (x * 3).clone(), special(3))
+    found = analyses.analyses_of(entry_graph(case.module))
+    names = ("aten.mul.Tensor", "aten.add.Tensor", "aten.sub.Tensor")
+    expected = ["aten.add.Tensor", "aten.mul.Tensor", "aten.mul.Tensor", "aten.add.Tensor"]
+    assert [op.name for op in found.named(names)] == expected
+    assert [op.name for op in found.named(("aten.clone.default",))] == ["aten.clone.default"]
+    assert found.named(("aten.sub.Tensor",)) == []
+    assert found.named(()) == []
+
+
+def test_nothing_is_kept_unless_asked_for(trace: Any, special: Any) -> None:
+    case = trace(lambda x: x + 1, special(3))
+    graph = entry_graph(case.module)
+    assert analyses.analyses_of(graph) is not analyses.analyses_of(graph)
+    analyses.keep(case.module)
+    kept = analyses.analyses_of(graph)
+    assert analyses.analyses_of(graph) is kept
+
+
+def test_a_change_forgets_what_is_not_preserved(trace: Any, special: Any) -> None:
+    case = trace(lambda x: aten.clone(x + 1) * 2, special(3))
+    graph = entry_graph(case.module)
+    analyses.keep(case.module)
+    kept = analyses.analyses_of(graph)
+    memory, names = kept.memory, kept.by_name
+    one = RemoveNoopOps()
+    assert one.rewrite(case.module) == 1
+    analyses.changed(case.module, one.preserves)
+    assert kept.memory is memory
+    assert kept.by_name is not names
+    assert "aten.clone.default" not in kept.by_name
+    analyses.changed(case.module)
+    assert kept.known_memory is None
