@@ -29,7 +29,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a rewrite, pass or rule by name")
     parser.add_argument(
-        "--seconds", type=float, default=120.0, help="time for each (default: %(default)s)"
+        "--seconds", type=float, default=240.0, help="time for each (default: %(default)s)"
     )
     parser.add_argument(
         "--jobs", "-j", type=int, default=1, help="processes that prove (default: %(default)s)"
