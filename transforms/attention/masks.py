@@ -52,8 +52,8 @@ class Masking:
 
     - `causal`: the mask is the causal one, and nothing else.
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
-    - `row_factor`: 1 for a row that keeps a score, NaN for one of nothing but -inf, if there may
-      be one.
+    - `row_factor`: 1 for a row that keeps a score; for one of nothing but -inf, if there may be
+      one, what its values become.
     - `active_rows`: which rows keep a score, where the query of others is to be zero.
     - `passes_gradient`: the query of others has a gradient all the same.
     """
@@ -171,21 +171,30 @@ class MaskBuilder:
         if not whole or not exact:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
         if infinite:
-            mask = self._tensor(rules, batch, dtype, booleans=True)
-            factor = None if self.attention.safe else self._row_factor(mask, dtype)
-            return Masking(mask=mask, row_factor=factor)
+            return self._empty_rows(rules, batch, dtype)
         if any(rule.fill == -math.inf for rule in hard):
             raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
         return self._without_whole_rows(rules, batch, dtype, grad)
 
-    def _row_factor(self, mask: SSAValue, dtype: torch.dtype) -> SSAValue:
-        make, type_ = self.make, tensor_type(mask)
-        assert type_ is not None
-        kept = make.any(mask if type_.dtype is torch.bool else make.above(mask, -math.inf))
-        one, nan = make.full(1.0, dtype, kept), make.full(math.nan, dtype, kept)
-        return make.where(kept, one, nan)
+    def _empty_rows(self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype) -> Masking:
+        """Masks by -inf: a row that keeps no score is NaN, or zeros if the attention is safe.
+
+        Kernels differ in what they give for such a row, and some in a gradient of NaN. Where it is
+        to be zeros, they are told that the row keeps all scores.
+        """
+        make, safe = self.make, self.attention.safe
+        mask = self._tensor(rules, batch, dtype, booleans=True)
+        booleans = _is_boolean(mask)
+        active = make.any(mask if booleans else make.above(mask, -math.inf))
+        if safe and booleans:
+            mask = make.logical_or(mask, make.logical_not(active))
+        elif safe:
+            mask = make.where(active, mask, make.full(0.0, dtype, mask))
+        one = make.full(1.0, dtype, active)
+        nothing = make.full(0.0 if safe else math.nan, dtype, active)
+        return Masking(mask=mask, row_factor=make.where(active, one, nothing))
 
     def _without_whole_rows(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
@@ -318,6 +327,11 @@ class MaskBuilder:
         type_ = tensor_type(placed)
         assert type_ is not None
         return placed if type_.device.type == "cpu" else side_by_side(placed, self.make)
+
+
+def _is_boolean(value: SSAValue) -> bool:
+    type_ = tensor_type(value)
+    return type_ is not None and type_.dtype is torch.bool
 
 
 def _scaled(value: float, factor: float) -> float:

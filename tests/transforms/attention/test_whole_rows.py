@@ -1,7 +1,7 @@
-"""Rows that finite numbers mask as a whole: eager's numbers and gradients, from every kernel.
+"""Rows that are masked as a whole: eager's numbers and gradients, from every kernel.
 
-What is added leaves the gradient of the scores as it is, so eager gives the key a share for each
-such row; the fused call gives none. All else is eager's.
+A finite number that is added leaves the gradient of the scores as it is, so eager gives the key a
+share for each such row; the fused call gives none. All else is eager's.
 """
 
 from __future__ import annotations
@@ -160,10 +160,9 @@ def test_numbers_beside_which_scores_are_seen(dtype: torch.dtype, device: str) -
     _check(found, expected, max(1e-3, _error(dtype, device)))
 
 
-@pytest.mark.usefixtures("_tf32")
-def test_numbers_that_blur_scores(device: str) -> None:
+def test_numbers_that_blur_scores() -> None:
     """What is left of the scores depends on how the sum is rounded."""
-    inputs, keep = _inputs(torch.float32, device), _kept(device)
+    inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
     run, outcome = fused(_added(-1e7, torch.float32))
     found = _run(run, inputs, keep, grad=False)
     assert outcome.count == 1
@@ -174,6 +173,25 @@ def test_numbers_that_blur_scores(device: str) -> None:
         0,
         "a row may be masked by numbers that blur the scores",
     )
+
+
+def _safe(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+    """A row that keeps no score is zeros, and has no gradient of NaN."""
+    scores = (q @ k.mT * 0.25).masked_fill(~keep, -torch.inf)
+    weights = torch.ops.aten._safe_softmax(scores, -1)
+    return weights @ v
+
+
+@pytest.mark.usefixtures("_tf32")
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("dtype", [torch.float32, *_HALF])
+def test_rows_of_zeros(dtype: torch.dtype, grad: bool, device: str) -> None:
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    run, outcome = fused(_safe)
+    found = _run(run, inputs, keep, grad=grad)
+    assert outcome.count == 1, outcome.reasons
+    assert (found[0][0, :, _ROW] == 0).all()
+    _check(found, _run(_safe, inputs, keep, grad=grad), _error(dtype, device))
 
 
 def test_the_key_has_a_share_in_eager() -> None:
