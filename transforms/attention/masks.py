@@ -168,6 +168,8 @@ class MaskBuilder:
         hard = [rule for rule in rules if rule.keeps is not None]
         whole = bool(hard) and not self._keeps_rows(hard)
         infinite = all(rule.fill == -math.inf for rule in hard)
+        if exact and not whole and self._may_pad(rules):
+            return self._with_numbers_from_outside(rules, batch, dtype, grad)
         if not whole or not exact:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
         if infinite:
@@ -225,6 +227,40 @@ class MaskBuilder:
         if not swallowed:
             return Masking(mask=mask)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
+
+    def _may_pad(self, rules: list[Rule]) -> bool:
+        """Whether numbers of which nothing is known may mask rows as a whole.
+
+        That is what the padding of queries looks like, which is the same for all heads. What tells
+        heads apart or has a gradient is taken for a bias.
+        """
+        if self.attention.safe or any(isinstance(rule.mask, Kept) for rule in rules):
+            return False
+        return any(map(self._is_padding, rules))
+
+    def _is_padding(self, rule: Rule) -> bool:
+        mask, type_ = rule.mask, tensor_type(rule.mask.value)
+        assert type_ is not None
+        if rule.keeps is not None or "requires_grad" in type_.data.flags:
+            return False
+        missing = len(mask.place.axes) - type_.rank
+        sizes = [1 if axis < missing else type_.shape[axis - missing] for axis in mask.place.axes]
+        return sizes[-1] != 1 and (len(sizes) < 3 or sizes[-3] == 1)
+
+    def _with_numbers_from_outside(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
+    ) -> Masking:
+        """As `_without_whole_rows`, where only the run knows which numbers there are."""
+        make, wide = self.make, dtype
+        for rule in rules:
+            assert isinstance(rule.mask, Added)
+            wide = torch.promote_types(wide, rule.mask.dtype)
+        total = self._tensor(rules, batch, wide, booleans=False)
+        top = make.amax(total)
+        shifted = make.where(make.above(top, _FAR_BELOW / 2), total, make.sub(total, top))
+        active = make.above(top, -_LOST / torch.finfo(wide).eps)
+        mask = make.cast(shifted, dtype)
+        return Masking(mask=mask, active_rows=active, passes_gradient=grad)
 
     def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
         """Whether the numbers that mask leave nothing of the scores, or as good as all; None: in

@@ -90,6 +90,15 @@ def _filled(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spe
     return attend
 
 
+def _given(mask: Tensor, scores: Any = _plain_scores) -> Spelled:
+    """A mask from outside."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        return torch.softmax(scores(q, k, keep) + mask, -1).to(v.dtype) @ v
+
+    return attend
+
+
 def _run(function: Spelled, inputs: list[Tensor], keep: Tensor, *, grad: bool) -> list[Tensor]:
     """The result and, with `grad`, the gradients of query, key and value."""
     given = [one.detach().clone().requires_grad_(grad) for one in inputs]
@@ -146,6 +155,35 @@ def test_numbers_that_swallow_scores(
     assert outcome.count == 1, outcome.reasons
     expected = _run(spelled(fill, masks, _scores), inputs, keep, grad=grad)
     _check(found, expected, _error(dtype, device))
+
+
+@pytest.mark.usefixtures("_tf32")
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize(("dtype", "masks", "fill"), _NUMBERS)
+def test_numbers_from_outside(
+    dtype: torch.dtype, masks: torch.dtype, fill: float, grad: bool, device: str
+) -> None:
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    mask = torch.zeros(keep.shape, dtype=masks, device=device).masked_fill(~keep, fill)
+    run, outcome = fused(_given(mask))
+    found = _run(run, inputs, keep, grad=grad)
+    assert outcome.count == 1, outcome.reasons
+    expected = _run(_given(mask, _scores), inputs, keep, grad=grad)
+    _check(found, expected, _error(dtype, device))
+
+
+@pytest.mark.usefixtures("_tf32")
+def test_infinities_from_outside(device: str) -> None:
+    inputs, keep = _inputs(torch.float32, device), _kept(device)
+    mask = torch.zeros(keep.shape, device=device).masked_fill(~keep, -torch.inf)
+    run, outcome = fused(_given(mask))
+    found, *_ = _run(run, inputs, keep, grad=True)
+    expected, *_ = _run(_given(mask), inputs, keep, grad=True)
+    assert outcome.count == 1
+    assert expected[0, :, _ROW].isnan().all()
+    torch.testing.assert_close(
+        found, expected, atol=_error(torch.float32, device), rtol=0, equal_nan=True
+    )
 
 
 @pytest.mark.usefixtures("_tf32")
@@ -209,7 +247,7 @@ def test_the_key_has_a_share_in_eager() -> None:
 
 
 def test_rows_of_which_all_keep_a_score_cost_nothing() -> None:
-    """Under `fast`, and where the mask is known to keep one, the mask is what it was."""
+    """Under `fast`, and where the mask is known to keep one or is a bias, it is what it was."""
 
     def causal(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
         mask = torch.full((8, 8), -1e9).triu(1)
@@ -217,7 +255,7 @@ def test_rows_of_which_all_keep_a_score_cost_nothing() -> None:
 
     inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
     run, outcome = fused(causal)
-    _run(run, inputs, torch.randn(8, 8), grad=True)
+    _run(run, inputs, torch.randn(3, 8, 8), grad=True)
     assert outcome.count == 1
     assert "amax" not in outcome.text
     run, outcome = fused(_added(-1e9, torch.float32), Options("fast"))
