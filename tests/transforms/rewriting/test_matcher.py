@@ -200,7 +200,7 @@ def test_each_element_of_a_list(count: int) -> None:
     def negated(*xs: Any) -> Any:
         return torch.cat([torch.neg(x) for x in xs])
 
-    inputs = [X] * count
+    inputs = [X + number for number in range(count)]
     found = Search(pattern, negated, *inputs).bindings()
     assert [len(one["xs"]) for one in found] == [count]
     assert len(set(found[0]["xs"])) == count
