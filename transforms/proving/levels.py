@@ -132,7 +132,7 @@ class Elements:
 
 
 def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:
-    """A term in which what is computed of Python numbers alone is a number, one for each."""
+    """A term in which what Python numbers are cast to are numbers themselves, one for each."""
     done: dict[Term, Term] = {}
 
     def visit(one: Term) -> Term:
