@@ -134,11 +134,7 @@ class GraphState:
     @cached_property
     def _mode_ops(self) -> list[TorchOp]:
         """Where autocast, grad mode and the like change."""
-        return [
-            op
-            for op in ops_of(self.graph.block)
-            if op.raw_arguments and effects_of(op).mode
-        ]
+        return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
 
     def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
         """The ops above `op` that change autocast, grad mode and the like."""
