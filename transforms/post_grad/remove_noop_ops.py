@@ -22,7 +22,6 @@ from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
 _FUNCTORCH = "pyfn.torch._C._functorch."
-_NAMES = frozenset((*NOOP_RULES, *_PYTHON_CLONES))
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class RemoveNoopOps(TypedPass):
         analyses = replacement.analyses
         levels = [name for name in analyses.by_name if name.startswith(_FUNCTORCH)]
         nested = False
-        for op in analyses.named(_NAMES.union(levels)):
+        for op in analyses.named({*NOOP_RULES, *_PYTHON_CLONES, *levels}):
             # A clone inside a level of functorch belongs to the level.
             nested = nested or op.name.startswith(_FUNCTORCH)
             source = self._source(op, replacement.facts)
