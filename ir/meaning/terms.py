@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import count
 from typing import Any
@@ -386,13 +386,26 @@ def scalar(name: str, dtype: torch.dtype) -> Term:
 
 
 #: Functions whose operands may be exchanged, bit for bit, all NaN being one value.
-COMMUTATIVE = frozenset(("add", "mul", "max", "min", "eq", "and", "or", "xor"))
+_COMMUTATIVE = frozenset(("add", "mul", "eq", "and", "or", "xor"))
+#: Likewise of integers. Of a zero and a negative zero a kernel gives whichever it likes.
+_EXTREMES = frozenset(("max", "min"))
+
+
+def _is_floating(item: Term) -> bool:
+    return isinstance(item.sort, torch.dtype) and item.sort.is_floating_point
+
+
+def commutes(name: str, operands: Sequence[Term]) -> bool:
+    """Whether the operands of a scalar function may be exchanged, bit for bit."""
+    return name in _COMMUTATIVE or (
+        name in _EXTREMES and not any(_is_floating(operand) for operand in operands)
+    )
 
 
 def call(name: str, arguments: Iterable[Term], sort: Sort) -> Term:
     """A scalar function; `xductor.ir.meaning.scalars` lists the names."""
     given = tuple(arguments)
-    if name in COMMUTATIVE:
+    if commutes(name, given):
         given = tuple(sorted(given, key=lambda one: one.key))
     return make("call", (name, *given), sort)
 

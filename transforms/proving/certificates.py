@@ -16,7 +16,7 @@ from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
 from xductor.transforms.proving.results import Proof
 from xductor.transforms.proving.subjects import Subject
 
-PROVER = 2
+PROVER = 3
 """The version of the prover: proofs of another one do not count."""
 
 OURS = Path(__file__).resolve().parents[1] / "proofs.json"

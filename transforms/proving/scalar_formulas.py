@@ -189,10 +189,11 @@ class Formulas:
         return simple[name](*items)
 
     def _extreme(self, name: str, a: Any, b: Any) -> Any:
-        """NaN if one is; of two zeros either, but the same whatever their order."""
+        """NaN if one is; of two zeros of either sign one of them, whichever: kernels differ."""
         z3 = self.z3
         zeros = z3.And(z3.fpIsZero(a), z3.fpIsZero(b), a != b)
-        unknown = z3.Const(f"zero of {name}", z3.BoolSort())
+        first, second = z3.Bools(f"zero-of-{name} negative-zero-of-{name}")
+        unknown = z3.If(z3.fpIsNegative(a), second, first)
         either = z3.If(unknown, z3.fpZero(a.sort(), False), z3.fpZero(a.sort(), True))
         chosen = z3.If(z3.fpLT(a, b), b, a) if name == "max" else z3.If(z3.fpLT(a, b), a, b)
         nan = z3.Or(z3.fpIsNaN(a), z3.fpIsNaN(b))

@@ -15,13 +15,13 @@ from dataclasses import replace
 from xductor.ir.meaning.scalars import fn
 from xductor.ir.meaning.terms import (
     BOOL,
-    COMMUTATIVE,
     INT,
     TRUE,
     Term,
     add,
     as_int,
     both,
+    commutes,
     constant,
     constant_value,
     integer,
@@ -95,7 +95,7 @@ class SumComparison(Comparison):
         if name != b.args[0] or len(a.args) != len(b.args):
             return False
         right = list(b.args[1:])
-        orders = (right, right[::-1]) if name in COMMUTATIVE else (right,)
+        orders = (right, right[::-1]) if commutes(name, right) else (right,)
         return any(all(map(self._equal_parts, left, order)) for order in orders)
 
     def _equal_parts(self, a: Term, b: Term) -> bool:

@@ -6,8 +6,6 @@ from xductor.ir.operations import SchemaOp, TorchOp
 
 EXCHANGEABLE = (
     "aten.mul.Tensor",
-    "aten.maximum.default",
-    "aten.minimum.default",
     "aten.eq.Tensor",
     "aten.ne.Tensor",
     "aten.logical_and.default",
@@ -30,7 +28,8 @@ WITH_UNIT_ALPHA = ("aten.add.Tensor", "pyfn.operator.add", "pyfn.torch.add")
 def swappable(cls: type[TorchOp]) -> tuple[int | str, int | str] | None:
     """The two arguments of a commutative op that a match may exchange; None if there are none.
 
-    `maximum` and `minimum` commute because all NaN are one value.
+    `maximum` and `minimum` do not: of a zero and a negative zero kernels give the first or the
+    second, as they like.
     """
     if cls.name not in EXCHANGEABLE and cls.name not in WITH_UNIT_ALPHA:
         return None

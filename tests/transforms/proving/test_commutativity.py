@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import xductor
-from tests.transforms.proving.examples import Joint
-from xductor import Tensor
+from tests.transforms.proving.examples import Joint, assert_example_fails
+from xductor import UP_TO_ZERO_SIGN, Tensor
 from xductor.ir import aten, prims
 from xductor.transforms.rewriting import commutativity
 from xductor.transforms.rewriting.patterns import in_order
@@ -58,3 +60,35 @@ def test_products_with_a_wider_number_of_no_dims_are_rounded_by_their_order() ->
     assert proof.counter_example is not None
     dtypes = {one.dtype for one in proof.counter_example.inputs.values()}
     assert len(dtypes) == 2
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_extremes_of_floats_do_not_commute(name: str, tmp_path: Path) -> None:
+    """Of a zero and a negative zero a kernel gives the first or the second, as it likes."""
+    call = getattr(aten, name)
+
+    class Exchanged(Joint):
+        def pattern(self, x: Tensor, y: Tensor) -> Any:
+            return in_order(call(x, y))
+
+        def replacement(self, x: Tensor, y: Tensor) -> Any:
+            return call(y, x)
+
+    class OfIntegers(Exchanged):
+        def where(self, x: Tensor, y: Tensor) -> Any:
+            return x.ndim <= 1 and y.ndim <= 1 and x.dtype == y.dtype == torch.int64
+
+    class UpToZeros(Exchanged):
+        numerics = UP_TO_ZERO_SIGN
+
+        def where(self, x: Tensor, y: Tensor) -> Any:
+            return x.ndim <= 1 and y.ndim <= 1 and x.dtype == y.dtype
+
+    refuted = xductor.prove(Exchanged, seconds=60)
+    assert_example_fails(refuted, tmp_path)
+    assert refuted.counter_example is not None
+    assert all((one == 0).all() for one in refuted.counter_example.inputs.values())
+    assert xductor.prove(OfIntegers, seconds=60).status == "proved"
+    up_to_zeros = xductor.prove(UpToZeros, seconds=60)
+    assert up_to_zeros.status == "proved", up_to_zeros
+    assert f"aten.{name}.default" not in commutativity.EXCHANGEABLE
