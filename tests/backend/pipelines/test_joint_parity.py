@@ -1,4 +1,7 @@
-"""Each pass of the joint stage on a graph on which it fires, in Inductor's pipeline and in ours."""
+"""Passes of the joint stage on graphs on which they fire, in Inductor's pipeline and in ours.
+
+Those that a graph on a CPU can give work to: not the pads, `bmm_to_mm` and `fix_iota_device`.
+"""
 
 from __future__ import annotations
 
