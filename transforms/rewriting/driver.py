@@ -28,7 +28,7 @@ from xductor.transforms.analyses import analyses_of
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import ADMITTED, Policy
-from xductor.transforms.op_effects import Bodies, arguments_of
+from xductor.transforms.op_effects import arguments_of
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,
@@ -155,16 +155,15 @@ class Driver:
 
     def rewrite(self, module: ModuleOp) -> int:
         """Apply the rewrites to all graphs of a module; returns the number of applications."""
-        bodies = Bodies(module)
-        return sum(self._graph(graph, bodies) for graph in graphs_of(module))
+        return sum(self._graph(graph) for graph in graphs_of(module))
 
-    def _graph(self, graph: GraphOp, bodies: Bodies) -> int:
+    def _graph(self, graph: GraphOp) -> int:
         analyses = analyses_of(graph)
         work = analyses.named(self.index.roots)
         if not work:
             return 0
         with InferenceEnv.of(graph) as env:
-            return _Walk(self, GraphState(graph, bodies, env, analyses.ops)).run(work)
+            return _Walk(self, GraphState(graph, analyses.bodies, env, analyses.ops)).run(work)
 
 
 class _Walk:
