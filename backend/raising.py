@@ -47,17 +47,22 @@ class ValueNodes:
         self.arguments: list[fx.Node] = []
         self.of_value: dict[SSAValue, fx.Node] = {}
         self.of_op: dict[TorchOp, fx.Node] = {}
+        #: By identity, the ops of one result that stand as they did: their node is their origin.
+        self.standing: set[int] = set()
         self.made: list[fx.Node] = []
         self.undo: list[Callable[[], None]] = []
         self._symints: dict[SymExpr, Any] = {}
 
     def node(self, value: SSAValue) -> fx.Node:
         """The node that computes a value. Raises RaisingError for a value of another graph."""
+        op: Any = value.op if type(value) is OpResult else None
+        if op is not None and id(op) in self.standing:
+            return op.node.origin
         found = self.of_value.get(value)
         if found is not None:
             return found
-        if isinstance(value, OpResult) and isinstance(value.op, TorchOp) and value.op in self.of_op:
-            return self.getitem(value.op, value)
+        if isinstance(op, TorchOp) and op in self.of_op:
+            return self.getitem(op, value)  # type: ignore[arg-type]
         raise RaisingError(f"value {value} is used in a graph that does not define it")
 
     def getitem(self, op: TorchOp, value: OpResult) -> fx.Node:
@@ -87,7 +92,7 @@ class ValueNodes:
     def define(self, op: TorchOp, node: fx.Node) -> None:
         """The node that makes an op's call."""
         self.of_op[op] = node
-        if op.structure is None and len(op.results) == 1 and not _returns_tuple(op):
+        if op.structure is None and len(op.results) == 1 and not returns_tuple(op):
             self.of_value[op.results[0]] = node
 
     def tree(self, op: TorchOp, item: Any) -> Any:
@@ -127,7 +132,7 @@ class ValueNodes:
     def pack(self, op: TorchOp, item: Pack) -> Any:
         """All results of one call in order are the call's value itself; else a tuple of nodes."""
         whole = _owner_of_all(op, item)
-        if whole is not None and whole in self.of_op:
+        if whole is not None and whole in self.of_op:  # a call of many results never stands
             return self.of_op[whole]
         return tuple([self.tree(op, part) for part in item])
 
@@ -177,8 +182,9 @@ class ValueNodes:
         return tuple([self.tree(op, item) for item in data[:last]]), kwargs
 
 
-def _returns_tuple(op: TorchOp) -> bool:
-    return isinstance(op, SchemaOp) and op.table.is_tuple
+def returns_tuple(op: TorchOp) -> bool:
+    """Whether the schema of an op's call says that it returns a tuple or a list."""
+    return not op.raw_arguments and op.table.is_tuple  # type: ignore[attr-defined]
 
 
 def _owner_of_all(op: TorchOp, item: Pack) -> TorchOp | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import torch.fx as fx
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.backend.new_subgraphs import new_child
-from xductor.backend.raising import RaisingError, ValueNodes
+from xductor.backend.raising import RaisingError, ValueNodes, returns_tuple
 from xductor.backend.value_metadata import record_new_values
 from xductor.ir.arguments import Pack
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
@@ -67,25 +68,31 @@ class _Reconciliation:
         self.new: list[tuple[TorchOp, fx.Node]] = []
         self.moved = False
         self.order = {node: index for index, node in enumerate(self.graph.nodes)}
-        self.by_name = {node.name: node for node in self.order}
         self.subgraph_nodes = self._subgraph_nodes()
         self.nodes = ValueNodes(self.graph, source, self.subgraph)
         self.undo: list[Callable[[], None]] = self.nodes.undo
         self.cursor: fx.Node | None = None
 
+    @cached_property
+    def by_name(self) -> dict[str, fx.Node]:
+        return {node.name: node for node in self.order}
+
     def run(self) -> None:
         try:
             self.placeholders()
             last_index = len(self.nodes.arguments) - 1
-            for op in self.source.block.ops:
-                assert isinstance(op, TorchOp)
-                last_index = self.place(op, last_index)
+            op: Any = self.source.block.first_op
+            while op is not None:
+                index = None if self.moved else self.index_where_it_stands(op, last_index)
+                last_index = self.place(op, last_index) if index is None else index
+                op = op._next_op
             record_new_values(self.source, self.nodes, self.new)
-            self.check_erasable()
+            doomed = self.doomed()
+            _check_erasable(doomed)
         except BaseException:
             self.roll_back()
             raise
-        self.erase()
+        self.erase(doomed)
         if self.moved or self.new:
             for node in self.graph.nodes:
                 node.meta.pop("mutation_region_id", None)
@@ -121,6 +128,25 @@ class _Reconciliation:
         if node is None or node not in self.order or node in self.kept:
             return None
         return node
+
+    def index_where_it_stands(self, op: TorchOp, last_index: int) -> int | None:
+        """The index of the node of an op that makes one value, if nothing is to be done there.
+
+        `place` does the same for any op; most ops of most graphs are such.
+        """
+        meta: Any = op.attributes.get("node")
+        if meta is None or meta.operands is not op._operands or meta.getitems is not None:
+            return None
+        node = meta.origin
+        index = self.order.get(node)
+        if index is None or index < last_index or op.properties["args"] is not meta.args:
+            return None
+        if node in self.kept or len(op.results) != 1 or op.fx_op == "output" or returns_tuple(op):
+            return None
+        self.kept.add(node)
+        self.nodes.standing.add(id(op))
+        self.cursor = node
+        return index
 
     def place(self, op: TorchOp, last_index: int) -> int:
         """Make sure the op's call stands at its place with its arguments; its original index."""
@@ -321,21 +347,22 @@ class _Reconciliation:
             and node not in made
         ]
 
-    def check_erasable(self) -> None:
-        doomed = set(self.doomed())
+    def erase(self, doomed: list[fx.Node]) -> None:
         for node in doomed:
-            left = [user.name for user in node.users if user not in doomed]
-            if left:
-                raise RaisingError(
-                    f"node '{node.name}' has no op any more but is used by {', '.join(left)}"
-                )
-
-    def erase(self) -> None:
-        for node in self.doomed():
             self.graph.erase_node(node)
         for node in list(self.subgraph_nodes.values()):
             if not node.users and node in self.order and not node._erased:
                 self.graph.erase_node(node)
+
+
+def _check_erasable(doomed: list[fx.Node]) -> None:
+    going = set(doomed)
+    for node in doomed:
+        left = [user.name for user in node.users if user not in going]
+        if left:
+            raise RaisingError(
+                f"node '{node.name}' has no op any more but is used by {', '.join(left)}"
+            )
 
 
 def _same_target(op: TorchOp, node: fx.Node) -> bool:

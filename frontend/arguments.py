@@ -8,6 +8,7 @@ import torch
 import torch.fx as fx
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
+from xductor.frontend import known_calls
 from xductor.frontend.errors import LoweringError
 from xductor.ir.arguments import (
     CONSTANT_TYPES,
@@ -44,6 +45,20 @@ class ArgumentReader:
         self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
     ) -> ArgsAttr:
         """An overload's arguments in schema order, defaults filled in, constants normalised."""
+        spelling = known_calls.spelling_of(cls, node, self.env, operands)
+        if spelling is None:
+            operands.clear()
+            return self._in_schema_order(node, cls, operands)
+        args = known_calls.recall(spelling)
+        if args is None:
+            operands.clear()
+            args = self._in_schema_order(node, cls, operands)
+            known_calls.remember(spelling, args)
+        return args
+
+    def _in_schema_order(
+        self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
+    ) -> ArgsAttr:
         table = cls.table
         env: dict[Any, Any] = self.env
         args, kwargs = node.args, node.kwargs

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 import torch.fx as fx
+from torch._subclasses.fake_tensor import FakeTensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue, SSAValues
 
 from xductor.frontend.ambient import capture_ambient, capture_defaults
 from xductor.frontend.arguments import ArgumentReader, HandleNames
@@ -22,6 +24,7 @@ from xductor.frontend.node_types import (
     MISSING,
     TypeReader,
     leaves_of,
+    recorded_keys,
     recorded_value,
     structure_of,
 )
@@ -32,7 +35,7 @@ from xductor.ir.aliases import needs_storage_check
 from xductor.ir.arguments import ArgsAttr, Pack, SymbolRef
 from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
 from xductor.ir.metadata import NodeMeta
-from xductor.ir.op_construction import append_op
+from xductor.ir.op_construction import append_op, new_op
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import method_class, module_class, op_class
 from xductor.ir.results import LEAF, StructureAttr
@@ -115,6 +118,24 @@ def _declaration(name: str, stage: str) -> GraphOp:
     return GraphOp(name, stage, Block(), declared=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """What lowering asks of each call of one target.
+
+    - `gives_one_value`: an overload whose schema has one result, which is no list.
+    - `storage_check`: whether only the recorded values tell which storages results share.
+    """
+
+    cls: type[TorchOp]
+    gives_one_value: bool
+    storage_check: bool
+
+    @classmethod
+    def of(cls, op: type[TorchOp]) -> Callee:
+        one = issubclass(op, SchemaOp) and op.table.returns == 1 and not op.table.is_tuple
+        return cls(op, one, needs_storage_check(op.target))
+
+
 class GraphLowering:
     """The state of lowering one graph."""
 
@@ -125,6 +146,7 @@ class GraphLowering:
         self.stage = stage
         self.values = values
         self.names = names
+        self.value_key = recorded_keys(stage)[0]
         self.types = TypeReader(stage)
         self.block = Block()
         self.env: dict[fx.Node, Any] = {}
@@ -133,7 +155,7 @@ class GraphLowering:
         self.placeholders: list[fx.Node] = []
         self.getitems: dict[fx.Node, TorchOp] = {}
         self.ops: list[tuple[TorchOp, NodeMeta]] = []
-        self.storage_checks: dict[type[TorchOp], bool] = {}
+        self.callees: dict[int, Callee] = {}
         self.node_count = len(gm.graph.nodes)
         self.aliases: AliasSummary = frozenset()
 
@@ -197,16 +219,53 @@ class GraphLowering:
         target = node.target
         if target is operator.getitem and self.tuple_getitem(node):
             return
-        cls = op_class(target)
-        if cls is None:
-            self.opaque_call(node)
-            return
+        callee = self.callees.get(id(target))  # the graph keeps its targets
+        if callee is None:
+            cls = op_class(target)
+            if cls is None:
+                self.opaque_call(node)
+                return
+            callee = self.callees[id(target)] = Callee.of(cls)
         operands: list[SSAValue] = []
-        if cls.raw_arguments:
+        if callee.cls.raw_arguments:
             args = self.arguments.raw(node, node.args, node.kwargs, operands)
         else:
-            args = self.arguments.in_schema_order(node, cls, operands)  # type: ignore[arg-type]
-        self.emit(node, cls, args, operands)
+            args = self.arguments.in_schema_order(node, callee.cls, operands)  # type: ignore[arg-type]
+        if callee.gives_one_value:
+            value = node.meta.get(self.value_key) if not self.values else None
+            if type(value) is FakeTensor:
+                self.emit_tensor(node, callee, args, operands, value)
+                return
+        self.emit(node, callee.cls, args, operands)
+
+    def emit_tensor(
+        self,
+        node: fx.Node,
+        callee: Callee,
+        args: ArgsAttr,
+        operands: list[SSAValue],
+        value: FakeTensor,
+    ) -> None:
+        """What `emit` does for a call of an overload that gives one tensor: most nodes are such."""
+        name, used = node.name, SSAValues(operands)
+        meta = NodeMeta((name,), node=name, origin=node, args=args, operands=used)
+        types = (self.types.tensor_type(value),)
+        op = new_op(callee.cls, used, types, {"args": args}, {"node": meta})
+        append_op(self.block, op)
+        self.ops.append((op, meta))
+        if callee.storage_check:
+            self.read_aliases(op, node, value)
+        (self.env[node],) = op.results
+
+    def append(self, op: TorchOp, meta: NodeMeta) -> None:
+        vars(meta)["operands"] = op._operands
+        append_op(self.block, op)
+        self.ops.append((op, meta))
+
+    def read_aliases(self, op: TorchOp, node: fx.Node, value: Any) -> None:
+        aliases = read_aliases(op, node, value, self)
+        if aliases is not None:
+            op.properties["aliases"] = aliases
 
     def call_method(self, node: fx.Node) -> None:
         self.raw_call(node, method_class(str(node.target)))
@@ -245,9 +304,7 @@ class GraphLowering:
         args = self.arguments.raw(node, node.args, {}, operands)
         meta = NodeMeta((), node=node.name, origin=node, args=args)
         op = OutputOp.make(args, operands, (), meta)
-        vars(meta)["operands"] = op._operands
-        append_op(self.block, op)
-        self.ops.append((op, meta))
+        self.append(op, meta)
 
     def tuple_getitem(self, node: fx.Node) -> bool:
         """A `getitem` on a tuple-valued op is one of its results; False for any other."""
@@ -319,16 +376,9 @@ class GraphLowering:
         if not cls.raw_arguments:
             _check_results(node, cls, value, len(types))  # type: ignore[arg-type]
         op = cls.make(args, operands, types, meta, structure=structure)
-        vars(meta)["operands"] = op._operands
-        append_op(self.block, op)
-        self.ops.append((op, meta))
-        check = self.storage_checks.get(cls)
-        if check is None:
-            check = self.storage_checks[cls] = needs_storage_check(op.target)
-        if check:
-            aliases = read_aliases(op, node, value, self)
-            if aliases is not None:
-                op.properties["aliases"] = aliases
+        self.append(op, meta)
+        if needs_storage_check(op.target):
+            self.read_aliases(op, node, value)
         if shape == LEAF:
             self.env[node] = op.results[0] if types else None
         else:

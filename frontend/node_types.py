@@ -10,14 +10,18 @@ MISSING = object()
 """A node without a recorded value."""
 
 
+def recorded_keys(stage: str) -> tuple[str, str]:
+    """Where in its `meta` a node of a stage records its value, and where else it may."""
+    return ("example_value", "val") if stage == "pre_grad" else ("val", "example_value")
+
+
 def recorded_value(node: Any, stage: str) -> Any:
     """The value a node's metadata records for the stage, or MISSING.
 
     Dynamo records `example_value`, AOTAutograd `val`; a graph of another level may have the other.
     """
     meta = node.meta
-    keys = ("example_value", "val") if stage == "pre_grad" else ("val", "example_value")
-    for key in keys:
+    for key in recorded_keys(stage):
         if key in meta:
             return meta[key]
     return MISSING
@@ -28,6 +32,7 @@ __all__ = [
     "TypeReader",
     "leaves_of",
     "nested_size",
+    "recorded_keys",
     "recorded_value",
     "structure_of",
 ]

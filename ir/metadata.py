@@ -100,28 +100,20 @@ class NodeMeta(Data[tuple[str, ...]]):
 
     name = "fx.node"
 
-    node: str
-    origin: Any
-    getitems: dict[int, list[Any]] | None
-    operands: Any
-    args: Any
-    textual: dict[str, str] | None
+    # What most ops leave as it is stands once here: every op of a graph has one of these.
+    node: str = ""
+    origin: Any = None
+    getitems: dict[int, list[Any]] | None = None
+    operands: Any = None
+    args: Any = None
+    textual: dict[str, str] | None = None
+    loc: tuple[str, int] | None = None
 
     def __new__(cls, names: tuple[str, ...] | Self = (), **fields: Any) -> Self:
         if type(names) is cls:  # xDSL wraps what `parse_parameter` returned
             return names
         made = object.__new__(cls)
-        vars(made).update(
-            data=names,
-            node="",
-            origin=None,
-            getitems=None,
-            operands=None,
-            args=None,
-            textual=None,
-            loc=None,
-        )
-        vars(made).update(fields)
+        vars(made).update(fields, data=names)
         return made
 
     def __init__(self, names: tuple[str, ...] | Self = (), **fields: Any) -> None:
@@ -145,7 +137,7 @@ class NodeMeta(Data[tuple[str, ...]]):
 
     def location(self) -> tuple[str, int] | None:
         """File and line of the user's code, where known."""
-        parsed = self.__dict__["loc"]
+        parsed = self.loc
         if parsed is not None or self.origin is None:
             return parsed
         return user_location(self.origin.meta.get("stack_trace"))
@@ -158,7 +150,7 @@ class NodeMeta(Data[tuple[str, ...]]):
 
     def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """The same under other names."""
-        return NodeMeta(names, **{**vars(self), "data": names, "node": node})
+        return NodeMeta(names, **{**vars(self), "node": node})
 
     def print_parameter(self, printer: Printer) -> None:
         from xductor.ir.printing import node_text

@@ -27,7 +27,9 @@ def new_op(
 ) -> OpT:
     """The op that `cls.create` makes; the two dicts become the op's own."""
     op: Any = object.__new__(cls)
-    op._operands = operands = SSAValues(operands)
+    if type(operands) is not SSAValues:
+        operands = SSAValues(operands)
+    op._operands = operands
     uses: list[Use] = []
     for operand in operands:
         following = operand.first_use

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from xdsl.ir import SSAValue
 
@@ -16,12 +17,18 @@ AliasFact = tuple[int, bool] | None
 
 def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:
     """For each result, the operand it shares storage with, and whether that is certain."""
-    recorded = op.aliases
+    recorded: Any = op.properties.get("aliases")
     if recorded is not None:
         return recorded.data
-    if isinstance(op, SchemaOp):
-        return _from_schema(op)
-    return (None,) * len(op.results)
+    if op.raw_arguments:
+        return (None,) * len(op.results)
+    # Results of calls with equal arguments share with the operands of the same numbers.
+    key = type(op), len(op.results)
+    known: dict[Any, tuple[AliasFact, ...]] = vars(op.properties["args"]).setdefault("aliases", {})
+    found = known.get(key)
+    if found is None:
+        found = known[key] = _from_schema(op)  # type: ignore[arg-type]
+    return found
 
 
 def _from_schema(op: SchemaOp) -> tuple[AliasFact, ...]:

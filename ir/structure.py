@@ -73,36 +73,41 @@ def check_op(op: TorchOp) -> None:
     args: Any = op.properties.get("args")
     if type(args) is not ArgsAttr:
         _fail(op, "the op has no arguments attribute")
-    operands = op._operands
-    if args.refs != len(operands):
+    fields = args.__dict__
+    operands, results = op._operands, op.results
+    if fields["refs"] != len(operands):
         _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
     if op.raw_arguments:
-        if (
-            len(args.data) != 2
-            or type(args.data[0]) is not tuple
-            or type(args.data[1]) is not tuple
-        ):
-            _fail(op, "the arguments are not positional and keyword ones")
+        _check_raw_arguments(op, args)
     else:
-        known = args.__dict__.get("allowed")
+        known = fields.get("allowed")
         allowed = known.get(type(op)) if known is not None else None
         if allowed is None:
             allowed = _check_arguments(op, args)
         for operand, kinds in zip(operands, allowed):  # noqa: B905  as many as `args.refs`
             if type(operand._type) not in kinds:
                 _fail_operand(op, operand, kinds)
-        returns = op.table.returns  # type: ignore[attr-defined]
-        found = len(op.results)
-        if found != returns and returns is not None and not (returns == 0 and found == 1):
-            _fail(
-                op,
-                "the number of results is not the schema's",
-                expected=str(returns),
-                found=str(found),
-            )
-    for result in op.results:
+        if len(results) != op.table.returns:  # type: ignore[attr-defined]
+            _check_result_count(op)
+    for result in results:
         if type(result._type) not in _ANY:
             _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
+    if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
+        _fail(op, "the arguments are not positional and keyword ones")
+
+
+def _check_result_count(op: Any) -> None:
+    returns, found = op.table.returns, len(op.results)
+    if found != returns and returns is not None and not (returns == 0 and found == 1):
+        _fail(
+            op,
+            "the number of results is not the schema's",
+            expected=str(returns),
+            found=str(found),
+        )
 
 
 def _fail_operand(op: TorchOp, operand: Any, kinds: frozenset[type]) -> None:
@@ -196,15 +201,16 @@ def check_graph(graph: GraphOp) -> None:
         _fail_graph(graph, "does not end in fx.output")
     op: Any = block.first_op
     while op is not None:
-        if type(op) not in op_kinds:
+        cls = type(op)
+        if cls not in op_kinds:
             if not isinstance(op, TorchOp):
                 _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
-            op_kinds.add(type(op))
+            op_kinds.add(cls)
         for operand in op._operands:
             if id(operand) not in defined:
                 _fail_undefined(op, operand, graph)
         check_op(op)
-        if (type(op) is OutputOp) != (op is last):
+        if (cls is OutputOp) != (op is last):
             _fail(op, "fx.output must be the last op, and the only one")
         for result in op.results:
             defined.add(id(result))
@@ -212,14 +218,13 @@ def check_graph(graph: GraphOp) -> None:
             if id(kind) not in known_types:
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
+        symbols = op.properties["args"].symbols
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        node = op.attributes.get("node") or op.node
-        own = node.data  # type: ignore[attr-defined]
+        own = (op.attributes.get("node") or op.node).data
         if len(own) != len(op.results):
             _fail_names(op, own)
         for name in own:

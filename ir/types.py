@@ -95,6 +95,9 @@ class _InternedType(Data[Any], TypeAttribute):
     def __repr__(self) -> str:
         return self.text
 
+    def __str__(self) -> str:
+        return self.text
+
 
 class TensorFields(NamedTuple):
     """What a tensor type records; every field takes part in equality."""

@@ -75,7 +75,7 @@ class TypeReader:
         their value or symbolic expression; other objects the name of their class.
         """
         if type(value) is FakeTensor or isinstance(value, torch.Tensor):
-            return self._tensor(value)
+            return self.tensor_type(value)
         if value is None:
             return NONE
         if value is MODE:
@@ -116,15 +116,15 @@ class TypeReader:
                 self.shape_env = node.shape_env
         return known
 
-    def _tensor(self, value: torch.Tensor) -> TensorType:
+    def tensor_type(self, value: torch.Tensor) -> TensorType:
+        """The type of a tensor."""
         fake = type(value) is FakeTensor
         if fake and self.fake_mode is None:
             self.fake_mode = value.fake_mode
             self.shape_env = self.shape_env or value.fake_mode.shape_env
-        layout = value.layout
-        if layout is not torch.strided:
+        if value.layout is not torch.strided:
             return self._sparse(value)
-        shape: tuple[Any, ...] = tuple(value.shape)
+        shape: tuple[Any, ...] = value.shape
         stride: tuple[Any, ...] = value.stride()
         offset: Any = value.storage_offset()
         if not fake or value._has_symbolic_sizes_strides:
@@ -132,19 +132,22 @@ class TypeReader:
             shape = tuple([dim(size) for size in shape])
             stride = tuple([dim(step) for step in stride])
             offset = dim(offset)
+        dtype = value.dtype
         fields = (
-            value.dtype,
+            dtype,
             shape,
             stride,
             value.fake_device if fake else value.device,
             offset,
-            self._flags(value),
+            self._flags(value) if self.with_grad or dtype.is_complex or value.is_neg() else (),
             "strided",
             "" if fake else _subclass(value),
         )
         known = self._tensors.get(fields)
         if known is None:
-            known = self._tensors[fields] = TensorType(TensorFields(*fields))
+            # A torch.Size is a tuple of another kind.
+            exact = TensorFields(dtype, tuple(shape), *fields[2:])
+            known = self._tensors[fields] = TensorType(exact)
         return known
 
     def _sparse(self, value: torch.Tensor) -> TensorType:

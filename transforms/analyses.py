@@ -16,7 +16,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.graph import GraphOp
-from xductor.transforms.block_order import ops_of
+from xductor.transforms.block_order import ops_of, places_of
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import Bodies
@@ -43,6 +43,11 @@ class Analyses:
         return ops_of(self.graph.block)
 
     @cached_property
+    def places(self) -> dict[int, int]:
+        """Where each op stands, by its identity; who changes the graph may keep it up to date."""
+        return places_of(self.ops)
+
+    @cached_property
     def by_name(self) -> dict[str, list[tuple[int, Any]]]:
         """The ops of each name with their places, in order."""
         found: dict[str, list[tuple[int, Any]]] = {}
@@ -67,6 +72,10 @@ class Analyses:
         )
         return [op for _, op in numbered]
 
+    def has_one_of(self, names: frozenset[str]) -> bool:
+        """Whether the graph has an op of one of some names."""
+        return not names.isdisjoint(self.by_name)
+
     @cached_property
     def memory(self) -> Memory:
         """Storages and who reads and writes them."""
@@ -80,7 +89,7 @@ class Analyses:
     def forget(self, preserved: Collection[str]) -> None:
         """Drop what was found, but for the parts that a pass kept up to date."""
         known = vars(self)
-        for part in ("bodies", "ops", "by_name", MEMORY):
+        for part in ("bodies", "ops", "places", "by_name", MEMORY):
             if part not in preserved:
                 known.pop(part, None)
 

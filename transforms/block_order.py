@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from xdsl.ir import Block, Operation
@@ -16,6 +17,17 @@ def ops_of(block: Block) -> list[Any]:
         found.append(op)
         op = op._next_op
     return found
+
+
+_GAP = 1 << 20
+
+
+def places_of(ops: Iterable[Operation]) -> dict[int, int]:
+    """Ascending numbers of ops in order, with gaps for what may come between two.
+
+    By identity of the op, which is much quicker than hashing it.
+    """
+    return dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
 
 
 def arrange(block: Block, order: Sequence[Operation]) -> None:

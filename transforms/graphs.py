@@ -16,9 +16,12 @@ from xductor.ir.types import SymIntType
 
 def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:
     """The graphs of a module that have a body here."""
-    for op in module.ops:
-        if isinstance(op, GraphOp) and not op.is_declaration:
+    op = module.body.block.first_op
+    while op is not None:
+        following = op.next_op
+        if type(op) is GraphOp and not op.is_declaration:
             yield op
+        op = following
 
 
 def free_subgraph_name(module: ModuleOp, graph: GraphOp, name: str) -> str:

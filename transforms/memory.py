@@ -72,17 +72,16 @@ class Memory:
 
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         of = self._of
-        if is_plain(type(op)) and op.aliases is None:
-            for operand in op._operands:
-                storage = of.get(operand)
-                if storage is None:  # used before its definition
-                    storage = of[operand] = Storage(True)
-                if storage.last_read < position:
-                    storage.last_read = position
-            for result in op.results:
-                of[result] = Storage()
+        cls = type(op)
+        if only_reads(cls):
+            self._reads(position, op)
+            if has_own_storage(cls) and "aliases" not in op.properties:
+                for result in op.results:
+                    of[result] = Storage()
+            else:
+                self._results(op)
             return
-        returned = type(op) is OutputOp
+        returned = cls is OutputOp
         absolute = reads_storage(op)
         # A collective goes on reading after the call returned.
         until = math.inf if absolute and effects_of(op).collective else position
@@ -102,13 +101,25 @@ class Memory:
                 storage.writes.append(position)
             if storage.outside and (self._inputs_overlap or op.raw_arguments):
                 self._writes_outside.append(position)
-        outside = type(op) is GetAttrOp
+        self._results(op, outside=cls is GetAttrOp)
+
+    def _results(self, op: TorchOp, outside: bool = False) -> None:
+        of, operands = self._of, op._operands
         for result, fact in zip(op.results, result_aliases(op), strict=False):
-            if type(result._type) is not TensorType or fact is None:
+            if fact is None or type(result._type) is not TensorType:
                 of[result] = Storage(outside)
                 continue
-            storage = of[result] = of[op._operands[fact[0]]]
+            storage = of[result] = of[operands[fact[0]]]
             storage.values += 1
+
+    def _reads(self, position: int, op: TorchOp) -> None:
+        of = self._of
+        for operand in op._operands:
+            storage = of.get(operand)
+            if storage is None:  # used before its definition
+                storage = of[operand] = Storage(True)
+            if storage.last_read < position:
+                storage.last_read = position
 
     def storage(self, value: SSAValue) -> Storage:
         """The class of a value. A value that was not there when the graph was read has its own."""
@@ -167,9 +178,9 @@ def _first_after(positions: list[int], position: int) -> int | None:
 
 
 @cache
-def is_plain(cls: type[TorchOp]) -> bool:
-    """Whether calls of an overload's class read operands and make results, and that is all."""
-    return never_writes(cls) and has_own_storage(cls) and not _overload_reads_storage(cls.name)
+def only_reads(cls: type[TorchOp]) -> bool:
+    """Whether calls of an overload's class read tensors, not whole storages, and write nothing."""
+    return never_writes(cls) and not _overload_reads_storage(cls.name)
 
 
 def reads_storage(op: TorchOp) -> bool:

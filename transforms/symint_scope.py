@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -17,17 +19,18 @@ class SymintScope:
     """The symbolic integers among the values of a graph, by expression."""
 
     def __init__(self, graph: GraphOp, positions: Mapping[Operation, int]) -> None:
+        self._graph = graph
         self._positions = positions
-        self._values: dict[SymExpr, SSAValue] = {}
-        for value in graph.block.args:
-            self._note(value)
-        for op in graph.block.ops:
-            for result in op.results:
-                self._note(result)
 
-    def _note(self, value: SSAValue) -> None:
-        if type(value._type) is SymIntType and type(value._type.expr) is SymExpr:
-            self._values.setdefault(value._type.expr, value)
+    @cached_property
+    def _values(self) -> dict[SymExpr, SSAValue]:
+        """The first value of each expression; most graphs ask for none."""
+        found: dict[SymExpr, SSAValue] = {}
+        block = self._graph.block
+        for value in chain(block.args, (result for op in block.ops for result in op.results)):
+            if type(value._type) is SymIntType and type(value._type.expr) is SymExpr:
+                found.setdefault(value._type.expr, value)
+        return found
 
     def before(self, expression: SymExpr, op: Operation) -> SSAValue | None:
         """The first value of that expression, if it is there when `op` runs."""

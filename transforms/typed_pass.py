@@ -85,6 +85,10 @@ class TypedPass(ModulePass):
         """As :meth:`may_apply`, for a pass whose options tell more."""
         return self.may_apply(graph)
 
+    def has_work(self, module: ModuleOp) -> bool:
+        """As :meth:`may_fire`, for a graph in the typed IR."""
+        return True
+
     @abstractmethod
     def rewrite(self, module: ModuleOp) -> int:
         """Rewrite ``module`` in place and return the number of applications (0: unchanged)."""

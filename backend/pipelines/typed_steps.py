@@ -71,6 +71,12 @@ def make(name: str, run: StageRun) -> TypedPass:
 
 
 @cache
+def _homes(typed: tuple[str, ...]) -> dict[user_patterns.Home, str]:
+    """The typed passes by where Inductor has what they stand for."""
+    return {registry.home(name): name for name in typed}
+
+
+@cache
 def _field_names(cls: type[TypedPass]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(cls))
 
@@ -111,8 +117,10 @@ def run_observed(
 
 
 def _may_apply(one: TypedPass, run: StageRun) -> bool:
-    changed = run.group is not None and run.group.changed
-    return changed or one.may_fire(run.gm.graph)
+    group = run.group
+    if group is not None and group.changed:
+        return one.has_work(group.module)
+    return one.may_fire(run.gm.graph)
 
 
 @dataclass(frozen=True)
@@ -214,15 +222,14 @@ class TableStep:
         observed(run, self.observed_as, lambda _: self._sweep(table, run), "graph")
 
     def _sweep(self, table: Any, run: StageRun) -> None:
-        homes = {registry.home(name): name for name in self.typed}
-        replaced = frozenset[user_patterns.Home]()
+        homes = _homes(self.typed)
+        replaced, rest = frozenset[user_patterns.Home](), table
         if not _all_bridged.get() and user_patterns.own_table(self.name, table):
             ours = frozenset(homes) | registry.covered_homes()
-            replaced = user_patterns.homes_in(table, ours)
+            replaced, rest = user_patterns.split(table, ours)
         for home, name in homes.items():
             if home in replaced:
                 run.count += run_observed([make(name, run)], run) or 0
-        rest = user_patterns.without(table, replaced) if replaced else table
         if run.degraded or run.untyped or not rest.patterns:
             return
         flush(run)

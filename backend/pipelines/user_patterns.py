@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections import defaultdict
+from dataclasses import dataclass
+from itertools import chain
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -89,6 +92,43 @@ def without(table: Any, homes: frozenset[Home]) -> Any:
         if kept:
             rest.patterns[key] = entries if len(kept) == len(entries) else kept
     return rest
+
+
+@dataclass
+class _Split:
+    """What `split` found of a table, and the entries it had then."""
+
+    keys: list[Any]
+    entries: list[Any]
+    homes: frozenset[Home]
+    replaced: frozenset[Home]
+    rest: Any
+
+
+_splits: WeakKeyDictionary[Any, _Split] = WeakKeyDictionary()
+
+
+def split(table: Any, homes: frozenset[Home]) -> tuple[frozenset[Home], Any]:
+    """Those of ``homes`` that have an entry in ``table``, and the table without these entries.
+
+    Found anew only when the table has other entries than when it was last asked for.
+    """
+    keys = list(table.patterns)
+    entries = list(chain.from_iterable(table.patterns.values()))
+    known = _splits.get(table)
+    if known is None or known.homes != homes or not _are(keys, entries, known):
+        replaced = homes_in(table, homes)
+        rest = without(table, replaced) if replaced else None
+        known = _splits[table] = _Split(keys, entries, homes, replaced, rest)
+    return known.replaced, table if known.rest is None else known.rest
+
+
+def _are(keys: list[Any], entries: list[Any], known: _Split) -> bool:
+    return (
+        len(entries) == len(known.entries)
+        and keys == known.keys
+        and all(map(operator.is_, entries, known.entries))
+    )
 
 
 def user_noops(registry: dict[Any, Any]) -> dict[Any, Any]:

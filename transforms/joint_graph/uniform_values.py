@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from heapq import heappop, heappush
 from typing import Any
 
 import torch
@@ -78,14 +79,10 @@ class UniformValues:
         self._zero_products = zero_products
         #: As tensors on CPU without dims, of the values' dtypes.
         self._numbers: dict[SSAValue, torch.Tensor] = {}
-        analyses = analyses_of(graph)
-        if _STARTS.isdisjoint(analyses.by_name):
-            return
-        numbers = self._numbers
-        with _disable_current_modes(), torch.no_grad():
-            for op in analyses.ops:
-                if op.name in _STARTS or any(operand in numbers for operand in op._operands):
-                    self._visit(op)
+        starts = [op for op in analyses_of(graph).named(_STARTS) if self._may_start(op)]
+        if starts:
+            with _disable_current_modes(), torch.no_grad():
+                self._follow(starts)
 
     def __bool__(self) -> bool:
         return bool(self._numbers)
@@ -123,9 +120,29 @@ class UniformValues:
                 pending += [value.op for value in op._operands if value in self._numbers]  # type: ignore[misc]
                 self.graph.block.erase_op(op)
 
-    def _visit(self, op: Operation) -> None:
-        if not isinstance(op, SchemaOp):
-            return
+    def _may_start(self, op: SchemaOp) -> bool:
+        return op.name not in MUL or self._is_product_with_zero(op)
+
+    def _follow(self, starts: list[SchemaOp]) -> None:
+        """Visit the ops at which uniform values begin, and those that read one, in their order."""
+        positions = self._memory.positions
+        queued: set[Operation] = set(starts)
+        queue: list[tuple[int, int, Operation]] = [
+            (positions[op], number, op) for number, op in enumerate(starts)
+        ]
+        while queue:
+            _, _, op = heappop(queue)
+            if not isinstance(op, SchemaOp):
+                continue
+            self._visit(op)
+            for result in op.results:
+                for use in result.uses if result in self._numbers else ():
+                    user = use.operation
+                    if user not in queued:
+                        heappush(queue, (positions[user], len(queued), user))
+                        queued.add(user)
+
+    def _visit(self, op: SchemaOp) -> None:
         for result, number in self._found(op):
             type_ = result._type
             if (

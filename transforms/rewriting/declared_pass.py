@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.transforms.analyses import analyses_of
+from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import Policy
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
 from xductor.transforms.rewriting.prefilter import may_match
@@ -44,6 +46,10 @@ class DeclaredPass(TypedPass):
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         return self.index.rewrites
+
+    def has_work(self, module: ModuleOp) -> bool:
+        roots = self.index.roots
+        return any(analyses_of(graph).has_one_of(roots) for graph in graphs_of(module))
 
     def rewrite(self, module: ModuleOp) -> int:
         return Driver(self.index, self.policy).rewrite(module)

@@ -163,7 +163,7 @@ class Driver:
         if not work:
             return 0
         with InferenceEnv.of(graph) as env:
-            return _Walk(self, GraphState(graph, analyses.bodies, env, analyses.ops)).run(work)
+            return _Walk(self, GraphState(graph, analyses.bodies, env, analyses.places)).run(work)
 
 
 class _Walk:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import count
 from typing import Any
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
@@ -16,7 +15,7 @@ from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
-from xductor.transforms.block_order import ops_of
+from xductor.transforms.block_order import ops_of, places_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import (
@@ -29,19 +28,16 @@ from xductor.transforms.op_effects import (
 from xductor.transforms.replacement import tensor_of
 from xductor.transforms.rewriting.matcher import Match
 
-_GAP = 1 << 20
-
 
 class OrderKeys:
     """Numbers by which ops of a block compare; a new op gets one between its neighbours'."""
 
-    def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
+    def __init__(self, block: Block, places: dict[int, int] | None = None) -> None:
         self._block = block
-        # By identity, which is much quicker than hashing an op.
-        self._keys = _numbered(ops_of(block) if ops is None else ops)
+        self._keys = places_of(ops_of(block)) if places is None else places
 
     def renumber(self) -> None:
-        self._keys = _numbered(ops_of(self._block))
+        self._keys = places_of(ops_of(self._block))
 
     def key(self, op: Any) -> int:
         return self._keys[id(op)]
@@ -66,10 +62,6 @@ class OrderKeys:
         self._keys.pop(id(op), None)
 
 
-def _numbered(ops: Iterable[Operation]) -> dict[int, int]:
-    return {id(op): key for op, key in zip(ops, count(_GAP, _GAP), strict=False)}
-
-
 class GraphState:
     """One graph during a walk. Everything that most graphs do not need is found when asked for."""
 
@@ -78,13 +70,13 @@ class GraphState:
         graph: GraphOp,
         bodies: Bodies,
         env: InferenceEnv,
-        ops: Iterable[Operation] | None = None,
+        places: dict[int, int] | None = None,
     ) -> None:
         self.graph = graph
         self.bodies = bodies
         self.env = env
         self.facts: Facts = facts_of(graph)
-        self.order = OrderKeys(graph.block, ops)
+        self.order = OrderKeys(graph.block, places)
 
     @cached_property
     def inputs(self) -> set[SSAValue]:
