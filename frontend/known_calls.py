@@ -47,7 +47,8 @@ def spelling_of(
     then holds some of the values.
     """
     key: list[Any] = [cls]
-    for item in node.args:
+    args: tuple[Any, ...] = node.args
+    for item in args:
         kind = type(item)
         if kind is fx.Node:
             value = env.get(item)

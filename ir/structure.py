@@ -218,13 +218,14 @@ def check_graph(graph: GraphOp) -> None:
             if id(kind) not in known_types:
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        symbols = op.properties["args"].symbols
+        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        own = (op.attributes.get("node") or op.node).data
+        node = op.attributes.get("node") or op.node
+        own = node.data  # type: ignore[attr-defined]
         if len(own) != len(op.results):
             _fail_names(op, own)
         for name in own:
