@@ -228,6 +228,20 @@ def _packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
 
 
 @cache
+def _registration(target: Any) -> Any:
+    """Where PyTorch keeps the effect that is registered for an operator: an object for each name.
+
+    None before PyTorch kept them so.
+    """
+    import torch._higher_order_ops.effects as module
+
+    name_of = getattr(module, "_get_op_qualname", None)
+    if name_of is None:
+        return None
+    return torch._library.simple_registry.singleton.find(name_of(target)).effect
+
+
+@cache
 def _effects_module() -> Any:
     import torch._higher_order_ops.effects as module
 
@@ -243,11 +257,10 @@ def is_registered(target: object) -> bool:
         return False
     if not isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
         return False
-    module = _effects_module()
-    find = getattr(module, "_get_effect", None)
-    if find is not None:
-        return find(target) is not None
-    return target in getattr(module, "SIDE_EFFECTS", ())
+    registration = _registration(target)
+    if registration is not None:
+        return registration.effect is not None
+    return target in getattr(_effects_module(), "SIDE_EFFECTS", ())
 
 
 # ---------------------------------------------------------------------------- higher-order ops

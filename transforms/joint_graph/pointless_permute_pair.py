@@ -20,6 +20,7 @@ class PointlessPermutePair(Rewrite):
     stage = "joint"
     inductor = "joint_graph.py:pointless_permute_pair"
     numerics = EXACT
+    keeps = "x"
 
     def pattern(self, x: Tensor, first: list[int], second: list[int]) -> Any:
         return aten.permute(shared(aten.permute(x, first)), second)

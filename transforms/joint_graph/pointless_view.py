@@ -20,6 +20,7 @@ class PointlessView(Rewrite):
     stage = "joint"
     inductor = "joint_graph.py:pointless_view"
     numerics = EXACT
+    keeps = "x"
 
     def pattern(self, x: Tensor, size: list[int], y: Tensor) -> Any:
         return bind(y, aten.view(x, size))
@@ -40,6 +41,7 @@ class PointlessViewPair(Rewrite):
     stage = "joint"
     inductor = "joint_graph.py:pointless_view_pair"
     numerics = EXACT
+    keeps = "x"
     counter = "removed_pointless_view_pair"
 
     def pattern(self, x: Tensor, size: list[int], y: Tensor) -> Any:

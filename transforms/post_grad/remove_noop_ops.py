@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -74,10 +74,22 @@ class RemoveNoopOps(TypedPass):
             return None
         if rule.kept_for_spmd and self.keep_for_spmd:
             return None
+        if len(op._operands) == 1 and _surely_differ(op._operands[0]._type, op.results[0]._type):
+            return None
         source = rule.source_of(op)
         if source is None or type(source._type) is not TensorType:
             return None
         return source if rule.holds(op, source._type, facts) else None
+
+
+def _surely_differ(source: Any, result: Any) -> bool:
+    """Whether two types have other dtypes, or other sizes without symbols."""
+    if type(source) is not TensorType or type(result) is not TensorType:
+        return True
+    a, b = source.data, result.data
+    return a.dtype is not b.dtype or (
+        a.shape != b.shape and not source.symbols and not result.symbols
+    )
 
 
 def _cloned(op: RawOp) -> SSAValue | None:

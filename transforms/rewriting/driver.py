@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.diagnostics import describe
-from xductor.ir.effects import is_removable_call
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.op_functions import building
@@ -28,7 +27,7 @@ from xductor.transforms.analyses import analyses_of
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import ADMITTED, Policy
-from xductor.transforms.op_effects import arguments_of
+from xductor.transforms.op_effects import effects_of
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,
@@ -442,9 +441,7 @@ def _take_name(old: SSAValue, new: SSAValue, made: Sequence[TorchOp]) -> None:
 def _is_pure(op: TorchOp) -> bool:
     if type(op) is OutputOp or op.fx_op != "call_function" or op.raw_arguments:
         return False
-    return is_removable_call(
-        op.target, impure=False, fallback_random=True, arguments=arguments_of(op)
-    )
+    return effects_of(op).removable(fallback_random=True)
 
 
 def _tensors(match: Match) -> list[SSAValue]:

@@ -9,6 +9,7 @@ from xdsl.ir import OpResult
 
 from xductor.ir.arguments import ListArg, Ref
 from xductor.ir.operations import SchemaOp
+from xductor.ir.types import TensorType
 from xductor.transforms.rewriting.matcher import (
     ONLY_INT,
     SIMPLE,
@@ -19,7 +20,7 @@ from xductor.transforms.rewriting.matcher import (
     plain,
     same_argument,
 )
-from xductor.transforms.rewriting.patterns import Bound, Call, Var
+from xductor.transforms.rewriting.patterns import Bound, Call, Head, Var
 from xductor.transforms.rewriting.spellings import Spellings
 
 _get: Callable[[Any, int], Any] = tuple.__getitem__
@@ -33,14 +34,17 @@ class PlainPattern:
     finds is what `Matcher` would.
     """
 
-    def __init__(self, call: Call, result: Var | None) -> None:
+    def __init__(self, call: Call, result: Var | None, kept: str = "") -> None:
         self.call = call
         self.result = result
+        self.way_to_kept = _way_to(kept, call) or ()
         self.is_one_call = not any(isinstance(entry, Call) for _, entry in call.heads[0].parts)
 
     @classmethod
-    def of(cls, outputs: tuple[Any, ...], spellings: Spellings) -> PlainPattern | None:
-        """The pattern of these outputs, if it is as simple as that."""
+    def of(
+        cls, outputs: tuple[Any, ...], spellings: Spellings, kept: str = ""
+    ) -> PlainPattern | None:
+        """The pattern of these outputs, if it is as simple as that; `kept` as `Rewrite.keeps`."""
         output, result = outputs[0], None
         if isinstance(output, Bound):
             output, result = output.pattern, output.variable
@@ -49,10 +53,12 @@ class PlainPattern:
         names: list[str] = [] if result is None else [result.name]
         if not _is_plain(output, names) or len(set(names)) < len(names):
             return None
-        return cls(output, result)
+        return cls(output, result, kept)
 
     def match(self, op: Any) -> Match | None:
         """What the pattern matches at an op."""
+        if self.way_to_kept and self._surely_changes(op):
+            return None
         match = Match(op)
         if not self._call(self.call, op, match):
             return None
@@ -65,6 +71,28 @@ class PlainPattern:
         if self.is_one_call or outside_user(match) is None:
             return match
         return None
+
+    def _surely_changes(self, op: Any) -> bool:
+        """Whether the output has another dtype than what it would keep, or other sizes.
+
+        Sizes with symbols may be equal though they look different.
+        """
+        result, value = op.results[0]._type, None
+        for head, slot in self.way_to_kept:
+            if type(op) is not head.cls:
+                return True
+            item = op.args.data[slot]
+            if type(item) is not Ref:
+                return True
+            value = _get(op._operands, item.index)
+            op = value.owner
+        source: Any = value._type if value is not None else None
+        if source is result or type(source) is not TensorType or type(result) is not TensorType:
+            return False
+        a, b = source.data, result.data
+        return a.dtype is not b.dtype or (
+            a.shape != b.shape and not source.symbols and not result.symbols
+        )
 
     def _call(self, call: Call, op: Any, match: Match) -> bool:
         head = call.heads[0]
@@ -102,6 +130,18 @@ def _is_plain(part: Any, names: list[str]) -> bool:
         elif not _is_plain(entry, names):
             return False
     return True
+
+
+def _way_to(name: str, call: Call) -> tuple[tuple[Head, Any], ...] | None:
+    """The calls from the output down to a variable, with the argument to go on by."""
+    head = call.heads[0]
+    for slot, entry in head.parts:
+        if isinstance(entry, Var) and entry.name == name:
+            return ((head, slot),)
+        way = _way_to(name, entry) if isinstance(entry, Call) else None
+        if way is not None:
+            return ((head, slot), *way)
+    return None
 
 
 def _argument(op: Any, slot: Any) -> Any:

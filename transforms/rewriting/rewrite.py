@@ -56,6 +56,8 @@ class Rewrite:
       though it would be right. Empty: all.
     - `once`: it does not apply to what itself, or another rewrite of its name, has made.
     - `counter`: a counter of `counters["inductor"]` that an application bumps.
+    - `keeps`: a variable whose dtype and sizes the output has wherever `where` holds: where they
+      surely differ nothing is matched. To be quick at ops that are common and seldom match.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
     `replacement` (what stands there instead), and optionally `instances`, which yields bindings
@@ -73,6 +75,7 @@ class Rewrite:
     devices: ClassVar[tuple[str, ...]] = ()
     once: ClassVar[bool] = False
     counter: ClassVar[str | None] = None
+    keeps: ClassVar[str] = ""
 
     pattern: Callable[..., Any]
     replacement: Callable[..., Any]
@@ -144,7 +147,7 @@ class Compiled:
         self.kinds = kinds
         self.spellings = Spellings(tuple(rewrite.through))
         self.roots = self._roots()
-        self.plain = PlainPattern.of(self.outputs, self.spellings)
+        self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
 
     def _roots(self) -> dict[str, frozenset[str] | None]:
         roots: dict[str, frozenset[str] | None] = {}
