@@ -149,12 +149,17 @@ def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[
             param.optional
             or (lists < param.lists and param.optional_elements)
             or param.kind == "object"
+            or (param.kind == "tensor" and not param.lists)  # PyTorch's undefined tensor
         ):
             return
         raise _BadArgument(f"argument '{param.name}' is none", param.kind, "none")
     if kind is Ref:
         values = _VALUES.get(param.kind, _ANY) if not lists else _ANY
-        if param.optional or param.optional_elements:
+        if (
+            param.optional
+            or param.optional_elements
+            or (param.kind == "tensor" and not param.lists)
+        ):
             values |= {NoneType}
         kinds[item.index] = values | {ObjectType} if param.kind == "object" else values
         return

@@ -296,3 +296,17 @@ def test_unknown_level() -> None:
     made, _, _ = module()
     with pytest.raises(ValueError, match="unknown verification level 'all'"):
         verify(made, "all")  # type: ignore[arg-type]
+
+
+def test_none_stands_for_a_tensor_that_is_not_there() -> None:
+    """PyTorch takes None for any `Tensor`, as cuDNN's attention backward is given in a graph."""
+    q = "!fx.tensor<bf16[1, 2, 8, 16], cpu>"
+    verify(
+        parse_ir(f"""
+fx.graph @forward stage(joint) (%q : {q}, %sum : !fx.tensor<f32[1, 2, 8, 1], cpu>, %seed : !fx.tensor<i64[], cpu>) {{
+  %dq, %dk, %dv = aten._scaled_dot_product_cudnn_attention_backward.default %q, %q, %q, %q, %q, %sum, %seed, %seed, none, none, none, 8, 8, 0.0, false : {q}, {q}, {q}
+  fx.output (%dq, %dk, %dv)
+}}
+"""),
+        "structure",
+    )
