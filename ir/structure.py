@@ -155,11 +155,7 @@ def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[
         raise _BadArgument(f"argument '{param.name}' is none", param.kind, "none")
     if kind is Ref:
         values = _VALUES.get(param.kind, _ANY) if not lists else _ANY
-        if (
-            param.optional
-            or param.optional_elements
-            or (param.kind == "tensor" and not param.lists)
-        ):
+        if param.optional or param.optional_elements:
             values |= {NoneType}
         kinds[item.index] = values | {ObjectType} if param.kind == "object" else values
         return
