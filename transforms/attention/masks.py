@@ -32,6 +32,9 @@ _FAR_BELOW = -9000.0
 #: so near to each other, next to nothing of it.
 _LOST, _KEPT = 32.0, 2.0**-6
 
+#: Beside it single precision holds nothing of a score, and a kernel may scale it.
+_SWALLOWS = -(2.0**96)
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -215,6 +218,9 @@ class MaskBuilder:
         swallowed = self._scores_are_swallowed(rules, grad)
         if swallowed is None:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
+        fits = len(rules) == 1 and torch.finfo(dtype).min < _SWALLOWS
+        if swallowed and fits and not grad and not replaced:
+            return self._with_one_low_number(rules, batch, dtype)
         if replaced and len(rules) == 1:
             kept = self._tensor(rules, batch, torch.bool, booleans=True)
             active = self.make.any(kept)
@@ -227,6 +233,18 @@ class MaskBuilder:
         if not swallowed:
             return Masking(mask=mask)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
+
+    def _with_one_low_number(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype
+    ) -> Masking:
+        """One mask of zero or of a number that swallows scores, where no gradient is asked for.
+
+        The weights of a whole row of it are equal in a kernel as they are in eager, if the number
+        swallows scores in single precision and is no infinity when multiplied by the kernel.
+        """
+        total, make = self._tensor(rules, batch, dtype, booleans=False), self.make
+        low = make.full(_SWALLOWS, dtype, total)
+        return Masking(mask=make.where(make.above(total, _FAR_BELOW / 2), total, low))
 
     def _may_pad(self, rules: list[Rule]) -> bool:
         """Whether numbers of which nothing is known may mask rows as a whole.
