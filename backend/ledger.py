@@ -86,6 +86,8 @@ class ApplicationRecord:
 
 def _shown(item: Any) -> str:
     if isinstance(item, list):
+        if all(type(part) is int for part in item):
+            return str(item)
         return f"[{', '.join(_shown(part) for part in item)}]"
     return str(getattr(item, "type", item))
 
