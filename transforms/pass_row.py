@@ -7,7 +7,7 @@ from typing import Literal
 
 from xductor.transforms.typed_pass import Stage
 
-Kind = Literal["declared", "procedural", "bridged", "not yet"]
+Kind = Literal["declared", "procedural", "hook", "bridged", "not yet"]
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,9 @@ class PassRow:
     - ``inductor``: ``"file:name"`` in ``torch/_inductor/fx_passes`` (``../`` leads out of it);
       ``name`` may be dotted, and may end in ``[key]`` for an entry of a table.
     - ``kind``: ``declared`` (a rewrite given as pattern and replacement) and ``procedural`` are
-      ours; ``bridged`` runs Inductor's own; ``not yet`` is a name that Inductor has with an empty
-      body, and that we have not built either.
+      ours; ``hook`` is a place where the user's own passes run, typed ones on the typed graph and
+      callables on FX; ``bridged`` runs Inductor's own; ``not yet`` is a name that Inductor has with
+      an empty body, and that we have not built either.
     - ``flag``: the config options under which Inductor runs it; empty if it always does.
     - ``counter``: what ``counters["inductor"]`` counts it under, besides the matcher's two.
     - ``factory``: ``"module:Class"`` of our typed pass, or of the declared rewrite that is it;

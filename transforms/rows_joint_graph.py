@@ -54,6 +54,7 @@ STEP_ROWS = (
         "joint_custom_pre_pass",
         "The user's own passes, before ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_pre_pass",
+        kind="hook",
         flag="joint_custom_pre_pass",
     ),
     _row(
@@ -136,6 +137,7 @@ STEP_ROWS = (
         "joint_custom_post_pass",
         "The user's own passes, after ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_post_pass",
+        kind="hook",
         flag="joint_custom_post_pass",
     ),
     _row(

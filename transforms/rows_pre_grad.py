@@ -191,8 +191,9 @@ TORCH_LEVEL_ROWS = (
     ),
     _row(
         "pre_grad_custom_pass",
-        "The user's own passes.",
+        "The user's own passes: callables on FX, typed ones on the typed graph.",
         "../config.py:pre_grad_custom_pass",
+        kind="hook",
         flag="pre_grad_custom_pass",
     ),
     _row(

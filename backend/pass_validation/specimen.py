@@ -1,0 +1,83 @@
+"""A graph on which a pass is to fire, and what has to agree before and after it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.frontend import from_fx
+from xductor.transforms.numerics import EXACT, Numerics
+from xductor.transforms.typed_pass import TypedPass
+
+#: Runs both modules on generated inputs and returns on how many they agreed. Raises Violation.
+Comparison = Callable[[ModuleOp, ModuleOp, Numerics], int]
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """One graph.
+
+    - `title`: what it is, in a word or two, with dtype and sizes.
+    - `module`: the graph; a validation does not change it.
+    - `one`: the pass with the options that are tried.
+    - `numerics`: what the pass may change about the values of this graph.
+    - `given`: the graph that the pass is run on, where that cannot be run itself: the same ops in
+      an order without meaning.
+    - `provable`: whether the pair is worth a proof: one for each kind of graph, not each size.
+    """
+
+    title: str
+    module: ModuleOp
+    one: TypedPass
+    numerics: Numerics = EXACT
+    given: ModuleOp | None = None
+    provable: bool = False
+
+    def changed(self) -> ModuleOp | None:
+        """What the pass makes of the graph; None if it does not fire."""
+        module = (self.given or self.module).clone()
+        return module if self.one.rewrite(module) else None
+
+
+@dataclass(frozen=True)
+class Specimens:
+    """The graphs for one pass.
+
+    - `make`: yields them.
+    - `agree`: runs a pair.
+    - `what`: what agreed, if it is not simply the results, in words for the table.
+    - `unproved`: why no proof is tried, if none is.
+    """
+
+    make: Callable[[], Iterator[Specimen]]
+    agree: Comparison
+    what: str = ""
+    unproved: str = ""
+
+
+def traced(
+    function: Callable[..., Any], *inputs: torch.Tensor, dynamic: bool = False, stage: str = "joint"
+) -> ModuleOp | None:
+    """The graph that `make_fx` records; None where PyTorch refuses the inputs.
+
+    A graph before autograd keeps composite operators and is given inputs that ask for gradients as
+    they are.
+    """
+    before = stage == "pre_grad"
+    mode = "symbolic" if dynamic else "real" if before else "fake"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            gm = make_fx(function, tracing_mode=mode, pre_dispatch=before)(*inputs)
+        except (NotImplementedError, RuntimeError, TypeError):
+            return None
+    return from_fx(gm, stage, example_inputs=inputs) if before else from_fx(gm, stage)
+
+
+__all__ = ["Comparison", "Specimen", "Specimens", "traced"]
