@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
@@ -62,19 +63,28 @@ class Specimens:
 
 
 def traced(
-    function: Callable[..., Any], *inputs: torch.Tensor, dynamic: bool = False, stage: str = "joint"
+    function: Callable[..., Any],
+    *inputs: torch.Tensor,
+    dynamic: bool = False,
+    stage: str = "joint",
+    decompositions: Any = None,
 ) -> ModuleOp | None:
-    """The graph that `make_fx` records; None where PyTorch refuses the inputs.
+    """The graph that `make_fx` records, its results in one tuple; None where PyTorch refuses.
 
     A graph before autograd keeps composite operators and is given inputs that ask for gradients as
     they are.
     """
+
+    def flat(*given: Any) -> tuple[Any, ...]:
+        return tuple(tree_leaves(function(*given)))
+
     before = stage == "pre_grad"
     mode = "symbolic" if dynamic else "real" if before else "fake"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            gm = make_fx(function, tracing_mode=mode, pre_dispatch=before)(*inputs)
+            made = make_fx(flat, decompositions, tracing_mode=mode, pre_dispatch=before)
+            gm = made(*inputs)
         except (NotImplementedError, RuntimeError, TypeError):
             return None
     return from_fx(gm, stage, example_inputs=inputs) if before else from_fx(gm, stage)
