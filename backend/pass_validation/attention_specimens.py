@@ -10,9 +10,11 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
@@ -49,8 +51,20 @@ def close_results(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
 def _results(module: ModuleOp, like: ModuleOp, seed: int, *, wide: bool = False) -> list[Any]:
     """Results and gradients of a module on the inputs of another, in float64 if `wide`."""
     inputs = inputs_of(entry_graph(like), Trial(seed, {}, 0.0), tame=True)
-    ran = run_fragment(module, [_wide(one) for one in inputs] if wide else inputs, seed)
+    with _AllWide() if wide else nullcontext():
+        ran = run_fragment(module, [_wide(one) for one in inputs] if wide else inputs, seed)
     return [*ran.outputs, *ran.gradients]
+
+
+class _AllWide(TorchDispatchMode):
+    """Casts to floats, and floats that are made, are float64."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        named = dict(kwargs or {})
+        dtype = named.get("dtype")
+        if dtype is not None and dtype.is_floating_point:
+            named["dtype"] = torch.float64
+        return func(*args, **named)
 
 
 def _wide(item: Any) -> Any:
