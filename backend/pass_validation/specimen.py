@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch._dynamo
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
@@ -71,8 +72,7 @@ def traced(
 ) -> ModuleOp | None:
     """The graph that `make_fx` records, its results in one tuple; None where PyTorch refuses.
 
-    A graph before autograd keeps composite operators and is given inputs that ask for gradients as
-    they are.
+    A graph before autograd keeps composite operators, and knows which inputs ask for gradients.
     """
 
     def flat(*given: Any) -> tuple[Any, ...]:
@@ -87,7 +87,20 @@ def traced(
             gm = made(*inputs)
         except (NotImplementedError, RuntimeError, TypeError):
             return None
-    return from_fx(gm, stage, example_inputs=inputs) if before else from_fx(gm, stage)
+        return _as_dynamo_gives(gm, inputs) if before else from_fx(gm, stage)
+
+
+def _as_dynamo_gives(gm: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> ModuleOp:
+    """A graph before autograd, whose values know whether they ask for gradients."""
+    found: list[ModuleOp] = []
+
+    def backend(graph: torch.fx.GraphModule, given: Sequence[Any]) -> Callable[..., Any]:
+        found.append(from_fx(graph, "pre_grad", example_inputs=given))
+        return graph
+
+    torch._dynamo.reset()
+    torch.compile(gm, backend=backend, fullgraph=True, dynamic=False)(*inputs)
+    return found[0]
 
 
 __all__ = ["Comparison", "Specimen", "Specimens", "traced"]
