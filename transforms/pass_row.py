@@ -27,6 +27,7 @@ class PassRow:
       ``"module:NAME"`` of a tuple of rewrites.
     - ``covered_by``: the typed pass that does the job, in another stage or with others of its own;
       it stands for Inductor's entry, which does not run.
+    - ``parts``: whose validations and proofs count as the row's, where it has none by its name.
     - ``until``: the last release of torch that has the pass, if later ones lack it; ``since``: the
       first one, if the earliest supported one lacks it.
     """
@@ -41,6 +42,7 @@ class PassRow:
     options: str = ""
     factory: str = ""
     covered_by: str = ""
+    parts: tuple[str, ...] = ()
     since: tuple[int, int] | None = None
     until: tuple[int, int] | None = None
 

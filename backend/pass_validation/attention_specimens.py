@@ -1,7 +1,7 @@
 """Graphs for `fuse_attention`: the functions that Inductor's own patterns are traced from.
 
-Each is traced with dropout off, as Inductor's patterns for inference are: the kernel of a CPU has no
-dropout. Half of the graphs ask for gradients.
+Each is traced with dropout off, as Inductor's patterns for inference are: the kernel of a CPU has
+no dropout. Half of the graphs ask for gradients.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def close_results(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
     """Results and gradients within the tolerances of `torch.testing`, on finite inputs.
 
     Where scores are large, attention as it is spelled errs by more than those: then no further from
-    the same in float64 than twice what it is. Raises Violation where they are not.
+    the same in float64 than four times what it is. Raises Violation where they are not.
     """
     for seed in range(_TRIALS):
         expected, found = (_results(one, before, seed) for one in (before, after))
@@ -79,7 +79,7 @@ def _further(old: torch.Tensor, new: torch.Tensor, exact: torch.Tensor) -> str:
         return f"{old.dtype}{list(old.shape)} became {new.dtype}{list(new.shape)}"
     errors = [float((one.double() - exact).abs().max()) for one in (old, new)]
     slack = torch.finfo(old.dtype).eps * float(exact.abs().max())
-    if errors[1] <= 2 * errors[0] + slack:
+    if errors[1] <= 4 * errors[0] + slack:
         return ""
     return f"errs by {errors[1]:.2g}, as it was spelled by {errors[0]:.2g}"
 

@@ -36,14 +36,15 @@ PROGRAMS: Mapping[str, Function] = {
         x + torch.randint(0, 5, x.shape),
     ),
     "among others": lambda x: (
-        torch.rand_like(x) + torch.poisson(x.abs().to(torch.float32).nan_to_num(1, 1, 1).clamp(max=9)),
+        torch.rand_like(x)
+        + torch.poisson(x.abs().to(torch.float32).nan_to_num(1, 1, 1).clamp(max=9)),
         torch.randn_like(x) + torch.rand_like(x),
         torch.randperm(5),
         torch.randint(1, 4, (6,)) + torch.randint(4, 9, (6,)),
     ),
-    "one draw used twice": lambda x: [drawn + x, drawn * x]
-    if (drawn := torch.rand_like(x)) is not None
-    else [],
+    "one draw used twice": lambda x: (
+        [drawn + x, drawn * x] if (drawn := torch.rand_like(x)) is not None else []
+    ),
 }
 
 

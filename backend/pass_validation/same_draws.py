@@ -86,9 +86,7 @@ def _calls() -> dict[str, Callable[..., torch.Tensor]]:
     def offsets(mode: SameDraws, steps: Any, device: Any) -> torch.Tensor:
         return torch.tensor([[7, mode.number(int(step))] for step in steps])
 
-    def random(
-        mode: SameDraws, size: Any, seed: torch.Tensor, kind: str, **_: Any
-    ) -> torch.Tensor:
+    def random(mode: SameDraws, size: Any, seed: torch.Tensor, kind: str, **_: Any) -> torch.Tensor:
         return _drawn(int(seed.reshape(-1)[-1]), kind, size)
 
     def randint(

@@ -143,9 +143,7 @@ def _each(
         if module is not None:
             sizes = "symbolic" if dynamic else str(list(shape))
             provable = dtype in (torch.float32, torch.int64) and shape == (3, 4)
-            yield Specimen(
-                f"{what}, {dtype}, {sizes}", module, one, provable=provable, **options
-            )
+            yield Specimen(f"{what}, {dtype}, {sizes}", module, one, provable=provable, **options)
 
 
 __all__ = ["folding", "no_ops"]
