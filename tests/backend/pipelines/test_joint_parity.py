@@ -23,6 +23,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from tests.corpus.graph_comparison import compare_graphs
 from xductor.backend import ledger, seam, settings, stages
 from xductor.transforms import registry
+from xductor.transforms.rewriting.driver import watching
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -180,9 +181,10 @@ def _iota(count: int) -> Any:
 CUDA_CASES: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "fix_iota_device": (lambda x: aten.index(x, [_iota(4)]), ((8, 4),)),
     "bmm_to_mm": (lambda a, b: aten.bmm(a, b).relu(), ((1, 8, 8), (1, 8, 8))),
-    "pad_mm": (lambda a, b: aten.mm(a, b).relu(), ((6, 5), (5, 7))),
-    "pad_bmm": (lambda a, b: aten.bmm(a, b).relu(), ((3, 6, 5), (3, 5, 7))),
-    "pad_addmm": (lambda c, a, b: aten.addmm(c, a, b).relu(), ((7,), (6, 5), (5, 7))),
+    # Cutting a padded result to size is for real devices: here only what is added up is padded.
+    "pad_mm": (lambda a, b: aten.mm(a, b).relu(), ((8, 5), (5, 8))),
+    "pad_bmm": (lambda a, b: aten.bmm(a, b).relu(), ((3, 8, 5), (3, 5, 8))),
+    "pad_addmm": (lambda c, a, b: aten.addmm(c, a, b).relu(), ((8,), (8, 5), (5, 8))),
     "fuse_offset_creation_pass": (
         lambda x: x + torch.rand(3, 4, device="cuda:0") + torch.rand(4, device="cuda:0"),
         ((3, 4),),
@@ -202,6 +204,26 @@ def test_a_pass_for_cuda_fires_in_both(name: str) -> None:
         _fires_in_both(name, [_joint_on_cuda(function, sizes) for _ in range(3)])
 
 
+@pytest.mark.usefixtures("_as_with_a_gpu")
+@pytest.mark.parametrize(
+    ("name", "function", "sizes"),
+    [
+        ("pad_mm", lambda a, b: aten.mm(a, b).relu(), ((6, 5), (5, 7))),
+        ("pad_bmm", lambda a, b: aten.bmm(a, b).relu(), ((3, 6, 5), (3, 5, 7))),
+        ("pad_addmm", lambda c, a, b: aten.addmm(c, a, b).relu(), ((7,), (6, 5), (5, 7))),
+    ],
+)
+def test_padding_of_all_sizes(
+    name: str, function: Any, sizes: Sequence[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results are cut to size too: on the CPU, with both taking it for a GPU."""
+    monkeypatch.setattr(pad_mm, "check_device", lambda *_: True)
+    inputs = tuple([_ones(*size) for size in sizes])
+    with watching(any_device=True):
+        _, stock = _fires_in_both(name, [_joint(function, inputs) for _ in range(3)])
+    assert stock.graph.find_nodes(op="call_function", target=aten.slice.Tensor)
+
+
 _RELEASE = tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
@@ -215,20 +237,29 @@ def _joint_on_cuda(function: Callable[..., Any], sizes: Sequence[tuple[int, ...]
 
 
 def test_the_last_step_puts_what_a_hook_left_in_order() -> None:
-    """A hook leaves an op below the op that uses it; both pipelines move the user, and no other."""
+    """A hook leaves an op below the op that uses it; both pipelines move the user, and no other.
+
+    A graph out of order is put in order as it is lowered, so that the typed pass counts nothing.
+    """
+    left: list[list[str]] = []
 
     def hook(graph: torch.fx.Graph) -> None:
         (sine,) = graph.find_nodes(op="call_function", target=aten.sin.default)
         (cosine,) = graph.find_nodes(op="call_function", target=aten.cos.default)
         cosine.append(sine)
+        left.append([str(node.target) for node in graph.nodes])
 
     def function(x: Any) -> Any:
         return x.sin().cos().exp() + x.neg()
 
-    with inductor_config.patch(joint_custom_post_pass=hook):
-        ours = _ours(_joint(function, (_ones(3),)), "stable_topological_sort")
-        stock = _staged(_joint(function, (_ones(3),)), seam.stock_function("joint"))
-    orders = [[str(node.target) for node in gm.graph.nodes] for gm in (ours, stock)]
+    now = settings.current().replace(on_error="raise", verify="types", numerics="fast")
+    orders: list[list[str]] = []
+    with inductor_config.patch(joint_custom_post_pass=hook), settings.use(now):
+        for stage in (stages.joint_graph_passes, seam.stock_function("joint")):
+            gm = _staged(_joint(function, (_ones(3),)), stage)
+            orders.append([str(node.target) for node in gm.graph.nodes])
+    assert left[0] == left[1]
+    assert left[0][1:3] == ["aten.cos.default", "aten.sin.default"]
     assert orders[0] == orders[1]
     assert orders[0][1:3] == ["aten.sin.default", "aten.cos.default"]
 
