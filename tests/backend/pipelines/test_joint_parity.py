@@ -123,8 +123,17 @@ def _fires_in_both(name: str, graphs: Sequence[Any]) -> tuple[Any, Any]:
     stock = _staged(stock, seam.stock_function("joint"))
     assert not compare_graphs(stock, before).equal, "stock has work here too"
     compared = compare_graphs(ours, stock)
-    assert compared.equal, str(compared)
+    only = [{line.split(" = ")[1] for line in side} for side in (compared.ours, compared.theirs)]
+    assert only == [set(), set()] or only == SPELLED_OTHERWISE.get(name), str(compared)
     return ours, stock
+
+
+#: What only ours calls and what only Inductor calls, for the same values: Inductor names the dim of
+#: a batch among those that it pads, by nothing, and pads what is added by a cat with zeros.
+SPELLED_OTHERWISE = {
+    "pad_bmm": [{"aten.constant_pad_nd.default"}, {"aten.constant_pad_nd.default"}],
+    "pad_addmm": [{"aten.constant_pad_nd.default"}, {"aten.full.default"}],
+}
 
 
 def _ours(gm: Any, name: str) -> Any:
@@ -220,7 +229,9 @@ def test_padding_of_all_sizes(
     monkeypatch.setattr(pad_mm, "check_device", lambda *_: True)
     inputs = tuple([_ones(*size) for size in sizes])
     with watching(any_device=True):
-        _, stock = _fires_in_both(name, [_joint(function, inputs) for _ in range(3)])
+        ours, stock = _fires_in_both(name, [_joint(function, inputs) for _ in range(3)])
+    given = [torch.randn(*size) for size in sizes]
+    assert torch.equal(ours(*given), stock(*given))
     assert stock.graph.find_nodes(op="call_function", target=aten.slice.Tensor)
 
 
