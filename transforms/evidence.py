@@ -26,6 +26,8 @@ def proof_of(row: PassRow, rewrites: Iterable[str]) -> str:
 
     Empty for a pass without proofs or records.
     """
+    if row.kind == "hook":
+        return _NOT_OURS["hook"]
     known = _entries("proofs.json")
     names = list(rewrites) or [name for name in known if name.startswith(f"{row.name}:")]
     if not names:
@@ -67,7 +69,7 @@ def _proofs_of_graphs(records: list[dict[str, Any]]) -> str:
         total = sum(counts.values())
         whole = [(status, count) for status, count in counts.items() if status != "by values"]
         texts = [f"{count} {status}" for status, count in sorted(whole)]
-        return f"of {total} kinds of graphs {', '.join(texts) or 'none proved'}"
+        return f"of {total} graphs {', '.join(texts) or 'none proved'}"
     reasons = dict.fromkeys(one["unproved"] for one in records if one.get("unproved"))
     return "; ".join(f"none: {reason}" for reason in reasons)
 
