@@ -32,14 +32,16 @@ OURS = Path(registry.__file__).with_name("validations.json")
 _ROOMS = ("xductor.transforms.", "xductor.backend.pass_validation.")
 
 
-def read(path: Path = OURS) -> dict[str, dict[str, Any]]:
-    """The records of a file; none if it is absent."""
+def read(path: Path | None = None) -> dict[str, dict[str, Any]]:
+    """The records of a file, ours if none is given; none if it is absent."""
+    path = path or OURS
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def write(entries: Mapping[str, Mapping[str, Any]], path: Path = OURS) -> None:
+def write(entries: Mapping[str, Mapping[str, Any]], path: Path | None = None) -> None:
     """Write a file of records, in order, so that a change shows as what it is."""
-    path.write_text(json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True) + "\n")
+    text = json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True)
+    (path or OURS).write_text(f"{text}\n")
 
 
 def names() -> Iterator[str]:

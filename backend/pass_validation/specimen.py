@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import torch
@@ -63,6 +66,24 @@ class Specimens:
     unproved: str = ""
 
 
+_every: ContextVar[tuple[int, Iterator[int]]] = ContextVar("xductor_sampled_specimens")
+
+
+@contextmanager
+def sampling(every: int) -> Iterator[None]:
+    """Inside the block, of so many graphs that are asked for one is traced."""
+    token = _every.set((every, count()))
+    try:
+        yield
+    finally:
+        _every.reset(token)
+
+
+def _is_wanted() -> bool:
+    every, numbers = _every.get((1, count()))
+    return next(numbers) % every == 0
+
+
 def traced(
     function: Callable[..., Any],
     *inputs: torch.Tensor,
@@ -70,10 +91,14 @@ def traced(
     stage: str = "joint",
     decompositions: Any = None,
 ) -> ModuleOp | None:
-    """The graph that `make_fx` records, its results in one tuple; None where PyTorch refuses.
+    """The graph that `make_fx` records, its results in one tuple.
+
+    None where PyTorch refuses the inputs, and for what a sample leaves out.
 
     A graph before autograd keeps composite operators, and knows which inputs ask for gradients.
     """
+    if not _is_wanted():
+        return None
 
     def flat(*given: Any) -> tuple[Any, ...]:
         return tuple(tree_leaves(function(*given)))
@@ -103,4 +128,4 @@ def _as_dynamo_gives(gm: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -
     return found[0]
 
 
-__all__ = ["Comparison", "Specimen", "Specimens", "traced"]
+__all__ = ["Comparison", "Specimen", "Specimens", "sampling", "traced"]

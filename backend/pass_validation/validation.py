@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xductor.backend.pass_validation.specimen import Specimen, Specimens
+from xdsl.utils.exceptions import VerifyException
+
+from xductor.backend.pass_validation.specimen import Specimen, Specimens, sampling
 from xductor.ir.text import print_ir
 from xductor.ir.verifier import verify
 from xductor.transforms.rewriting.contracts import Violation
@@ -67,13 +68,13 @@ def validate_pass(
 ) -> PassValidation:
     """Run a pass on its graphs, and each graph before and after it.
 
-    - `every`: of so many graphs one is looked at.
+    - `every`: of so many graphs one is made and looked at.
     - `prove`: whether to prove pairs as well; needs z3.
     - `seconds`: for each proof.
     """
     result = PassValidation(name, specimens.what)
-    for number, specimen in enumerate(specimens.make()):
-        if number % every == 0:
+    with sampling(every):
+        for specimen in specimens.make():
             _try(specimen, specimens, result, prove and not specimens.unproved, seconds)
     return result
 
@@ -85,10 +86,10 @@ def _try(
     if changed is None:
         result.idle += 1
         return
-    verify(changed, "types")
     try:
+        verify(changed, "types")
         runs = specimens.agree(specimen.module, changed, specimen.numerics)
-    except Violation as error:
+    except (VerifyException, Violation) as error:
         text = print_ir(specimen.module)
         result.violations.append(f"{specimen.title}: {error}\nin:\n{text}")
         return
@@ -120,9 +121,4 @@ def _prove(specimen: Specimen, changed: object, result: PassValidation, seconds:
         result.reasons[proof.reason.splitlines()[0] if proof.reason else proof.status] += 1
 
 
-def titles(specimens: Specimens) -> Iterator[str]:
-    """What the graphs are called."""
-    return (one.title for one in specimens.make())
-
-
-__all__ = ["PassValidation", "titles", "validate_pass"]
+__all__ = ["PassValidation", "validate_pass"]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, ClassVar
 
 import pytest
-import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import main as command
 from xductor.backend.pass_validation import records
-from xductor.backend.pass_validation.device_specimens import ranges, same_but_for_the_device
 from xductor.backend.pass_validation.passes import SPECIMENS
-from xductor.backend.pass_validation.random_specimens import seeds
 from xductor.backend.pass_validation.specimen import Specimen, Specimens
 from xductor.backend.pass_validation.validation import validate_pass
 from xductor.ir.arguments import ArgsAttr
@@ -25,7 +23,7 @@ from xductor.transforms.numerics import EXACT
 from xductor.transforms.typed_pass import Stage, TypedPass
 
 ENTRIES = records.read()
-_SAMPLE = 12
+_SAMPLE = 8
 _ATTENTION = [name for name in SPECIMENS if name.startswith("_sfdp")]
 _OTHERS = [name for name in SPECIMENS if name not in _ATTENTION]
 
@@ -51,10 +49,15 @@ def test_every_record_tells_something() -> None:
 
 @pytest.mark.parametrize("name", [*_OTHERS, "_sfdp_pattern_1", "_sfdp_pattern_18"])
 def test_a_sample_agrees_again(name: str) -> None:
-    every = max(1, ENTRIES[name]["graphs"] // _SAMPLE)
+    # Graphs of one form follow each other: a prime does not keep to one dtype or size.
+    every = next(p for p in (83, 61, 43, 31, 19, 11, 7, 5, 3, 2, 1) if p * _SAMPLE <= _graphs(name))
     result = validate_pass(name, SPECIMENS[name], every=every)
     assert result.ok, result
-    assert result.graphs * every >= ENTRIES[name]["graphs"] * 0.5
+
+
+def _graphs(name: str) -> int:
+    entry = ENTRIES[name]
+    return max(entry["graphs"] + entry["idle"], _SAMPLE)
 
 
 def test_every_row_of_the_joint_stage_shows_what_is_known() -> None:
@@ -67,14 +70,11 @@ def test_every_row_of_the_joint_stage_shows_what_is_known() -> None:
 # Passes that are wrong.
 
 
-def _of(name: str, change: Callable[[Specimen], Specimen], most: int = 40) -> Any:
+def _of(name: str, change: Callable[[Specimen], Specimen], most: int = 6) -> Any:
     """The validation of the first graphs of a pass, each changed somehow."""
 
     def make() -> Any:
-        for number, one in enumerate(SPECIMENS[name].make()):
-            if number == most:
-                return
-            yield change(one)
+        yield from map(change, islice(SPECIMENS[name].make(), most))
 
     return validate_pass(name, replace(SPECIMENS[name], make=make))
 
@@ -100,20 +100,20 @@ class _Wrong(TypedPass):
     stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
     inductor: ClassVar[str] = ""
 
-    right: TypedPass = RemoveNoOps()
+    right: TypedPass | None = None
     op: str = ""
     argument: str = ""
     value: Any = None
 
     def rewrite(self, module: ModuleOp) -> int:
-        if not self.right.rewrite(module):
+        if self.right is None or not self.right.rewrite(module):
             return 0
         calls: list[Any] = [op for op in entry_graph(module).block.ops if op.name == self.op]
         if not calls:
             return 0
         data = list(calls[-1].args.data)
         data[calls[-1].table.index[self.argument]] = self.value
-        calls[-1].attributes["args"] = ArgsAttr(tuple(data))
+        calls[-1].properties["args"] = ArgsAttr(tuple(data))
         return 1
 
 
@@ -167,18 +167,14 @@ def test_an_attention_of_another_scale_is_found() -> None:
     assert result.status == "violated", result
 
 
-def test_the_graphs_for_cuda_are_there() -> None:
-    assert all(same_but_for_the_device(one.module, one.module, EXACT) for one in [next(ranges())])
-    assert next(seeds()).changed() is not None
-
-
-@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="as the records were made")
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Any) -> None:
     file = tmp_path / "validations.json"
-    monkeypatch.setattr(records.write, "__defaults__", (file,))
+    file.write_text(records.OURS.read_text())
+    monkeypatch.setattr(records, "OURS", file)
     assert command.main(["validate", "fuse_offset_creation_pass", "--write"]) == 0
     shown = capsys.readouterr().out
     assert "fuse_offset_creation_pass: validated, 60 graphs" in shown
     assert "given the same draws" in shown
-    (found,) = [records.read(file)["fuse_offset_creation_pass"]]
-    assert found == ENTRIES["fuse_offset_creation_pass"]
+    assert records.read(file).keys() == ENTRIES.keys()
+    found, kept = (one["fuse_offset_creation_pass"] for one in (records.read(file), ENTRIES))
+    assert found | {"torch": kept["torch"]} == kept
