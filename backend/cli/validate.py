@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import CommandError, Subparsers
@@ -52,14 +52,11 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what each came to; 1 if one is violated or vacuous."""
     failed = 0
-    kept: dict[str, dict[str, Any]] = {}
     for identity, result in _results(options):
         print(result, flush=True)
         failed += not result.ok
         if options.write:
-            kept[identity] = _record(identity, result)
-    if options.write:
-        _write(kept, whole=options.all and not options.names)
+            _write(identity, result)
     return int(failed > 0)
 
 
@@ -93,21 +90,17 @@ def _passes(names: list[str], *, everything: bool) -> Iterator[str]:
         )
 
 
-def _record(identity: str, result: ValidationResult | PassValidation) -> dict[str, Any]:
+def _write(identity: str, result: ValidationResult | PassValidation) -> None:
+    """Keep a record, and none of what is no pass of ours any more."""
     from xductor.backend.pass_validation import records
 
     if isinstance(result, ValidationResult):
-        return records.record_of_rewrite(identity, result)
-    return records.record_of_pass(result)
-
-
-def _write(kept: dict[str, dict[str, Any]], *, whole: bool) -> None:
-    from xductor.backend.pass_validation import records
-
+        record = records.record_of_rewrite(identity, result)
+    else:
+        record = records.record_of_pass(result)
     known = set(records.names())
-    before = {} if whole else records.read()
-    entries = {name: one for name, one in {**before, **kept}.items() if name in known}
-    records.write(entries)
+    entries = {**records.read(), identity: record}
+    records.write({name: one for name, one in entries.items() if name in known})
 
 
 def noop_results(instances: int, seed: int = 0) -> Iterator[ValidationResult]:

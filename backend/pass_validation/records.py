@@ -88,8 +88,8 @@ def _about(name: str) -> dict[str, Any]:
 def code_of(name: str) -> str:
     """A hash of the code that a record is about.
 
-    Of a rewrite or a rule it is that of its certificate; of a procedural pass that of its module, of
-    the modules of passes which that imports, and of the graphs that it is run on.
+    Of a rewrite or a rule it is that of its certificate; of a procedural pass that of its module,
+    of the modules of passes which that imports, and of the graphs that it is run on.
     """
     if name in SPECIMENS:
         specimens = SPECIMENS[name]
