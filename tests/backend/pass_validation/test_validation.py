@@ -82,7 +82,7 @@ def _of(name: str, change: Callable[[Specimen], Specimen], most: int = 6) -> Any
 
 
 def test_a_sign_of_zero_that_is_lost_is_found() -> None:
-    module = traced(lambda x: (x.neg() + torch.zeros_like(x)) * 2, torch.ones(3))
+    module = traced(lambda x: (x.neg() + torch.zeros_like(x)) * 2, torch.ones(3, 4))
     assert module is not None
     one = Specimen("x + 0", module, RemoveNoOps("fast"))
     assert one.numerics == EXACT
