@@ -47,6 +47,7 @@ def test_every_record_tells_something() -> None:
         assert entry["runs"] >= entry["graphs"], name
         if name in SPECIMENS:
             assert bool(entry["proofs"]) != bool(entry["unproved"]), name
+            assert entry["unproved"] == SPECIMENS[name].unproved, name
 
 
 @pytest.mark.parametrize("name", [*_OTHERS, "_sfdp_pattern_1", "_sfdp_pattern_18"])
