@@ -21,8 +21,9 @@ _NOOPS = "remove_noop_ops"
 
 _DESCRIPTION = f"""\
 Generate graphs that a rewrite's pattern matches, apply the rewrite, and run both sides on inputs
-with special values. Without names: all declared rewrites of our passes, and each case of the
-no-op registry ({_NOOPS}). A rewrite of yours is named as path/to/file.py:Class.
+with special values. Without names: all declared rewrites of our passes, and each rule of the
+no-op registry ({_NOOPS}, or {_NOOPS}:aten.slice.Tensor for one). A rewrite of yours is
+named as path/to/file.py:Class.
 Procedural passes are run on graphs that were made for them: remove_no_ops or _sfdp_pattern_5 by
 name, all of them with --all.
 The status is 1 if one is wrong, or if nothing could be validated of it.
@@ -69,9 +70,10 @@ def _results(
     for one in _rewrites(rewrites) if rewrites or not names else []:
         found = validate(one, instances=options.instances, seed=options.seed)
         yield one.qualified_name(), found
-    if not names or _NOOPS in names:
-        for op, found in zip(NOOP_RULES, noop_results(options.instances, options.seed)):  # noqa: B905
-            yield f"{_NOOPS}:{op}", found
+    for op in _rules(names):
+        one = registry.typed_class(_NOOPS)()
+        found = validate_calls(op, one, instances=options.instances, seed=options.seed)
+        yield f"{_NOOPS}:{op}", found
     if passes:
         from xductor.backend.pass_validation.passes import SPECIMENS
         from xductor.backend.pass_validation.validation import validate_pass
@@ -103,11 +105,11 @@ def _write(identity: str, result: ValidationResult | PassValidation) -> None:
     records.write({name: one for name, one in entries.items() if name in known})
 
 
-def noop_results(instances: int, seed: int = 0) -> Iterator[ValidationResult]:
-    """Each case of the no-op registry, through the pass that has it."""
-    one = registry.typed_class(_NOOPS)()
-    for name in NOOP_RULES:
-        yield validate_calls(name, one, instances=instances, seed=seed)
+def _rules(names: list[str]) -> Iterator[str]:
+    """The no-op rules that are named, by their operators; all, if there are no names."""
+    for op in NOOP_RULES:
+        if not names or _NOOPS in names or f"{_NOOPS}:{op}" in names:
+            yield op
 
 
 def _rewrites(names: list[str]) -> list[type[Rewrite]]:
@@ -116,7 +118,7 @@ def _rewrites(names: list[str]) -> list[type[Rewrite]]:
         return list(ours)
     found: list[type[Rewrite]] = []
     for name in names:
-        if name == _NOOPS:
+        if name == _NOOPS or name.removeprefix(f"{_NOOPS}:") in NOOP_RULES:
             continue
         same = [one for one in ours if one.name == name]
         try:
