@@ -18,6 +18,7 @@ from tests.transforms.attention.spelling import (
     Spelling,
     attend,
     bhsd,
+    bias,
     constant,
     with_more,
 )
@@ -117,6 +118,13 @@ def _zeroed(q: Tensor, k: Tensor, v: Tensor, m: Tensor, training: bool) -> Tenso
     return torch.softmax(scores, -1).masked_fill(m, 0.0) @ v
 
 
+def _half_and_wide(
+    q: Tensor, k: Tensor, v: Tensor, kept: Tensor, m: Tensor, training: bool
+) -> Tensor:
+    scores = torch.where(kept, q @ k.mT * 0.25, torch.finfo(torch.float16).min)
+    return torch.softmax(scores + m, -1).to(v.dtype) @ v
+
+
 def _empty_rows(*shape: int) -> Tensor:
     kept = torch.rand(*shape) > 0.3
     kept[..., 2, :] = False
@@ -159,6 +167,13 @@ SOFTMAX = (
         attend(lambda q, k, m: (q @ k.mT * 0.25).masked_fill(~m, -1e9) + m.float()),
         with_more(lambda: _empty_rows(B, 1, S, S)),
         training=NO_GRADIENT_OF_ROW,
+    ),
+    Spelling(
+        "a row masked as a whole in half, and a bias in float32",
+        _half_and_wide,
+        lambda: (*bhsd(torch.float16), _empty_rows(B, 1, S, S), bias(1, 1, S, S)),
+        training=NO_GRADIENT_OF_ROW,
+        error=_HALF_ERROR,
     ),
     Spelling(
         "dropout of zero, and in evaluation",
