@@ -66,10 +66,10 @@ def _proofs_of_graphs(records: list[dict[str, Any]]) -> str:
     for one in records:
         counts.update(one.get("proofs", {}))
     if counts:
-        total = sum(counts.values())
-        whole = [(status, count) for status, count in counts.items() if status != "by values"]
-        texts = [f"{count} {status}" for status, count in sorted(whole)]
-        return f"of {total} graphs {', '.join(texts) or 'none proved'}"
+        total, whole = sum(counts.values()), counts.pop("proved", 0)
+        counts.pop("by values", None)
+        others = [f"{count} {status}" for status, count in sorted(counts.items())]
+        return ", ".join([f"{whole} of {total} graphs proved", *others])
     reasons = dict.fromkeys(one["unproved"] for one in records if one.get("unproved"))
     return "; ".join(f"none: {reason}" for reason in reasons)
 
