@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xductor.transforms import rows_collectives, rows_joint_graph, rows_post_grad, rows_pre_grad
+from xductor.transforms import (
+    evidence,
+    rows_collectives,
+    rows_joint_graph,
+    rows_post_grad,
+    rows_pre_grad,
+)
 from xductor.transforms.pass_row import PassRow
 
 if TYPE_CHECKING:
@@ -25,7 +28,17 @@ ROWS: tuple[PassRow, ...] = (
     *rows_collectives.ROWS,
 )
 
-_COLUMNS = ("stage", "pass", "kind", "proof", "flag", "counter", "Inductor", "what it does")
+_COLUMNS = (
+    "stage",
+    "pass",
+    "kind",
+    "validated",
+    "proof",
+    "flag",
+    "counter",
+    "Inductor",
+    "what it does",
+)
 
 
 def rows(stage: Stage | None = None) -> tuple[PassRow, ...]:
@@ -124,40 +137,43 @@ def _loader(name: str) -> Callable[[], type[TypedPass]]:
 
 
 def proof_of(one: PassRow) -> str:
-    """What is proved of a pass by its certificates: of its rewrites, or of its rules.
-
-    Empty for a pass that has none, such as a procedural one.
-    """
-    known = _certificates()
-    if one.kind == "declared":
-        names = [rewrite.qualified_name() for rewrite in _classes(_found(one.factory))]
-    else:
-        names = [name for name in known if name.startswith(f"{one.name}:")]
-    counts = Counter(known.get(name, "not proved") for name in names)
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    """What is proved of a pass, in a few words; empty if nothing is known."""
+    return evidence.proof_of(one, _rewrite_names(one))
 
 
-@cache
-def _certificates() -> dict[str, str]:
-    """The status of each certificate, by what it is about."""
-    path = Path(__file__).with_name("proofs.json")
-    entries = json.loads(path.read_text()) if path.exists() else {}
-    return {name: entry["status"] for name, entry in entries.items()}
+def validation_of(one: PassRow) -> str:
+    """On how much a pass was validated, in a few words; empty if nothing is known."""
+    return evidence.validation_of(one, _rewrite_names(one))
+
+
+def _rewrite_names(one: PassRow) -> list[str]:
+    """The qualified names of the declared rewrites that a row is."""
+    if one.kind != "declared":
+        return []
+    return [rewrite.qualified_name() for rewrite in _classes(_found(one.factory))]
 
 
 def table(markdown: bool = False, stage: Stage | None = None) -> str:
     """The registry as text: aligned columns, or a Markdown table."""
     cells = [
-        (r.stage, r.name, r.kind, proof_of(r), r.flag, r.counter, r.inductor, r.summary)
+        (
+            r.stage,
+            r.name,
+            r.kind,
+            validation_of(r),
+            proof_of(r),
+            r.flag,
+            r.counter,
+            r.inductor,
+            r.summary,
+        )
         for r in rows(stage)
     ]
     return _markdown(cells) if markdown else _aligned(cells)
 
 
 def _markdown(cells: Iterable[tuple[str, ...]]) -> str:
-    code = {1, 4, 5, 6}
+    code = {1, 5, 6, 7}
     lines = [_COLUMNS, tuple("---" for _ in _COLUMNS)]
     lines += [
         tuple(f"`{text}`" if text and i in code else text for i, text in enumerate(line))

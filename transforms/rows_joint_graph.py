@@ -18,6 +18,7 @@ def _row(
     options: str = "",
     factory: str = "",
     covered_by: str = "",
+    parts: tuple[str, ...] = (),
     since: tuple[int, int] | None = None,
 ) -> PassRow:
     return PassRow(
@@ -31,6 +32,7 @@ def _row(
         options=options,
         factory=factory and f"xductor.transforms.{factory}",
         covered_by=covered_by,
+        parts=parts,
         since=since,
     )
 
@@ -42,6 +44,7 @@ STEP_ROWS = (
         kind="procedural",
         flag="",
         covered_by="canonicalize_quant_mapping",
+        parts=("canonicalize_quant_mapping",),
     ),
     _row(
         "canonicalize_quant_mapping",
@@ -54,6 +57,7 @@ STEP_ROWS = (
         "joint_custom_pre_pass",
         "The user's own passes, before ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_pre_pass",
+        kind="hook",
         flag="joint_custom_pre_pass",
     ),
     _row(
@@ -98,6 +102,12 @@ STEP_ROWS = (
         kind="procedural",
         flag="not fallback_random",
         covered_by="replace_random",
+        parts=(
+            "replace_random",
+            "replace_randint",
+            "fuse_seed_creation_pass",
+            "fuse_offset_creation_pass",
+        ),
     ),
     _row(
         "replace_random",
@@ -136,6 +146,7 @@ STEP_ROWS = (
         "joint_custom_post_pass",
         "The user's own passes, after ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_post_pass",
+        kind="hook",
         flag="joint_custom_post_pass",
     ),
     _row(

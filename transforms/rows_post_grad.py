@@ -64,8 +64,9 @@ STEP_ROWS = (
     ),
     _row(
         "post_grad_custom_pre_pass",
-        "The user's own passes, before ours.",
+        "The user's own passes, before ours: callables on FX, typed ones on the typed graph.",
         "../config.py:post_grad_custom_pre_pass",
+        kind="hook",
         flag="post_grad_custom_pre_pass",
     ),
     _row(
@@ -128,8 +129,9 @@ STEP_ROWS = (
     ),
     _row(
         "post_grad_custom_post_pass",
-        "The user's own passes, after ours.",
+        "The user's own passes, after ours: callables on FX, typed ones on the typed graph.",
         "../config.py:post_grad_custom_post_pass",
+        kind="hook",
         flag="post_grad_custom_post_pass",
     ),
     _row(

@@ -18,6 +18,7 @@ def _row(
     counter: str = "",
     options: str = "",
     factory: str = "",
+    parts: tuple[str, ...] = (),
 ) -> PassRow:
     return PassRow(
         name,
@@ -29,6 +30,7 @@ def _row(
         counter=counter,
         options=options,
         factory=f"xductor.transforms.{factory}" if factory else "",
+        parts=parts,
     )
 
 
@@ -188,11 +190,13 @@ TORCH_LEVEL_ROWS = (
         kind="procedural",
         counter="fuse_attention",
         factory="pre_grad.fuse_attention:FuseAttention",
+        parts=tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
     ),
     _row(
         "pre_grad_custom_pass",
-        "The user's own passes.",
+        "The user's own passes: callables on FX, typed ones on the typed graph.",
         "../config.py:pre_grad_custom_pass",
+        kind="hook",
         flag="pre_grad_custom_pass",
     ),
     _row(

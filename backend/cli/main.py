@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "run": "run a graph of a file on generated or given inputs",
     "diff": "compare the graphs of two files by structure",
     "tv": "compare two files by running them on many generated inputs",
-    "validate": "run rewrites on generated instances of their patterns",
+    "validate": "run rewrites and passes on generated graphs",
     "prove": "prove rewrites for all sizes and bits, or refute them by an example",
     "passes": "the passes of the three stages, in order",
     "reduce": "shrink a failing file of IR to a few ops",

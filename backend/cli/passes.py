@@ -26,9 +26,13 @@ What Inductor runs in each of the three stages, in its order, and how this proje
   `xductor-opt -p`.
 - **bridged** passes are Inductor's own, run between ours. What comes out is a graph like any other,
   and is checked when the next typed pass lowers it.
+- **hook** is an option of Inductor's under which the user's own passes run: typed passes and
+  rewrites on the typed graph, callables on the FX graph, lists of either.
 - **not yet** is a name that Inductor has with an empty body.
 
-*proof* is what the [prover](proofs.md) says of a pass's rewrites or rules, *flag* the option of
+*validated* says on how many inputs a graph and what the pass made of it gave the same results, and
+of how many graphs ([how](proofs.md#validation)). *proof* is what the [prover](proofs.md) says of a
+pass's rewrites or rules, or of graphs that it was validated on. *flag* is the option of
 `torch._inductor.config` that switches the pass, *counter* what
 `torch._dynamo.utils.counters["inductor"]` counts it under.
 """

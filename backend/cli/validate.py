@@ -1,9 +1,10 @@
-"""``xductor validate``: run declared rewrites, and the no-op rules, on generated instances."""
+"""``xductor validate``: run rewrites, no-op rules and passes on generated graphs."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import CommandError, Subparsers
@@ -13,12 +14,18 @@ from xductor.transforms.rewriting.call_validation import validate_calls
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rewriting.validation import ValidationResult, validate
 
+if TYPE_CHECKING:
+    from xductor.backend.pass_validation.validation import PassValidation
+
 _NOOPS = "remove_noop_ops"
 
 _DESCRIPTION = f"""\
 Generate graphs that a rewrite's pattern matches, apply the rewrite, and run both sides on inputs
-with special values. Without names: all declared rewrites of our passes, and each case of the
-no-op registry ({_NOOPS}). A rewrite of yours is named as path/to/file.py:Class.
+with special values. Without names: all declared rewrites of our passes, and each rule of the
+no-op registry ({_NOOPS}, or {_NOOPS}:aten.slice.Tensor for one). A rewrite of yours is
+named as path/to/file.py:Class.
+Procedural passes are run on graphs that were made for them: remove_no_ops or _sfdp_pattern_5 by
+name, all of them with --all.
 The status is 1 if one is wrong, or if nothing could be validated of it.
 """
 
@@ -34,29 +41,75 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         "--instances", type=int, default=40, help="graphs for each (default: %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=0, help="which graphs (default: %(default)s)")
+    parser.add_argument("--all", action="store_true", help="procedural passes too")
+    parser.add_argument(
+        "--prove", action="store_true", help="prove graphs of procedural passes; needs z3"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="keep the results as this project's records"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what each came to; 1 if one is violated or vacuous."""
     failed = 0
-    for result in _results(options.names, options.instances, options.seed):
+    for identity, result in _results(options):
         print(result, flush=True)
         failed += not result.ok
+        if options.write:
+            _write(identity, result)
     return int(failed > 0)
 
 
-def _results(names: list[str], instances: int, seed: int) -> Iterator[ValidationResult]:
-    for one in _rewrites(names):
-        yield validate(one, instances=instances, seed=seed)
-    if not names or _NOOPS in names:
-        yield from noop_results(instances, seed)
+def _results(
+    options: argparse.Namespace,
+) -> Iterator[tuple[str, ValidationResult | PassValidation]]:
+    names: list[str] = options.names
+    passes = list(_passes(names, everything=options.all))
+    rewrites = [name for name in names if name not in passes]
+    for one in _rewrites(rewrites) if rewrites or not names else []:
+        found = validate(one, instances=options.instances, seed=options.seed)
+        yield one.qualified_name(), found
+    for op in _rules(names):
+        one = registry.typed_class(_NOOPS)()
+        found = validate_calls(op, one, instances=options.instances, seed=options.seed)
+        yield f"{_NOOPS}:{op}", found
+    if passes:
+        from xductor.backend.pass_validation.passes import SPECIMENS
+        from xductor.backend.pass_validation.validation import validate_pass
+
+        for name in passes:
+            yield name, validate_pass(name, SPECIMENS[name], prove=options.prove)
 
 
-def noop_results(instances: int, seed: int = 0) -> Iterator[ValidationResult]:
-    """Each case of the no-op registry, through the pass that has it."""
-    one = registry.typed_class(_NOOPS)()
-    for name in NOOP_RULES:
-        yield validate_calls(name, one, instances=instances, seed=seed)
+def _passes(names: list[str], *, everything: bool) -> Iterator[str]:
+    """The procedural passes among some names, or all."""
+    if names or everything:
+        from xductor.backend.pass_validation.passes import SPECIMENS
+
+        yield from (
+            SPECIMENS if everything and not names else (one for one in names if one in SPECIMENS)
+        )
+
+
+def _write(identity: str, result: ValidationResult | PassValidation) -> None:
+    """Keep a record, and none of what is no pass of ours any more."""
+    from xductor.backend.pass_validation import records
+
+    if isinstance(result, ValidationResult):
+        record = records.record_of_rewrite(identity, result)
+    else:
+        record = records.record_of_pass(result)
+    known = set(records.names())
+    entries = {**records.read(), identity: record}
+    records.write({name: one for name, one in entries.items() if name in known})
+
+
+def _rules(names: list[str]) -> Iterator[str]:
+    """The no-op rules that are named, by their operators; all, if there are no names."""
+    for op in NOOP_RULES:
+        if not names or _NOOPS in names or f"{_NOOPS}:{op}" in names:
+            yield op
 
 
 def _rewrites(names: list[str]) -> list[type[Rewrite]]:
@@ -65,7 +118,7 @@ def _rewrites(names: list[str]) -> list[type[Rewrite]]:
         return list(ours)
     found: list[type[Rewrite]] = []
     for name in names:
-        if name == _NOOPS:
+        if name == _NOOPS or name.removeprefix(f"{_NOOPS}:") in NOOP_RULES:
             continue
         same = [one for one in ours if one.name == name]
         try:

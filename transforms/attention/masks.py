@@ -226,10 +226,13 @@ class MaskBuilder:
             active = self.make.any(kept)
             mask = self.make.logical_or(kept, self.make.logical_not(active))
         else:
-            total = self._tensor(rules, batch, dtype, booleans=False)
+            wide = self._widest(rules, dtype)
+            total = self._tensor(rules, batch, wide, booleans=False)
             top = self.make.amax(total)
             active = self.make.above(top, _FAR_BELOW / 2)
             mask = self.make.where(active, total, self.make.sub(total, top))
+            if wide is not dtype:  # only what is left of it is exact in a narrower dtype
+                mask = self.make.cast(self.make.clamp_below(mask, torch.finfo(dtype).min), dtype)
         if not swallowed:
             return Masking(mask=mask)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
@@ -269,16 +272,20 @@ class MaskBuilder:
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
     ) -> Masking:
         """As `_without_whole_rows`, where only the run knows which numbers there are."""
-        make, wide = self.make, dtype
-        for rule in rules:
-            assert isinstance(rule.mask, Added)
-            wide = torch.promote_types(wide, rule.mask.dtype)
+        make, wide = self.make, self._widest(rules, dtype)
         total = self._tensor(rules, batch, wide, booleans=False)
         top = make.amax(total)
         shifted = make.where(make.above(top, _FAR_BELOW / 2), total, make.sub(total, top))
         active = make.above(top, -_LOST / torch.finfo(wide).eps)
         mask = make.cast(shifted, dtype)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad)
+
+    def _widest(self, rules: list[Rule], dtype: torch.dtype) -> torch.dtype:
+        """The dtype in which the numbers of several masks are added up."""
+        for rule in rules:
+            if isinstance(rule.mask, Added):
+                dtype = torch.promote_types(dtype, rule.mask.dtype)
+        return dtype
 
     def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
         """Whether the numbers that mask leave nothing of the scores, or as good as all; None: in

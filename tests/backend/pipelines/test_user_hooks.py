@@ -15,8 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 import xductor
 from tests.backend.test_inductor_pass import MmOnce
 from xductor.backend import ledger, settings, stages
+from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
 from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.pipelines.user_hooks import HookStep
 from xductor.ir.graph import entry_graph
+from xductor.transforms import registry
 from xductor.transforms.typed_pass import Stage, TypedPass
 
 _MM = torch.ops.aten.mm.default
@@ -154,3 +157,11 @@ def test_compiled(our_stages: None) -> None:
     with inductor_config.patch(joint_custom_post_pass=MmOnce):
         found = torch.compile(_chain, backend="xductor")(x, w)
     torch.testing.assert_close(found, x @ w)
+
+
+def test_hooks_are_rows_of_their_own_kind() -> None:
+    """The registry has a row for each option whose passes the pipelines run, and for no other."""
+    steps = [*pre_grad.STEPS, *joint_graph.STEPS, *post_grad.STEPS]
+    run = {one.name for one in steps if isinstance(one, HookStep)}
+    assert run == {row.name for row in registry.rows() if row.kind == "hook"}
+    assert "joint_custom_post_pass" in run

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 B, H, S, D = 2, 4, 8, 16
 """Batches, heads, rows and columns, size of a head."""
@@ -78,6 +80,23 @@ def padding(*shape: int) -> torch.Tensor:
     return kept
 
 
+Scores = Callable[..., Tensor]
+
+
+def attend(scores: Scores) -> Callable[..., Tensor]:
+    """Attention with these scores."""
+
+    def function(q: Tensor, k: Tensor, v: Tensor, *more: Any, training: bool) -> Tensor:
+        return F.softmax(scores(q, k, *more), dim=-1) @ v
+
+    return function
+
+
+def with_more(*more: Callable[[], Any], make: Any = bhsd) -> Callable[[], tuple[Any, ...]]:
+    """Query, key, value, and what else is given."""
+    return lambda: (*make(), *(one() for one in more))
+
+
 __all__ = [
     "NO_GRADIENT_OF_MASK",
     "NO_GRADIENT_OF_ROW",
@@ -86,11 +105,14 @@ __all__ = [
     "D",
     "H",
     "S",
+    "Scores",
     "Spelling",
+    "attend",
     "bhsd",
     "bias",
     "bshd",
     "constant",
     "padding",
     "three",
+    "with_more",
 ]

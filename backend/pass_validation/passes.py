@@ -1,0 +1,87 @@
+"""Which graphs each procedural pass of ours is validated on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from xductor.backend.pass_validation import (
+    attention_specimens,
+    device_specimens,
+    order_specimens,
+    quantised_specimens,
+    random_specimens,
+    uniform_specimens,
+    view_specimens,
+)
+from xductor.backend.pass_validation.comparison import same_results, same_results_as_fx
+from xductor.backend.pass_validation.same_draws import same_given_draws, same_given_draws_on_cpu
+from xductor.backend.pass_validation.specimen import Specimens
+
+_DRAWS = "given the same draws"
+_NO_MEANING = "random draws have no meaning in the prover"
+
+SPECIMENS: Mapping[str, Specimens] = {
+    "canonicalize_quant_mapping": Specimens(
+        quantised_specimens.quantised,
+        same_results_as_fx,
+        unproved="calls of graphs have no meaning in the prover",
+    ),
+    "constant_fold_uniform_value": Specimens(uniform_specimens.folding, same_results),
+    "remove_no_ops": Specimens(uniform_specimens.no_ops, same_results),
+    "remove_redundant_views": Specimens(
+        view_specimens.views,
+        same_results,
+        unproved="the bits of one dtype as another have no meaning in the prover",
+    ),
+    "replace_random": Specimens(
+        random_specimens.floats, same_given_draws, _DRAWS, unproved=_NO_MEANING
+    ),
+    "replace_randint": Specimens(
+        random_specimens.integers, same_given_draws, _DRAWS, unproved=_NO_MEANING
+    ),
+    "fuse_seed_creation_pass": Specimens(
+        random_specimens.seeds, same_given_draws, _DRAWS, unproved=_NO_MEANING
+    ),
+    "fuse_offset_creation_pass": Specimens(
+        random_specimens.offsets, same_given_draws_on_cpu, _DRAWS, unproved=_NO_MEANING
+    ),
+    "fix_iota_device": Specimens(
+        device_specimens.ranges,
+        device_specimens.same_but_for_the_device,
+        "devices taken for one",
+        unproved="moves a range to another device, and nothing else",
+    ),
+    "stable_topological_sort": Specimens(
+        order_specimens.orders, same_results, unproved="moves ops, and changes none"
+    ),
+    **{
+        f"_sfdp_pattern_{number}": Specimens(
+            partial(attention_specimens.attention, number),
+            attention_specimens.close_results,
+            "finite inputs",
+            unproved="the kernel rounds otherwise than the ops that it stands for",
+        )
+        for number in range(1, 31)
+    },
+}
+
+#: Rows that stand for several passes of ours.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "canonicalize_aten_ir_passes": ("canonicalize_quant_mapping",),
+    "replace_random_passes": (
+        "replace_random",
+        "replace_randint",
+        "fuse_seed_creation_pass",
+        "fuse_offset_creation_pass",
+    ),
+    "fuse_attention": tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
+}
+
+
+def owner(name: str) -> str:
+    """The typed pass that is run for a name of `SPECIMENS`."""
+    return "fuse_attention" if name.startswith("_sfdp_pattern_") else name
+
+
+__all__ = ["PARTS", "SPECIMENS", "owner"]
