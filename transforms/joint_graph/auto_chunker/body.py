@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from xdsl.ir import Block, SSAValue
 
 from xductor.ir.arguments import ArgsAttr, ListArg, Ref
@@ -15,12 +16,15 @@ from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
+from xductor.transforms.joint_graph.auto_chunker.amplifier import numel
 from xductor.transforms.joint_graph.auto_chunker.correspondences import SIZE_ARGUMENTS
 from xductor.transforms.joint_graph.auto_chunker.cuts import Cuts
 from xductor.transforms.joint_graph.auto_chunker.making import Maker
 from xductor.transforms.joint_graph.auto_chunker.refusal import CannotChunk
 from xductor.transforms.joint_graph.auto_chunker.region import is_constant
 from xductor.transforms.joint_graph.auto_chunker.tangent_scale import Scales
+
+_MEANS = frozenset(("aten.mean.default", "aten.mean.dim"))
 
 
 @dataclass
@@ -105,13 +109,33 @@ class BodyBuilder:
         """An op of the region, on pieces."""
         operands = [self.value(value, op) for value in op._operands]
         result = op.results[0]
-        made = self.maker.make(type(op), self.arguments(op), operands, self.node(op))
+        if op.name in _MEANS and result in self.region.cuts.sums:
+            made = self.part_of_mean(op, operands[0])
+        else:
+            made = self.maker.make(type(op), self.arguments(op), operands, self.node(op))
         found: Any = made.type
         expected = self.region.cuts.shape(result, self.rows)
         old: Any = result.type
         if list(found.shape) != expected or found.dtype is not old.dtype:
             raise CannotChunk.at(op, f"of a chunk it gives {found}, expected sizes {expected}")
         self.values[result] = made
+
+    def part_of_mean(self, op: SchemaOp, piece: SSAValue) -> SSAValue:
+        """What a piece adds to a mean over all rows."""
+        before, after = numel(op._operands[0].type), numel(op.results[0].type)
+        if not before or not after:
+            raise CannotChunk.at(op, "it is a mean of nothing")
+        dtype: Any = op.results[0].type.dtype  # type: ignore[attr-defined]
+        wide = torch.float32 if dtype.itemsize < 4 else dtype
+        dims, keepdim = None, False
+        if "dim" in op.table.index:
+            dims, keepdim = op.args.data[op.table.index["dim"]], op.argument("keepdim")
+        node = op.node.inherited(("",))
+        total = self.maker.call("aten.sum.dim_IntList", node, piece, dims, keepdim, dtype=wide)
+        part = self.maker.call("aten.div.Scalar", node, total, before // after)
+        if wide is dtype:
+            return part
+        return self.maker.call("prims.convert_element_type.default", node, part, dtype)
 
     def arguments(self, op: SchemaOp) -> ArgsAttr:
         """The arguments of a call with the sizes of a piece."""

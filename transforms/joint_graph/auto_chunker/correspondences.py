@@ -111,6 +111,8 @@ def _broadcast(shape: Shape, result: Shape, operand: int) -> list[tuple[int, int
     ]
 
 
+@_rule("aten.alias.default", "aten.detach.default", "aten._to_copy.default")
+@_rule("aten.masked_fill.Tensor")
 def _pointwise(op: SchemaOp) -> Correspondence:
     result = shape_of(op.results[0])
     found = Correspondence()
@@ -230,15 +232,16 @@ def _reduced(op: SchemaOp, dims: Sequence[int] | None, *, terms: bool) -> Corres
     return Correspondence(links, [(0, dim) for dim in sorted(gone)] if terms else [])
 
 
-@_rule("aten.sum.default", "aten.sum.dim_IntList")
+@_rule("aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default", "aten.mean.dim")
 def _sum(op: SchemaOp) -> Correspondence:
+    """A part of a mean is the sum of the part, divided by the count of all: see `body`."""
     dims = op.argument("dim") if "dim" in op.table.index else None
     return _reduced(op, dims, terms=True)
 
 
-@_rule("aten.amax.default", "aten.amin.default", "aten.mean.dim", "aten.prod.dim_int")
+@_rule("aten.amax.default", "aten.amin.default", "aten.prod.dim_int", "aten.logsumexp.default")
 @_rule("aten.argmax.default", "aten.argmin.default", "aten.any.dim", "aten.all.dim")
-@_rule("aten.any.dims", "aten.all.dims", "aten.logsumexp.default")
+@_rule("aten.any.dims", "aten.all.dims")
 def _reduce(op: SchemaOp) -> Correspondence:
     dims = op.argument("dim")
     return _reduced(op, (dims,) if isinstance(dims, int) else dims, terms=False)
@@ -297,6 +300,28 @@ def _part(op: SchemaOp) -> Correspondence:
     if op.name == "aten.slice.Tensor":
         return Correspondence([(0, dim, dim) for dim in kept])
     return Correspondence([(0, dim, result) for result, dim in enumerate(kept)])
+
+
+@_rule("aten.constant_pad_nd.default")
+def _pad(op: SchemaOp) -> Correspondence:
+    """Dims that nothing is added to."""
+    pad = op.argument("pad")
+    last = len(shape_of(op.results[0])) - 1
+    padded = {last - place // 2 for place, size in enumerate(pad) if size != 0}
+    return Correspondence([(0, dim, dim) for dim in range(last + 1) if dim not in padded])
+
+
+@_rule("aten.slice_scatter.default", "aten.select_scatter.default")
+def _put(op: SchemaOp) -> Correspondence:
+    """A part along one dim, which stays whole, takes other values."""
+    rank = len(shape_of(op.results[0]))
+    along = _dim(op.argument("dim"), rank)
+    whole, part = _operand(op, "self"), _operand(op, "src")
+    kept = [dim for dim in range(rank) if dim != along]
+    found = Correspondence([(whole, dim, dim) for dim in kept])
+    for place, dim in enumerate(kept):
+        found.links.append((part, dim if op.name == "aten.slice_scatter.default" else place, dim))
+    return found
 
 
 @_rule("aten.cat.default")

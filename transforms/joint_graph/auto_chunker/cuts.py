@@ -56,18 +56,15 @@ class Cuts:
     def step(self, num_chunks: int) -> int:
         """The rows of a chunk: all values that are cut have a border there.
 
-        A dim that holds fewer elements than there are rows, each of several rows, is cut between
-        elements.
+        A dim of another size is cut at the same fractions: one that holds an element for several
+        rows between elements.
 
         Raises:
             CannotChunk: there is only one chunk then.
         """
         unit = 1
         for value, dim in self.dims.items():
-            size = shape_of(value)[dim]
-            if size == 0 or self.rows % size:
-                raise CannotChunk(f"{value.type} has {size} elements for {self.rows} rows")
-            unit = math.lcm(unit, self.rows // size)
+            unit = math.lcm(unit, self.rows // math.gcd(self.rows, shape_of(value)[dim]))
         step = -(-self.rows // num_chunks)
         step = -(-step // unit) * unit
         if step >= self.rows:
@@ -87,7 +84,7 @@ class Cuts:
 
 
 def _check(op: TorchOp, axes: Axes, dims: dict[SSAValue, int], sums: set[SSAValue]) -> bool:
-    """Whether the pieces of a call give terms of its result; else they give pieces, or all of it."""
+    """Whether the pieces of a call give terms of its result; else pieces of it, or all of it."""
     rule = axes.rules.get(op)
     if rule is None:
         raise CannotChunk.at(op, "the rule for cutting this op does not hold for this call")

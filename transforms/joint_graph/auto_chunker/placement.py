@@ -10,7 +10,6 @@ from xdsl.ir import Operation
 
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
-from xductor.transforms.block_order import ops_of
 from xductor.transforms.joint_graph.auto_chunker.amplifier import users_of
 from xductor.transforms.joint_graph.auto_chunker.body import Region
 from xductor.transforms.joint_graph.auto_chunker.refusal import CannotChunk

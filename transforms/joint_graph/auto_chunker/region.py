@@ -23,18 +23,32 @@ def is_constant(value: SSAValue) -> bool:
     return isinstance(value, OpResult) and value.op.name == FULL and not value.op._operands
 
 
+def is_broadcast(value: SSAValue) -> bool:
+    """Whether elements of a tensor are one in memory."""
+    type_: Any = value.type
+    return any(
+        size != 1 and step == 0 for size, step in zip(type_.shape, type_.stride, strict=True)
+    )
+
+
+def _expands(op: Any) -> bool:
+    """Whether an op makes a large value of a small one without any memory: chunks do it anew."""
+    return isinstance(op, SchemaOp) and op.name == "aten.expand.default"
+
+
 class Reach:
     """Which ops lead to large values, and which come from large values or from tangents.
 
-    Large is what has as many elements as the amplifier's result, and its rows.
+    Large is what has the rows of the amplifier's result and as many elements, or its columns too
+    and more than half as many. What is broadcast is not there as a whole, and is not large.
     """
 
     def __init__(
         self, ops: Sequence[TorchOp], amplifier: SchemaOp, tangents: Sequence[SSAValue]
     ) -> None:
         self._axes = Axes(ops)
-        self._rows = (amplifier.results[0], 0)
-        self._count = numel(amplifier.results[0].type)
+        self._rows, self._columns = (amplifier.results[0], 0), (amplifier.results[0], 1)
+        self._count = numel(amplifier.results[0].type) or 0
         self.leads: set[TorchOp] = set()
         self.comes: set[TorchOp] = set()
         large = [op for op in ops if any(map(self.is_large, op.results))]
@@ -49,9 +63,13 @@ class Reach:
                 self.comes.add(op)
 
     def is_large(self, value: SSAValue) -> bool:
-        """Whether a value is as large as what the amplifier makes, and made of its rows."""
-        type_: Any = value.type
-        return numel(type_) == self._count and bool(self._axes.on(value, self._rows))
+        """Whether a value is about as large as what the amplifier makes, and made of its rows."""
+        count = numel(value.type)
+        if count is None or not self._count < 2 * count <= 2 * self._count:
+            return False
+        if is_broadcast(value) or not self._axes.on(value, self._rows):
+            return False
+        return count == self._count or bool(self._axes.on(value, self._columns))
 
     def _comes(self, value: SSAValue) -> bool:
         owner: Any = value.owner
@@ -64,7 +82,7 @@ def grow(
     """The ops that are computed chunk by chunk, in order.
 
     All users of a value that leads to a large one, and all operands that come from a large one or
-    from a tangent, from the amplifier on.
+    from a tangent, from the amplifier on; and what is only expanded for them.
 
     Raises:
         CannotChunk: one of them is the output, or has no rule.
@@ -82,7 +100,7 @@ def grow(
             pending.extend(users_of(op))
         for value in op._operands:
             owner: Any = value.owner
-            if owner in reach.comes and not is_constant(value):
+            if (owner in reach.comes and not is_constant(value)) or _expands(owner):
                 pending.append(owner)
     return [op for op in ops if op in region]
 

@@ -24,6 +24,7 @@ _IN_FIRST = frozenset(
         "aten.t.default", "aten.transpose.int", "aten.expand.default", "aten.squeeze.default",
         "aten.squeeze.dim", "aten.squeeze.dims", "aten.unsqueeze.default", "aten.select.int",
         "aten.slice.Tensor", "aten.sum.default", "aten.sum.dim_IntList", "aten.mean.dim",
+        "aten.mean.default", "aten.detach.default",
         "aten.mul.Scalar", "aten.div.Scalar", "aten.div.Tensor", "aten.gather.default",
         "aten.cumsum.default", "aten._softmax_backward_data.default",
         "aten._log_softmax_backward_data.default", "prims.convert_element_type.default",
@@ -34,7 +35,12 @@ _IN_FIRST = frozenset(
 _IN_EACH = frozenset(("aten.mul.Tensor", "aten.mm.default", "aten.bmm.default"))
 """Ops that are linear in each operand, the other held fixed."""
 
-_IN_ALL = frozenset(("aten.cat.default", "aten.scatter_add.default", "aten.scatter.src"))
+_IN_ALL = frozenset(
+    (
+        "aten.cat.default", "aten.scatter_add.default", "aten.scatter.src",
+        "aten.slice_scatter.default", "aten.select_scatter.default",
+    )
+)  # fmt: skip
 """Ops that are linear in all their tensors at once, but for an index."""
 
 Scale = SSAValue | None
@@ -151,6 +157,7 @@ _RULES: dict[str, Callable[[SchemaOp, Scales], Scale]] = {
     "aten.addmm.default": _addmm,
     "aten.scatter.value": _filled,
     "aten.masked_fill.Scalar": _filled,
+    "aten.constant_pad_nd.default": _filled,
     "prims.fma.default": _fma,
     **dict.fromkeys(_IN_ALL, _all),
 }
