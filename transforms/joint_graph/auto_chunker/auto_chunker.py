@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Literal
 
-import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
@@ -46,8 +45,9 @@ class AutoChunker(TypedPass):
     - `amplify_ratio_threshold`: how often it must hold the bytes of the operands.
     - `num_chunk`: how many chunks; there are fewer where rows only come in groups.
 
-    Not of float16 gradients unless under ``fast``: what is scaled up against underflow is scaled
-    too late then. Whatever cannot be chunked stays as it is; the log `auto_chunker` says why.
+    Whatever cannot be chunked stays as it is; the log `auto_chunker` says why. Under ``fast``, as
+    in Inductor, float16 gradients are chunked too, though what is scaled up against underflow is
+    scaled too late then; and sums of 16-bit terms are kept in 16 bits.
     """
 
     name: ClassVar[str] = "auto_chunker"
@@ -91,7 +91,8 @@ class AutoChunker(TypedPass):
         region = Region(found, cuts, scales(found, tangents))
         self._check(region)
         placement = Placement.of(ops, region)
-        calls = ChunkCalls(module, graph, region, amplifier)
+        wide_sums = self.policy != "fast"
+        calls = ChunkCalls(module, graph, region, amplifier, wide_sums=wide_sums)
         with InferenceEnv.of(graph) as env:
             made = calls.make(cuts.step(self.num_chunk), env).made
         if not should_apply(self.name):
@@ -130,10 +131,11 @@ def _connect(graph: GraphOp, region: Region, calls: ChunkCalls) -> None:
 @cache
 def _log() -> logging.Logger:
     """The log that `TORCH_LOGS=auto_chunker` shows, where this torch has it."""
-    try:
-        return torch._logging.getArtifactLogger(__name__, "auto_chunker")
-    except (AttributeError, ValueError):
-        return logging.getLogger(__name__)
+    from torch._logging._internal import getArtifactLogger, log_registry
+
+    if "auto_chunker" in log_registry.artifact_names:
+        return getArtifactLogger(__name__, "auto_chunker")
+    return logging.getLogger(__name__)
 
 
 __all__ = ["AutoChunker"]

@@ -173,6 +173,9 @@ class BodyBuilder:
         node = owner.node.inherited(("",))
         found = self.values[value]
         if accumulator is not None:
+            dtype: Any = accumulator.type.dtype  # type: ignore[attr-defined]
+            if found.type.dtype is not dtype:  # type: ignore[attr-defined]
+                found = self.maker.call("prims.convert_element_type.default", node, found, dtype)
             return self.maker.call("aten.add.Tensor", node, accumulator, found)
         if result_aliases(owner)[0] is not None:
             return self.maker.call("aten.clone.default", node, found)

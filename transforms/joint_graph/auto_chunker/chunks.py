@@ -29,15 +29,24 @@ class ChunkCalls:
     """Makes what stands for a region: pieces of inputs, calls, and what becomes of their results.
 
     Nothing is connected; `results` has what stands for each output, `bodies` the new graphs.
+    `wide_sums`: terms of 16 bits are added up in float32, or a sum is the less exact the more
+    chunks there are.
     """
 
     def __init__(
-        self, module: ModuleOp, graph: GraphOp, region: Region, amplifier: SchemaOp
+        self,
+        module: ModuleOp,
+        graph: GraphOp,
+        region: Region,
+        amplifier: SchemaOp,
+        *,
+        wide_sums: bool,
     ) -> None:
         self.module = module
         self.graph = graph
         self.region = region
         self.node = amplifier.node
+        self.wide_sums = wide_sums
         self.bodies: dict[int, GraphOp] = {}
         self.results: dict[SSAValue, SSAValue] = {}
 
@@ -72,11 +81,11 @@ class ChunkCalls:
         return self.node.inherited(("",))
 
     def _zero(self, value: SSAValue) -> SSAValue:
-        """What terms are added to. A sum of numbers has room for them."""
+        """What terms are added to."""
         type_: Any = value.type
-        narrow = type_.dtype in _NARROW and not type_.shape
+        wide = type_.dtype in _NARROW and (self.wide_sums or not type_.shape)
         options = {
-            "dtype": torch.float32 if narrow else type_.dtype,
+            "dtype": torch.float32 if wide else type_.dtype,
             "device": type_.device,
             "pin_memory": False,
         }
