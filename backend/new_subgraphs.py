@@ -16,7 +16,6 @@ from xductor.ir.metadata import place_metadata
 _DEPENDENCIES = "control_deps"
 _QUANTIZED = "invoke_quant"
 _REPEATED = "invoke_subgraph"
-_NEW = "xductor_new_body"
 
 
 def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
@@ -29,9 +28,7 @@ def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
     graph = graph_named(module, name)
     if graph is None or graph.is_declaration or graph.live is not None:
         raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
-    child = to_fx(ModuleOp([graph.clone()]))
-    child.meta[_NEW] = True
-    return child
+    return to_fx(ModuleOp([graph.clone()]))
 
 
 def child_at(node: fx.Node) -> fx.GraphModule | None:
@@ -59,8 +56,9 @@ def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
 
 
 def _record_once(child: fx.GraphModule, inputs: Any, mode: Any) -> None:
-    """Values in a new body that is called again and again: those of a call of its own."""
-    if not child.meta.pop(_NEW, False):
+    """Values in a new body that is called again and again: those of its first call."""
+    placeholders = child.graph.find_nodes(op="placeholder")
+    if all(getattr(node.meta.get("val"), "fake_mode", None) is mode for node in placeholders):
         return
     own = [_with_own_storage(value) for value in inputs]
     FakeTensorProp(child, mode).propagate_dont_convert_inputs(*own)

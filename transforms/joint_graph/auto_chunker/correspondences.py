@@ -173,7 +173,7 @@ def _unsqueeze(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims")
 def _squeeze(op: SchemaOp) -> Correspondence:
-    """What is squeezed has one element, and is not cut. (Nor may a piece have one: `body` looks.)"""
+    """What is squeezed has one element, and is not cut. Nor may a piece have one: `body` looks."""
     shape = shape_of(op._operands[0])
     asked = op.argument("dim") if "dim" in op.table.index else range(len(shape))
     asked = (asked,) if isinstance(asked, int) else asked
