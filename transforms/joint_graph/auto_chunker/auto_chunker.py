@@ -88,11 +88,11 @@ class AutoChunker(TypedPass):
             raise CannotChunk("no product is large enough, and larger enough than its operands")
         found = grow(ops, amplifier, tangents)
         cuts = Cuts.of(found, amplifier)
-        region = Region(found, cuts, scales(found, tangents))
+        region = Region(amplifier, found, cuts, scales(found, tangents))
         self._check(region)
         placement = Placement.of(ops, region)
         wide_sums = self.policy != "fast"
-        calls = ChunkCalls(module, graph, region, amplifier, wide_sums=wide_sums)
+        calls = ChunkCalls(module, graph, region, wide_sums=wide_sums)
         with InferenceEnv.of(graph) as env:
             made = calls.make(cuts.step(self.num_chunk), env).made
         if not should_apply(self.name):

@@ -11,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 
 from xductor.ir.arguments import ArgsAttr, ListArg, Ref
 from xductor.ir.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.inference import InferenceEnv
+from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import result_aliases
@@ -32,31 +32,40 @@ class Region:
     """What is computed chunk by chunk, and what goes in and comes out.
 
     - `inputs`: values from outside; those that are cut come in pieces.
-    - `outputs`: results that are used outside, of which a chunk gives a piece or a term.
+    - `replaced`: the ops that depend on the amplifier, itself among them. The others stay where
+      they are for who else uses them: chunks make their results anew.
+    - `outputs`: results of `replaced` that are used outside; a chunk gives a piece or a term.
     """
 
+    amplifier: SchemaOp
     ops: list[TorchOp]
     cuts: Cuts
     scales: Scales
     inputs: list[SSAValue] = field(default_factory=list[SSAValue])
+    replaced: set[Any] = field(default_factory=set[Any])
     outputs: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def __post_init__(self) -> None:
-        inside = {result for op in self.ops for result in op.results}
-        members = set(self.ops)
+        members: set[Any] = set(self.ops)
         given = dict.fromkeys(value for op in self.ops for value in op._operands)
         self.inputs = [
             value
             for value in given
-            if value not in inside and value not in self.scales and not is_constant(value)
+            if value.owner not in members and value not in self.scales and not is_constant(value)
         ]
+        for op in self.ops:
+            if op is self.amplifier or any(one.owner in self.replaced for one in op._operands):
+                self.replaced.add(op)
         self.outputs = [
             result
             for op in self.ops
             for result in op.results
-            if (result in self.cuts.dims or result in self.cuts.sums)
-            and any(use.operation not in members for use in result.uses)
+            if op in self.replaced and any(use.operation not in members for use in result.uses)
         ]
+        roots = [storage_root(value) for value in self.outputs]
+        for value, root in zip(self.outputs, roots, strict=True):
+            if roots.count(root) > 1:
+                raise CannotChunk.at(root.owner, f"two results share its memory, {value.type}")  # type: ignore[arg-type]
 
     @property
     def terms(self) -> list[SSAValue]:

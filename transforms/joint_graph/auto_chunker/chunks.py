@@ -12,12 +12,11 @@ from xductor.ir.arguments import Ref, SymbolRef
 from xductor.ir.graph import GraphOp, raw_args
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.metadata import NodeMeta
-from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.results import flat_structure
 from xductor.transforms.graphs import facts_of, free_subgraph_name
 from xductor.transforms.joint_graph.auto_chunker.body import BodyBuilder, Region
-from xductor.transforms.joint_graph.auto_chunker.making import Maker
+from xductor.transforms.joint_graph.auto_chunker.making import Maker, place_of
 from xductor.transforms.joint_graph.auto_chunker.refusal import CannotChunk
 from xductor.transforms.replacement import same_meta
 
@@ -38,14 +37,13 @@ class ChunkCalls:
         module: ModuleOp,
         graph: GraphOp,
         region: Region,
-        amplifier: SchemaOp,
         *,
         wide_sums: bool,
     ) -> None:
         self.module = module
         self.graph = graph
         self.region = region
-        self.node = amplifier.node
+        self.node = region.amplifier.node
         self.wide_sums = wide_sums
         self.bodies: dict[int, GraphOp] = {}
         self.results: dict[SSAValue, SSAValue] = {}
@@ -78,7 +76,7 @@ class ChunkCalls:
             self.results[value] = self._whole(value, pieces[value])
 
     def _place(self) -> NodeMeta:
-        return self.node.inherited(("",))
+        return place_of(self.node)
 
     def _zero(self, value: SSAValue) -> SSAValue:
         """What terms are added to."""
@@ -107,7 +105,7 @@ class ChunkCalls:
             raw_args((SymbolRef(name), name, *references)),
             operands,
             types,
-            self.node.inherited(("",) * len(types)),
+            place_of(self.node, len(types)),
             structure=flat_structure(len(types)),
         )
         self.maker.made.append(made)
@@ -134,7 +132,7 @@ class ChunkCalls:
     def _whole(self, value: SSAValue, pieces: list[SSAValue]) -> SSAValue:
         """What stands for an output: its pieces together or their sum, times the tangent."""
         owner: Any = value.owner
-        node = owner.node.inherited(("",))
+        node = place_of(owner.node)
         dim = self.region.cuts.dims.get(value)
         if dim is not None:
             found = self.maker.call("aten.cat.default", node, pieces, dim)

@@ -16,6 +16,17 @@ from xductor.ir.types import TensorType
 from xductor.transforms.joint_graph.auto_chunker.refusal import CannotChunk
 
 
+def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
+    """The place of an op, for what is made for it and its like.
+
+    Chunks hold the gradients, so what was to be recomputed in the backward is not any more.
+    """
+    made = node.inherited(("",) * results)
+    if made.textual is not None and made.textual.pop("recompute", None) is not None:
+        vars(made).pop("heir_of")
+    return made
+
+
 class Maker:
     """Makes calls of overloads that give one tensor; `made` has them in order, in no block."""
 
@@ -67,4 +78,4 @@ class Maker:
         self.made.clear()
 
 
-__all__ = ["Maker"]
+__all__ = ["Maker", "place_of"]

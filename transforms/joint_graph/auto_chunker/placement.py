@@ -31,9 +31,8 @@ class Placement:
             CannotChunk: something outside of the region both needs it and is needed by it, or has
                 an effect between its ops.
         """
-        members = set(region.ops)
-        places = [place for place, op in enumerate(ops) if op in members]
-        between = [op for op in ops[places[0] : places[-1] + 1] if op not in members]
+        places = [place for place, op in enumerate(ops) if op in region.replaced]
+        between = [op for op in ops[places[0] : places[-1] + 1] if op not in region.replaced]
         produced = set(region.outputs)
         later: set[Any] = set()
         for op in between:
