@@ -20,6 +20,7 @@ from xductor.transforms.joint_graph.auto_chunker.correspondences import (
     SIZE_ARGUMENTS,
     correspondence,
     has_rule,
+    shape_of,
 )
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -143,10 +144,8 @@ def test_pieces(name: str) -> None:
         ]
         if not all(allowed) or any(len(dims) > 1 for dims in (*cut, made)):
             continue
-        sizes = [
-            one.type.shape[dims[0]] for one, dims in zip(op.operands, cut, strict=True) if dims
-        ]  # type: ignore[union-attr]
-        sizes += [result.type.shape[dims] for dims in made]  # type: ignore[union-attr]
+        values = [*zip(op.operands, cut, strict=True), (result, made)]
+        sizes = [shape_of(value)[dims[0]] for value, dims in values if dims]
         assert math.gcd(*sizes) % 2 == 0
         parts = 2
         pieces = []

@@ -13,10 +13,13 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xductor.backend.pipelines.runner import run_typed
 from xductor.backend.settings import Settings, use
 from xductor.frontend import from_fx
+from xductor.ir.graph import entry_graph
 from xductor.ir.text import parse_ir
+from xductor.ir.verifier import verify
 from xductor.transforms.debug_counters import counting, parse
 from xductor.transforms.joint_graph.auto_chunker import AutoChunker
 from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
+from xductor.transforms.numerics import Policy
 
 
 def _mean(y: torch.Tensor, f: Any) -> torch.Tensor:
@@ -145,9 +148,10 @@ def test_symbolic_sizes() -> None:
         return (x @ w).exp().mul(tangents_1).sum(0)
 
     inputs = torch.randn(64, 16), torch.randn(16, 128), torch.tensor(1.0)
-    for mode, applied in (("symbolic", 0), ("fake", 1)):
-        module = from_fx(make_fx(graph, tracing_mode=mode)(*inputs), "joint")
-        assert AutoChunker(64, 0.5, 4).rewrite(module) == applied
+    symbolic = make_fx(graph, tracing_mode="symbolic")(*inputs)
+    static = make_fx(graph, tracing_mode="fake")(*inputs)
+    for gm, applied in ((symbolic, 0), (static, 1)):
+        assert AutoChunker(64, 0.5, 4).rewrite(from_fx(gm, "joint")) == applied
 
 
 def test_inference_is_not_lowered() -> None:
@@ -160,10 +164,11 @@ def test_inference_is_not_lowered() -> None:
 
 def test_strict_numerics(joint: Any, operands: Any) -> None:
     """A sum of terms is another order of the same sum: not under `strict`."""
-    for policy, applied in (("strict", 0), ("default", 1), ("fast", 1)):
+    policies: tuple[Policy, ...] = ("strict", "default", "fast")
+    for policy, applied in zip(policies, (0, 1, 1), strict=True):
         case = joint(_mean, *operands())
         one = AutoChunker(64, 0.5, 4, policy=policy)
-        with use(Settings(numerics=policy, on_error="raise")):  # type: ignore[arg-type]
+        with use(Settings(numerics=policy, on_error="raise")):
             found = run_typed(case.gm, [ConstantFoldUniformValue(), one], "joint")
         assert found["auto_chunker"] == applied
 
@@ -173,3 +178,39 @@ def test_debug_counter(joint: Any, operands: Any) -> None:
     with counting(parse("auto_chunker=1")):
         assert case.chunk() == 0
         assert case.chunk() == 1
+
+
+def test_what_does_not_depend_on_the_product_stays() -> None:
+    """A value that the chunks make anew, for somebody outside who uses it too."""
+    text = (
+        _text("%row")
+        .replace(
+            "  %exp =",
+            "  %e = aten.expand.default %tangents_1, [64, 1] : !fx.tensor<f32[64, 1][0, 0], cpu>\n"
+            "  %row = aten.neg.default %e : !fx.tensor<f32[64, 1], cpu>\n  %exp =",
+        )
+        .replace("%exp, %tangents_1", "%exp, %row")
+    )
+    module = parse_ir(text)
+    assert AutoChunker(64, 0.5, 4).rewrite(module) == 1
+    verify(module, "types")
+    names = [op.name for op in entry_graph(module).block.ops]
+    assert names.count("aten.expand.default") == names.count("aten.neg.default") == 1
+    assert "aten.cat.default" not in names
+
+
+def test_results_that_share_memory() -> None:
+    """Two views of a result, both used outside: as pieces they would be two tensors."""
+    column, row = "!fx.tensor<f32[64, 1], cpu>", "!fx.tensor<f32[1, 64], cpu>"
+    lines = (
+        "  %r = aten.sum.dim_IntList %grad, [1] : !fx.tensor<f32[64], cpu>\n"
+        f"  %u = aten.unsqueeze.default %r, 1 : {column}\n"
+        f"  %p = aten.unsqueeze.default %r, 0 : {row}\n"
+        f"  %q = aten.unsqueeze.default %r, 0 : {row}\n"
+        "  %other = aten.add.Tensor %grad, %u : !fx.tensor<f32[64, 128], cpu>\n"
+    )
+    text = _text("%p, %q").replace("  %t =", f"{lines}  %t =").replace("%t, %grad", "%t, %other")
+    assert AutoChunker(64, 0.5, 4).rewrite(parse_ir(text)) == 0
+    alone = parse_ir(text.replace("%p, %q)", "%p)"))
+    assert AutoChunker(64, 0.5, 4).rewrite(alone) == 1
+    verify(alone, "types")

@@ -39,6 +39,8 @@ def _expands(op: Any) -> bool:
 class Reach:
     """Which ops lead to large values, and which come from large values or from tangents.
 
+    All users of `followed` ops belong to the chunks, and the producers among `comes`.
+
     Large is what has the rows of the amplifier's result and as many elements, or its columns too
     and more than half as many. What is broadcast is not there as a whole, and is not large.
     """
@@ -50,7 +52,7 @@ class Reach:
         self._rows, self._columns = (amplifier.results[0], 0), (amplifier.results[0], 1)
         self._count = numel(amplifier.results[0].type) or 0
         self.leads: set[TorchOp] = set()
-        self.comes: set[TorchOp] = set()
+        self.comes: set[Any] = set()
         large = [op for op in ops if any(map(self.is_large, op.results))]
         self.leads.update(large)
         self.comes.update(large)
@@ -58,9 +60,14 @@ class Reach:
         for op in reversed(ops):
             if any(user in self.leads for user in users_of(op)):
                 self.leads.add(op)
+        depends: set[Any] = {amplifier}
         for op in ops:
-            if any(value in gradients or self._comes(value) for value in op._operands):
+            if any(value in gradients or value.owner in self.comes for value in op._operands):
                 self.comes.add(op)
+            if any(value.owner in depends for value in op._operands):
+                depends.add(op)
+        # What is not large, and not made of the product, may stay for others.
+        self.followed = (self.leads & depends) | set(large)
 
     def is_large(self, value: SSAValue) -> bool:
         """Whether a value is about as large as what the amplifier makes, and made of its rows."""
@@ -71,18 +78,14 @@ class Reach:
             return False
         return count == self._count or bool(self._axes.on(value, self._columns))
 
-    def _comes(self, value: SSAValue) -> bool:
-        owner: Any = value.owner
-        return owner in self.comes
-
 
 def grow(
     ops: Sequence[TorchOp], amplifier: SchemaOp, tangents: Sequence[SSAValue]
 ) -> list[TorchOp]:
     """The ops that are computed chunk by chunk, in order.
 
-    All users of a value that leads to a large one, and all operands that come from a large one or
-    from a tangent, from the amplifier on; and what is only expanded for them.
+    All users of a large value, and of one that leads from the amplifier to a large one; all
+    operands that come from a large one or from a tangent; and what is only expanded for them.
 
     Raises:
         CannotChunk: one of them is the output, or has no rule.
@@ -96,7 +99,7 @@ def grow(
             continue
         _check(op)
         region.add(op)
-        if op in reach.leads:
+        if op in reach.followed:
             pending.extend(users_of(op))
         for value in op._operands:
             owner: Any = value.owner
