@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.fx as fx
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +15,7 @@ from xductor.ir.metadata import place_metadata
 
 _DEPENDENCIES = "control_deps"
 _QUANTIZED = "invoke_quant"
+_REPEATED = "invoke_subgraph"
 
 
 def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
@@ -40,6 +42,8 @@ def child_at(node: fx.Node) -> fx.GraphModule | None:
 def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     """Values and places in the body of a call that only runs it, from those of the call."""
     name = getattr(node.target, "__name__", "")
+    if name == _REPEATED:
+        _record_once(args[0], args[2:], mode)
     if name not in (_DEPENDENCIES, _QUANTIZED):
         return
     child, *inputs = args[1:] if name == _DEPENDENCIES else args
@@ -49,3 +53,19 @@ def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     for inner in child.graph.nodes:
         if inner.op == "call_function":
             inner.meta.update(place_metadata(node.meta))
+
+
+def _record_once(child: fx.GraphModule, inputs: Any, mode: Any) -> None:
+    """Values in a new body that is called again and again: those of its first call."""
+    placeholders = child.graph.find_nodes(op="placeholder")
+    if all(getattr(node.meta.get("val"), "fake_mode", None) is mode for node in placeholders):
+        return
+    own = [_with_own_storage(value) for value in inputs]
+    FakeTensorProp(child, mode).propagate_dont_convert_inputs(*own)
+
+
+def _with_own_storage(value: Any) -> Any:
+    """A tensor like a piece of another one, at the beginning of its storage."""
+    if not isinstance(value, torch.Tensor) or value.storage_offset() == 0:
+        return value
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)

@@ -93,7 +93,9 @@ STEP_ROWS = (
         "auto_chunker",
         "A large product and what follows it, cut into chunks to save memory.",
         "auto_chunker/__init__.py:chunk",
+        kind="procedural",
         flag="auto_chunker.enable",
+        factory="joint_graph.auto_chunker:AutoChunker",
     ),
     _row(
         "replace_random_passes",

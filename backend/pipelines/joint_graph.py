@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.backend.pipelines import stock
+from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     unobserved,
@@ -30,18 +31,6 @@ _pattern_matcher = when_flag("pattern_matcher", True)
 
 def _lazy_init(run: StageRun) -> None:
     stock.lookup("joint_graph:lazy_init")(run.input_device)
-
-
-def _auto_chunker(run: StageRun) -> None:
-    """Chunk the graph where Inductor's chunker can; else leave it."""
-    chunk = stock.lookup("torch._inductor.fx_passes.auto_chunker:chunk")
-    cannot = stock.lookup("torch._inductor.fx_passes.auto_chunker:CantChunk")
-    try:
-        run.gm = chunk(run.gm)
-    except cannot:
-        artifact_logger = stock.lookup("torch._logging:getArtifactLogger")
-        log = artifact_logger("torch._inductor.fx_passes.joint_graph", "auto_chunker")
-        log.debug("AutoChunker fail.", exc_info=True)
 
 
 _TABLES = (
@@ -103,7 +92,7 @@ STEPS = (
         ("pointless_view", "pointless_view_pair", "pointless_permute_pair"),
         when=_pattern_matcher,
     ),
-    BridgedStep("auto_chunker", _auto_chunker, when_flag("auto_chunker.enable")),
+    auto_chunker,
     CoveringStep(_pass_patterns, ("pass_patterns", *_OWN_TABLE)),
     user_rewrites,
     replace_random_passes,

@@ -48,6 +48,11 @@ def is_all_bridged() -> bool:
 
 #: Options of typed passes that follow Inductor's config: by field name, where to read them.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
+    "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
+    "output_size_threshold": lambda: int(
+        stock.flag("auto_chunker.output_size_threshold", 1024 * 1024)
+    ),
+    "num_chunk": lambda: int(stock.flag("auto_chunker.num_chunk", None) or 8),
     "align_random_eager": lambda: bool(stock.flag("align_random_eager")),
     "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
     "fallback_random": lambda: bool(stock.flag("fallback_random")),
