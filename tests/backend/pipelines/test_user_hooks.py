@@ -150,7 +150,7 @@ def test_one_that_fails_leaves_the_others(
     assert left == 1
 
 
-def test_compiled(our_stages: None) -> None:
+def test_compiled(passes_only: None) -> None:
     """Inductor's caches and its own checks of the option do not mind a rewrite there."""
     torch._dynamo.reset()
     x, w = torch.rand(3, 3), torch.rand(3, 3)
