@@ -55,20 +55,21 @@ def _results(module: ModuleOp, like: ModuleOp, seed: int, *, wide: bool = False)
     for item in inputs:
         if not item.dim() and item.is_floating_point():
             item.mul_(7).add_(1)  # a number to divide by, which was between 0 and 1
-    with _AllWide() if wide else nullcontext():
+    with AllWide() if wide else nullcontext():
         ran = run_fragment(module, [_wide(one) for one in inputs] if wide else inputs, seed)
     return [*ran.outputs, *ran.gradients]
 
 
-class _AllWide(TorchDispatchMode):
+class AllWide(TorchDispatchMode):
     """Casts to floats, and floats that are made, are float64."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        named = dict(kwargs or {})
-        dtype = named.get("dtype")
-        if dtype is not None and dtype.is_floating_point:
-            named["dtype"] = torch.float64
-        return func(*args, **named)
+        named = {name: _wide_dtype(item) for name, item in (kwargs or {}).items()}
+        return func(*map(_wide_dtype, args), **named)
+
+
+def _wide_dtype(item: Any) -> Any:
+    return torch.float64 if isinstance(item, torch.dtype) and item.is_floating_point else item
 
 
 def _wide(item: Any) -> Any:
@@ -135,4 +136,4 @@ def _input(example: torch.Tensor, gradients: bool) -> torch.Tensor:
     return made.requires_grad_(gradients and example.requires_grad)
 
 
-__all__ = ["attention", "close_results", "stock_patterns"]
+__all__ = ["AllWide", "attention", "close_results", "stock_patterns"]

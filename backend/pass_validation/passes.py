@@ -8,6 +8,7 @@ from functools import partial
 from xductor.backend.pass_validation import (
     attention_specimens,
     device_specimens,
+    loss_specimens,
     order_specimens,
     quantised_specimens,
     random_specimens,
@@ -33,6 +34,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         view_specimens.views,
         same_results,
         unproved="the bits of one dtype as another have no meaning in the prover",
+    ),
+    "auto_chunker": Specimens(
+        loss_specimens.losses,
+        loss_specimens.close_to_exact,
+        "finite inputs",
+        unproved="sums are rounded otherwise, chunk by chunk",
     ),
     "replace_random": Specimens(
         random_specimens.floats, same_given_draws, _DRAWS, unproved=_NO_MEANING
