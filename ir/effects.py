@@ -238,7 +238,9 @@ def _registration(target: Any) -> Any:
     name_of = getattr(module, "_get_op_qualname", None)
     if name_of is None:
         return None
-    return torch._library.simple_registry.singleton.find(name_of(target)).effect
+    return torch._library.simple_registry.singleton.find(  # type: ignore[attr-defined]
+        name_of(target)
+    ).effect
 
 
 @cache
