@@ -22,6 +22,7 @@ from xductor.ir.arguments import Pack
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.verifier import verify
+from xductor.transforms.block_order import ops_of
 
 
 def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.GraphModule:
@@ -81,11 +82,9 @@ class _Reconciliation:
         try:
             self.placeholders()
             last_index = len(self.nodes.arguments) - 1
-            op: Any = self.source.block.first_op
-            while op is not None:
+            for op in ops_of(self.source.block):
                 index = None if self.moved else self.index_where_it_stands(op, last_index)
                 last_index = self.place(op, last_index) if index is None else index
-                op = op._next_op
             record_new_values(self.source, self.nodes, self.new)
             doomed = self.doomed()
             _check_erasable(doomed)
@@ -141,7 +140,7 @@ class _Reconciliation:
         index = self.order.get(node)
         if index is None or index < last_index or op.properties["args"] is not meta.args:
             return None
-        if node in self.kept or len(op.results) != 1 or op.fx_op == "output" or returns_tuple(op):
+        if node in self.kept or len(op.results) != 1 or returns_tuple(op):
             return None
         self.kept.add(node)
         self.nodes.standing.add(id(op))

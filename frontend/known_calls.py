@@ -7,6 +7,7 @@ the place of each value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -47,60 +48,39 @@ def spelling_of(
     then holds some of the values.
     """
     key: list[Any] = [cls]
-    args: tuple[Any, ...] = node.args
-    for item in args:
+    if not _spell(node.args, key, env, operands):
+        return None
+    if node.kwargs:
+        positional = len(operands)
+        key += (_KEYWORDS, *node.kwargs)
+        if not _spell(node.kwargs.values(), key, env, operands) or len(operands) > positional:
+            return None  # which of the values comes first is for the schema to say
+    return tuple(key)
+
+
+def _spell(
+    items: Iterable[Any], key: list[Any], env: dict[fx.Node, Any], operands: list[SSAValue]
+) -> bool:
+    """Add how arguments are spelled to `key`; False for what is seldom."""
+    for item in items:
         kind = type(item)
         if kind is fx.Node:
             value = env.get(item)
             if type(value) is not OpResult and type(value) is not BlockArgument:
-                return None
+                return False
             operands.append(value)
             key.append(_VALUE)
         elif kind in _SELF or kind in _UNLIKE_OTHERS:
             key.append(item)
         elif kind is immutable_list:
-            part = _list(item, env, operands)
-            if part is None:
-                return None
-            key.append(part)
-        else:
-            part = _number(kind, item)
-            if part is None:
-                return None
-            key.append(part)
-    if node.kwargs:
-        key.append(_KEYWORDS)
-        for name, item in node.kwargs.items():
-            kind = type(item)
-            constant = item if kind in _SELF or kind in _UNLIKE_OTHERS else _number(kind, item)
-            if constant is None and item is not None:
-                return None
-            key += (name, constant)
-    return tuple(key)
-
-
-def _number(kind: type, item: Any) -> Any:
-    if kind is bool:
-        return _TRUE if item else _FALSE
-    return (float, float_bits(item)) if kind is float else None
-
-
-def _list(items: Any, env: dict[fx.Node, Any], operands: list[SSAValue]) -> tuple[Any, ...] | None:
-    key: list[Any] = [list]
-    for item in items:
-        kind = type(item)
-        if kind is int:
-            key.append(item)
-        elif kind is fx.Node:
-            value = env.get(item)
-            if type(value) is not OpResult and type(value) is not BlockArgument:
-                return None
-            operands.append(value)
-            key.append(_VALUE)
+            part: list[Any] = [list]
+            if not _spell(item, part, env, operands):
+                return False
+            key.append(tuple(part))
         elif kind is bool:
             key.append(_TRUE if item else _FALSE)
-        elif item is None:
-            key.append(None)
+        elif kind is float:
+            key.append((float, float_bits(item)))
         else:
-            return None
-    return tuple(key)
+            return False
+    return True

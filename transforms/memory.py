@@ -85,16 +85,10 @@ class Memory:
         absolute = reads_storage(op)
         # A collective goes on reading after the call returned.
         until = math.inf if absolute and effects_of(op).collective else position
-        for operand in op._operands:
-            storage = of.get(operand)
-            if storage is None:  # used before its definition
-                storage = of[operand] = Storage(True)
-            if storage.last_read < until:
-                storage.last_read = until
-            if absolute:
-                storage.absolute = True
-            if returned:
-                storage.returned = True
+        self._reads(until, op)
+        for operand in op._operands if absolute or returned else ():
+            of[operand].absolute |= absolute
+            of[operand].returned |= returned
         for index in written_operands(op, bodies) if not returned else ():
             storage = of[op._operands[index]]
             if not storage.writes or storage.writes[-1] != position:
@@ -112,7 +106,7 @@ class Memory:
             storage = of[result] = of[operands[fact[0]]]
             storage.values += 1
 
-    def _reads(self, position: int, op: TorchOp) -> None:
+    def _reads(self, position: float, op: TorchOp) -> None:
         of = self._of
         for operand in op._operands:
             storage = of.get(operand)

@@ -29,6 +29,15 @@ def known_equal(left: tuple[Dim, ...], right: tuple[Dim, ...], facts: Facts) -> 
     )
 
 
+def surely_differ(left: TensorType, right: TensorType) -> bool:
+    """Whether two types have other dtypes, or other sizes without symbols: a quick look.
+
+    Sizes with symbols may be equal though they look different.
+    """
+    a, b = left.data, right.data
+    return a.dtype is not b.dtype or (a.shape != b.shape and not left.symbols and not right.symbols)
+
+
 def same_meta(left: Any, right: Any, facts: Facts) -> bool:
     """Whether two types agree in all but the offset and whether they are parameters.
 

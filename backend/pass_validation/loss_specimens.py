@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx_exporter import to_fx
+from xductor.backend.pass_validation.attention_specimens import AllWide
 from xductor.backend.pass_validation.comparison import ROUNDS
 from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.ir.graph import entry_graph
@@ -110,8 +111,6 @@ def _inputs(module: ModuleOp, seed: int) -> list[torch.Tensor]:
 
 
 def _in_double(gm: torch.fx.GraphModule) -> Callable[..., Any]:
-    from xductor.backend.pass_validation.attention_specimens import AllWide
-
     def run(*inputs: torch.Tensor) -> Any:
         with AllWide():
             return gm(*inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,7 @@ from xductor.transforms.analyses import MEMORY
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.noop_registry import NOOP_RULES
-from xductor.transforms.replacement import Replacement
+from xductor.transforms.replacement import Replacement, surely_differ
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
@@ -74,22 +74,17 @@ class RemoveNoopOps(TypedPass):
             return None
         if rule.kept_for_spmd and self.keep_for_spmd:
             return None
-        if len(op._operands) == 1 and _surely_differ(op._operands[0]._type, op.results[0]._type):
+        result = op.results[0]._type
+        if type(result) is not TensorType:
             return None
+        if len(op._operands) == 1:  # which is the source, if there is one
+            only = op._operands[0]._type
+            if type(only) is TensorType and surely_differ(only, result):
+                return None
         source = rule.source_of(op)
         if source is None or type(source._type) is not TensorType:
             return None
         return source if rule.holds(op, source._type, facts) else None
-
-
-def _surely_differ(source: Any, result: Any) -> bool:
-    """Whether two types have other dtypes, or other sizes without symbols."""
-    if type(source) is not TensorType or type(result) is not TensorType:
-        return True
-    a, b = source.data, result.data
-    return a.dtype is not b.dtype or (
-        a.shape != b.shape and not source.symbols and not result.symbols
-    )
 
 
 def _cloned(op: RawOp) -> SSAValue | None:

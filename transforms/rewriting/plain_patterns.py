@@ -10,6 +10,7 @@ from xdsl.ir import OpResult
 from xductor.ir.arguments import ListArg, Ref
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
+from xductor.transforms.replacement import surely_differ
 from xductor.transforms.rewriting.matcher import (
     ONLY_INT,
     SIMPLE,
@@ -73,11 +74,8 @@ class PlainPattern:
         return None
 
     def _surely_changes(self, op: Any) -> bool:
-        """Whether the output has another dtype than what it would keep, or other sizes.
-
-        Sizes with symbols may be equal though they look different.
-        """
-        result, value = op.results[0]._type, None
+        """Whether the output surely has another dtype or other sizes than what it would keep."""
+        result = source = op.results[0]._type
         for head, slot in self.way_to_kept:
             if type(op) is not head.cls:
                 return True
@@ -85,14 +83,10 @@ class PlainPattern:
             if type(item) is not Ref:
                 return True
             value = _get(op._operands, item.index)
-            op = value.owner
-        source: Any = value._type if value is not None else None
+            source, op = value._type, value.owner
         if source is result or type(source) is not TensorType or type(result) is not TensorType:
             return False
-        a, b = source.data, result.data
-        return a.dtype is not b.dtype or (
-            a.shape != b.shape and not source.symbols and not result.symbols
-        )
+        return surely_differ(source, result)
 
     def _call(self, call: Call, op: Any, match: Match) -> bool:
         head = call.heads[0]

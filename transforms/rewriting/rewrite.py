@@ -218,6 +218,10 @@ def _check_class(cls: type[Rewrite]) -> None:
             + ", ".join(map(repr, get_args(Numerics)))
         )
     given = parameters(cls.pattern)
+    if cls.keeps and cls.keeps not in given:
+        raise PatternError(
+            f"{cls.__name__}.keeps is {cls.keeps!r}; `pattern` binds {', '.join(given)}"
+        )
     for method in (cls.where, cls.replacement):
         unknown = [name for name in parameters(method) if name not in given]
         if unknown:

@@ -94,14 +94,13 @@ class AutoChunker(TypedPass):
         wide_sums = self.policy != "fast"
         calls = ChunkCalls(module, graph, region, wide_sums=wide_sums)
         with InferenceEnv.of(graph) as env:
-            made = calls.make(cuts.step(self.num_chunk), env).made
+            maker = calls.make(cuts.step(self.num_chunk), env)
         if not should_apply(self.name):
-            for op in reversed(made):
-                op.erase(safe_erase=False)
+            maker.discard()
             return 0
         for body in calls.bodies.values():
             module.body.block.add_op(body)
-        placement.put(graph, made)
+        placement.put(graph, maker.made)
         _connect(graph, region, calls)
         return 1
 
