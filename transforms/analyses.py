@@ -7,22 +7,28 @@ nothing is kept, since nothing tells that a graph has changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from bisect import bisect_left, insort
+from collections.abc import Callable, Collection
 from functools import cached_property
-from heapq import merge
-from operator import itemgetter
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.graph import GraphOp
-from xductor.transforms.block_order import ops_of, places_of
+from xductor.transforms.block_order import Order, ops_of
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import Bodies
 
 MEMORY = "memory"
+"""Kept by a pass that tells `memory` which value stands for which, and what it puts where."""
+ORDER = "order"
+"""Kept by a pass that only changes a graph by `insert` and `erase` of its analyses."""
+_PARTS = {ORDER: ("ops", "order", "by_name")}
 _KEPT = "_analyses"
+
+Found = TypeVar("Found")
 
 
 class Analyses:
@@ -43,21 +49,20 @@ class Analyses:
         return ops_of(self.graph.block)
 
     @cached_property
-    def places(self) -> dict[int, int]:
-        """Where each op stands, by its identity; who changes the graph may keep it up to date."""
-        return places_of(self.ops)
+    def order(self) -> Order:
+        """Where each op stands."""
+        return Order(self.graph.block, self.ops)
 
     @cached_property
-    def by_name(self) -> dict[str, list[tuple[int, Any]]]:
-        """The ops of each name with their places, in order."""
-        found: dict[str, list[tuple[int, Any]]] = {}
-        for numbered in enumerate(self.ops):
-            name = numbered[1].name
-            same = found.get(name)
+    def by_name(self) -> dict[str, list[Any]]:
+        """The ops of each name in order."""
+        found: dict[str, list[Any]] = {}
+        for op in self.ops:
+            same = found.get(op.name)
             if same is None:
-                found[name] = [numbered]
+                found[op.name] = [op]
             else:
-                same.append(numbered)
+                same.append(op)
         return found
 
     def named(self, names: Collection[str]) -> list[Any]:
@@ -67,10 +72,9 @@ class Analyses:
             lists = [present[name] for name in names if name in present]
         else:
             lists = [ops for name, ops in present.items() if name in names]
-        numbered: Iterable[tuple[int, Any]] = (
-            lists[0] if len(lists) == 1 else merge(*lists, key=itemgetter(0))
-        )
-        return [op for _, op in numbered]
+        if len(lists) == 1:
+            return lists[0].copy()
+        return sorted(chain.from_iterable(lists), key=self.order.key) if lists else []
 
     def has_one_of(self, names: frozenset[str]) -> bool:
         """Whether the graph has an op of one of some names."""
@@ -86,12 +90,44 @@ class Analyses:
         """The storages, if somebody has asked for them: to be told of what changes them."""
         return vars(self).get(MEMORY)
 
+    def find(self, part: str, make: Callable[[], Found]) -> Found:
+        """What a pass knows under a name of its own, for others that know it too."""
+        known = vars(self)
+        if part not in known:
+            known[part] = make()
+        return known[part]
+
+    def insert(self, made: Any, op: Any) -> None:
+        """Put a new op right before another, and note it for `ORDER`."""
+        self.graph.block.insert_op_before(made, op)
+        known = vars(self)
+        known.pop("ops", None)
+        if "order" in known:
+            self.order.insert(made, op)
+        if "by_name" in known:
+            insort(self.by_name.setdefault(made.name, []), made, key=self.order.key)
+
+    def erase(self, op: Any) -> None:
+        """Erase an op, and note it for `ORDER`."""
+        known = vars(self)
+        known.pop("ops", None)
+        if "by_name" in known:
+            same = self.by_name[op.name]
+            if len(same) == 1:
+                del self.by_name[op.name]
+            else:
+                key = self.order.key
+                del same[bisect_left(same, key(op), key=key)]
+        if "order" in known:
+            self.order.forget(op)
+        self.graph.block.erase_op(op)
+
     def forget(self, preserved: Collection[str]) -> None:
         """Drop what was found, but for the parts that a pass kept up to date."""
         known = vars(self)
-        for part in ("bodies", "ops", "places", "by_name", MEMORY):
-            if part not in preserved:
-                known.pop(part, None)
+        kept = {"graph", *chain.from_iterable(_PARTS.get(one, (one,)) for one in preserved)}
+        for part in known.keys() - kept:
+            del known[part]
 
 
 def analyses_of(graph: GraphOp) -> Analyses:
@@ -116,4 +152,4 @@ def changed(module: ModuleOp, preserved: Collection[str] = ()) -> None:
             kept.forget(preserved)
 
 
-__all__ = ["MEMORY", "Analyses", "analyses_of", "changed", "keep"]
+__all__ = ["MEMORY", "ORDER", "Analyses", "analyses_of", "changed", "keep"]

@@ -22,12 +22,42 @@ def ops_of(block: Block) -> list[Any]:
 _GAP = 1 << 20
 
 
-def places_of(ops: Iterable[Operation]) -> dict[int, int]:
-    """Ascending numbers of ops in order, with gaps for what may come between two.
+class Order:
+    """Numbers by which ops of a block compare; a new op gets one between its neighbours'.
 
     By identity of the op, which is much quicker than hashing it.
     """
-    return dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
+
+    def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
+        self._block = block
+        self._keys: dict[int, int] = {}
+        self._number(ops_of(block) if ops is None else ops)
+
+    def _number(self, ops: Iterable[Operation]) -> None:
+        self._keys = dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
+
+    def key(self, op: Operation) -> int:
+        return self._keys[id(op)]
+
+    def __contains__(self, op: Operation) -> bool:
+        return id(op) in self._keys
+
+    def before(self, left: Operation, right: Operation) -> bool:
+        return self._keys[id(left)] < self._keys[id(right)]
+
+    def insert(self, op: Operation, anchor: Operation) -> None:
+        """Give a key to an op that was put right before `anchor`."""
+        above: Any = op.prev_op
+        low = self._keys[id(above)] if above is not None else 0
+        middle = (low + self._keys[id(anchor)]) // 2
+        if middle == low:
+            self._number(ops_of(self._block))
+        else:
+            self._keys[id(op)] = middle
+
+    def forget(self, op: Operation) -> None:
+        """Forget an op that is about to be erased."""
+        self._keys.pop(id(op), None)
 
 
 def arrange(block: Block, order: Sequence[Operation]) -> None:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from heapq import merge
+from itertools import count
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -57,74 +58,87 @@ class Storage:
 class Memory:
     """The storages of one graph, from the alias facts and the effects of its ops.
 
-    Made in one walk; kept up to date by `unite` while a pass lets one value stand for another.
+    Made in one walk; kept up to date by `unite` and `puts` while a pass lets one value stand for
+    another.
     """
 
     def __init__(self, graph: GraphOp, bodies: Bodies, ops: Sequence[Any] | None = None) -> None:
-        self.positions: dict[Operation, int] = {}
-        self._of: dict[SSAValue, Storage] = {arg: Storage(True) for arg in graph.block.args}
+        # By identity, which is much quicker than hashing. What is kept alive keeps its identity.
+        self._alive: list[Any] = list(ops_of(graph.block) if ops is None else ops)
+        self._positions: dict[int, int] = dict(zip(map(id, self._alive), count(), strict=False))
+        self._of: dict[int, Storage] = {id(arg): Storage(True) for arg in graph.block.args}
         # Before autograd nothing says that two inputs are apart: writing to one may write to all.
         self._inputs_overlap = graph.stage.data == "pre_grad"
         self._writes_outside: list[int] = []
-        for position, op in enumerate(ops_of(graph.block) if ops is None else ops):
-            self.positions[op] = position
-            self._visit(position, op, bodies)
-
-    def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         of = self._of
-        cls = type(op)
-        if only_reads(cls):
+        for position, op in enumerate(self._alive):
+            cls = type(op)
+            if not only_reads(cls):
+                self._visit(position, op, bodies)
+                continue
             self._reads(position, op)
             if has_own_storage(cls) and "aliases" not in op.properties:
                 for result in op.results:
-                    of[result] = Storage()
+                    of[id(result)] = Storage()
             else:
                 self._results(op)
-            return
-        returned = cls is OutputOp
+
+    def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
+        of = self._of
+        returned = type(op) is OutputOp
         absolute = reads_storage(op)
         # A collective goes on reading after the call returned.
         until = math.inf if absolute and effects_of(op).collective else position
         self._reads(until, op)
         for operand in op._operands if absolute or returned else ():
-            of[operand].absolute |= absolute
-            of[operand].returned |= returned
+            of[id(operand)].absolute |= absolute
+            of[id(operand)].returned |= returned
         for index in written_operands(op, bodies) if not returned else ():
-            storage = of[op._operands[index]]
+            storage = of[id(op._operands[index])]
             if not storage.writes or storage.writes[-1] != position:
                 storage.writes.append(position)
             if storage.outside and (self._inputs_overlap or op.raw_arguments):
                 self._writes_outside.append(position)
-        self._results(op, outside=cls is GetAttrOp)
+        self._results(op, outside=type(op) is GetAttrOp)
 
     def _results(self, op: TorchOp, outside: bool = False) -> None:
         of, operands = self._of, op._operands
         for result, fact in zip(op.results, result_aliases(op), strict=False):
             if fact is None or type(result._type) is not TensorType:
-                of[result] = Storage(outside)
+                of[id(result)] = Storage(outside)
                 continue
-            storage = of[result] = of[operands[fact[0]]]
+            storage = of[id(result)] = of[id(operands[fact[0]])]
             storage.values += 1
 
     def _reads(self, position: float, op: TorchOp) -> None:
         of = self._of
         for operand in op._operands:
-            storage = of.get(operand)
+            storage = of.get(id(operand))
             if storage is None:  # used before its definition
-                storage = of[operand] = Storage(True)
+                storage = of[id(operand)] = Storage(True)
             if storage.last_read < position:
                 storage.last_read = position
 
     def storage(self, value: SSAValue) -> Storage:
         """The class of a value. A value that was not there when the graph was read has its own."""
-        storage = self._of.get(value)
+        storage = self._of.get(id(value))
         if storage is None:
-            storage = self._of[value] = Storage()
+            self._alive.append(value)
+            storage = self._of[id(value)] = Storage()
         while storage.parent is not None:
             if storage.parent.parent is not None:
                 storage.parent = storage.parent.parent
             storage = storage.parent
         return storage
+
+    def position(self, op: Operation) -> int:
+        """Where an op stands, in the order in which the graph was read."""
+        return self._positions[id(op)]
+
+    def puts(self, made: Operation, op: Operation) -> None:
+        """Note that a new op stands where another does."""
+        self._alive.append(made)
+        self._positions[id(made)] = self._positions[id(op)]
 
     def unite(self, value: SSAValue, source: SSAValue) -> None:
         """Note that `source` now stands for `value`."""
@@ -143,15 +157,15 @@ class Memory:
 
     def is_written(self, value: SSAValue, start: Operation, end: Operation) -> bool:
         """Whether an op after `start` and before `end` may write to a value's storage."""
-        write = self._next_write(self.storage(value), self.positions[start])
-        return write is not None and write < self.positions[end]
+        write = self._next_write(self.storage(value), self.position(start))
+        return write is not None and write < self.position(end)
 
     def interfere(self, value: SSAValue, source: SSAValue, op: Operation) -> bool:
         """Whether one of two values is written after `op` and the other read then or later.
 
         `op` makes `value` from `source`: if they do not interfere, one storage may be both.
         """
-        position = self.positions[op]
+        position = self.position(op)
         a, b = self.storage(value), self.storage(source)
         return self._hits(a, b, position) or self._hits(b, a, position)
 

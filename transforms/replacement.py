@@ -125,7 +125,7 @@ class Replacement:
         if result in self.returned:
             self.returned.add(tensor_of(source))
         result.replace_all_uses_with(source)
-        self.graph.block.erase_op(op)
+        self.analyses.erase(op)
 
 
 def _is_input(value: SSAValue) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -18,9 +18,9 @@ from xductor.ir.types import Dim, SymIntType
 class SymintScope:
     """The symbolic integers among the values of a graph, by expression."""
 
-    def __init__(self, graph: GraphOp, positions: Mapping[Operation, int]) -> None:
+    def __init__(self, graph: GraphOp, position: Callable[[Operation], int]) -> None:
         self._graph = graph
-        self._positions = positions
+        self._position = position
 
     @cached_property
     def _values(self) -> dict[SymExpr, SSAValue]:
@@ -40,7 +40,7 @@ class SymintScope:
         owner = value.owner
         if not isinstance(owner, Operation):
             return value
-        return value if self._positions[owner] < self._positions[op] else None
+        return value if self._position(owner) < self._position(op) else None
 
     def sizes(self, dims: Sequence[Dim], op: Operation, operands: list[SSAValue]) -> ListArg | None:
         """Sizes as a list argument of an op in the place of `op`; None if one is not at hand.

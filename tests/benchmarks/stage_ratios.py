@@ -28,19 +28,33 @@ Seconds = dict[tuple[str, str], list[float]]
 
 
 def least(work: Callable[[], object], runs: int) -> float:
-    """The least thread CPU time of several runs, after one that is not counted."""
+    """The least thread CPU time of several runs, after one that is not counted.
+
+    What was there before is frozen: to walk through all of it before each run would put it in the
+    place of what the run has in the CPU's caches, as no compile does.
+    """
     found = float("inf")
-    for number in range(runs + 1):
-        gc.collect()
-        gc.disable()
-        try:
-            start = time.thread_time()
-            work()
-            spent = time.thread_time() - start
-        finally:
-            gc.enable()
-        found = min(found, spent) if number else found
+    gc.collect()
+    gc.freeze()
+    try:
+        for number in range(runs + 1):
+            gc.collect()
+            spent = _seconds(work)
+            found = min(found, spent) if number else found
+    finally:
+        gc.unfreeze()
     return found
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """The thread CPU time of some work that no collection interrupts."""
+    gc.disable()
+    try:
+        start = time.thread_time()
+        work()
+        return time.thread_time() - start
+    finally:
+        gc.enable()
 
 
 def measure(step: Callable[[Callable[..., Any]], Any], runs: int, only: str | None) -> Seconds:

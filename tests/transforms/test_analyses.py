@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from xductor.transforms import analyses
 from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
 from xductor.transforms.joint_graph.remove_no_ops import RemoveNoOps
 from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
+from xductor.transforms.joint_graph.uniform_values import UniformValues
 from xductor.transforms.memory import Memory
 from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
 from xductor.transforms.rewriting.rewrite import Rewrite
@@ -88,12 +90,48 @@ def test_a_change_forgets_what_is_not_preserved(trace: Any, special: Any) -> Non
     graph = entry_graph(case.module)
     analyses.keep(case.module)
     kept = analyses.analyses_of(graph)
-    memory, names = kept.memory, kept.by_name
+    memory, names, bodies = kept.memory, kept.by_name, kept.bodies
     one = RemoveNoopOps()
     assert one.rewrite(case.module) == 1
     analyses.changed(case.module, one.preserves)
     assert kept.memory is memory
-    assert kept.by_name is not names
-    assert "aten.clone.default" not in kept.by_name
+    assert kept.by_name is names
+    assert "aten.clone.default" not in names
+    assert kept.bodies is not bodies
     analyses.changed(case.module)
     assert kept.known_memory is None
+    assert kept.by_name is not names
+
+
+def test_what_a_pass_finds_is_found_once(trace: Any, special: Any) -> None:
+    case = trace(lambda x: x + torch.zeros(3), special(3))
+    graph = entry_graph(case.module)
+    analyses.keep(case.module)
+    kept = analyses.analyses_of(graph)
+    found = UniformValues.of(kept, zero_products=False)
+    assert UniformValues.of(kept, zero_products=False) is found
+    assert UniformValues.of(kept, zero_products=True) is not found
+    analyses.changed(case.module, ConstantFoldUniformValue.preserves)
+    assert UniformValues.of(kept, zero_products=False) is found
+    analyses.changed(case.module, RemoveNoopOps.preserves)
+    assert UniformValues.of(kept, zero_products=False) is not found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_is_kept_while_ops_come_and_go(seed: int, trace: Any, special: Any) -> None:
+    case = trace(program(seed), special(3, 3), special(3, 3), stage="post_grad")
+    graph = entry_graph(case.module)
+    kept = analyses.Analyses(graph)
+    random = Random(seed)
+    assert kept.by_name
+    assert kept.order
+    for number in range(200):  # more than fit between two ops
+        op = random.choice(kept.ops[:-1] if number < 100 else kept.ops[-3:-1])
+        anchor = random.choice(kept.ops[-4:])
+        if op.results and all(result.first_use is None for result in op.results):
+            kept.erase(op)
+        else:
+            kept.insert(op.clone(), anchor)
+        fresh = analyses.Analyses(graph)
+        assert kept.by_name == fresh.by_name
+        assert sorted(fresh.ops, key=kept.order.key) == fresh.ops

@@ -18,11 +18,12 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType, contiguous_strides
-from xductor.transforms.analyses import MEMORY
+from xductor.transforms.analyses import MEMORY, ORDER
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph import uniform_values
-from xductor.transforms.joint_graph.uniform_values import FULL, UniformValues
+from xductor.transforms.joint_graph.uniform_values import FULL, UNIFORM_VALUES, UniformValues
+from xductor.transforms.memory import Memory
 from xductor.transforms.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.symint_scope import SymintScope
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -49,7 +50,7 @@ class ConstantFoldUniformValue(TypedPass):
     stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
     inductor: ClassVar[str] = "joint_graph.py:constant_fold_uniform_value"
     numerics: ClassVar[Numerics] = EXACT
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
 
     policy: Literal["strict", "default", "fast"] = "default"
 
@@ -78,12 +79,15 @@ class _Folding:
     def __init__(self, graph: GraphOp, zero_products: bool) -> None:
         self.graph = graph
         self.replacement = Replacement(graph)
-        self.memory = self.replacement.memory
-        self.uniform = UniformValues(graph, self.memory, zero_products=zero_products)
+        self.uniform = UniformValues.of(self.replacement.analyses, zero_products=zero_products)
+
+    @property
+    def memory(self) -> Memory:
+        return self.replacement.memory
 
     @cached_property
     def scope(self) -> SymintScope:
-        return SymintScope(self.graph, self.memory.positions)
+        return SymintScope(self.graph, self.memory.position)
 
     def run(self) -> int:
         if not self.uniform:
@@ -119,12 +123,12 @@ class _Folding:
         if not should_apply(ConstantFoldUniformValue.name):
             made.erase()
             return False
-        self.graph.block.insert_op_before(made, op)
-        self.memory.positions[made] = self.memory.positions[op]
+        self.replacement.analyses.insert(made, op)
+        self.memory.puts(made, op)
         self.uniform.stands_for(made.results[0], result)
         self.memory.unite(result, made.results[0])
         result.replace_all_uses_with(made.results[0])
-        self.graph.block.erase_op(op)
+        self.replacement.analyses.erase(op)
         return True
 
     def can_be_filled(self, type_: TensorType) -> bool:

@@ -94,7 +94,7 @@ def _drawing(analyses: Analyses) -> list[TorchOp]:
     """The calls that may draw."""
     names = {
         name
-        for name, ((_, first), *_) in analyses.by_name.items()
+        for name, (first, *_) in analyses.by_name.items()
         if name not in _SEEDINGS and (name in (RANDOM, RANDINT) or not never_draws(type(first)))
     }
     return analyses.named(names)

@@ -18,10 +18,14 @@ from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
-from xductor.transforms.analyses import MEMORY
+from xductor.transforms.analyses import MEMORY, ORDER
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
-from xductor.transforms.joint_graph.uniform_values import UniformValues, uniform_uses
+from xductor.transforms.joint_graph.uniform_values import (
+    UNIFORM_VALUES,
+    UniformValues,
+    uniform_uses,
+)
 from xductor.transforms.replacement import Replacement, same_meta
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -69,7 +73,7 @@ class RemoveNoOps(TypedPass):
     stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
     inductor: ClassVar[str] = "joint_graph.py:remove_no_ops"
     numerics: ClassVar[Numerics] = EXACT
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
 
     policy: Literal["strict", "default", "fast"] = "default"
 
@@ -86,7 +90,7 @@ class RemoveNoOps(TypedPass):
         candidates = replacement.analyses.named(_NEUTRAL)
         if not candidates:
             return 0
-        uniform = UniformValues(graph, replacement.memory, zero_products=self.policy == "fast")
+        uniform = UniformValues.of(replacement.analyses, zero_products=self.policy == "fast")
         if not uniform:
             return 0
         removed = 0
@@ -158,8 +162,8 @@ def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: Inferen
     if not fits or not should_apply(RemoveNoOps.name):
         made.erase()
         return False
-    replacement.graph.block.insert_op_before(made, op)
-    replacement.memory.positions[made] = replacement.memory.positions[op]
+    replacement.analyses.insert(made, op)
+    replacement.memory.puts(made, op)
     replacement.replace(op, made.results[0])
     return True
 

@@ -12,7 +12,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
-from xductor.transforms.analyses import MEMORY
+from xductor.transforms.analyses import MEMORY, ORDER, Analyses
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.replacement import Replacement, same_meta
@@ -36,7 +36,7 @@ class RemoveRedundantViews(TypedPass):
     inductor: ClassVar[str] = "joint_graph.py:remove_redundant_views"
     numerics: ClassVar[Numerics] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER))
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_remove_views(graph) for graph in graphs_of(module))
@@ -66,7 +66,7 @@ def _remove_views(graph: GraphOp) -> int:
             continue
         known.setdefault(dtype, result)
         views[result] = known
-    return removed + _erase_unused(graph, views)
+    return removed + _erase_unused(replacement.analyses, views)
 
 
 def _is_same(result: OpResult, found: SSAValue, replacement: Replacement) -> bool:
@@ -75,12 +75,12 @@ def _is_same(result: OpResult, found: SSAValue, replacement: Replacement) -> boo
     )
 
 
-def _erase_unused(graph: GraphOp, views: dict[SSAValue, dict[torch.dtype, SSAValue]]) -> int:
+def _erase_unused(analyses: Analyses, views: dict[SSAValue, dict[torch.dtype, SSAValue]]) -> int:
     erased = 0
     for value in reversed(views):
         if isinstance(value, OpResult) and value.first_use is None:
             op = value.op
             if op.name == _VIEW or op.name in _SAME_BYTES:
-                graph.block.erase_op(op)
+                analyses.erase(op)
                 erased += 1
     return erased

@@ -16,16 +16,19 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xductor.ir.effects import overload_effects
 from xductor.ir.expressions import SymExpr
-from xductor.ir.graph import GetAttrOp, GraphOp
+from xductor.ir.graph import GetAttrOp
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
-from xductor.transforms.analyses import analyses_of
-from xductor.transforms.memory import Memory
+from xductor.transforms.analyses import Analyses
 from xductor.transforms.op_effects import effects_of
 
 Number = int | float | complex
+
+_NAMES = {False: "uniform values", True: "uniform values and products with zero"}
+UNIFORM_VALUES = frozenset(_NAMES.values())
+"""The names of the analyses."""
 
 FULL = "aten.full.default"
 MUL = ("aten.mul.Tensor", "aten.mul.Scalar")
@@ -73,16 +76,23 @@ class UniformValues:
     - `zero_products`: also a product with the integer zero of numbers that may be infinite or NaN.
     """
 
-    def __init__(self, graph: GraphOp, memory: Memory, *, zero_products: bool = False) -> None:
-        self.graph = graph
-        self._memory = memory
+    def __init__(self, analyses: Analyses, *, zero_products: bool = False) -> None:
+        self.graph = analyses.graph
+        self._analyses = analyses
         self._zero_products = zero_products
         #: As tensors on CPU without dims, of the values' dtypes.
         self._numbers: dict[SSAValue, torch.Tensor] = {}
-        starts = [op for op in analyses_of(graph).named(_STARTS) if self._may_start(op)]
+        starts = [op for op in self._analyses.named(_STARTS) if self._may_start(op)]
         if starts:
             with _disable_current_modes(), torch.no_grad():
                 self._follow(starts)
+
+    @classmethod
+    def of(cls, analyses: Analyses, *, zero_products: bool) -> UniformValues:
+        """Those of a graph, found now or by a pass before this one."""
+        return analyses.find(
+            _NAMES[zero_products], lambda: cls(analyses, zero_products=zero_products)
+        )
 
     def __bool__(self) -> bool:
         return bool(self._numbers)
@@ -118,17 +128,17 @@ class UniformValues:
                 and effects_of(op).pure
             ):
                 pending += [value.op for value in op._operands if value in self._numbers]  # type: ignore[misc]
-                self.graph.block.erase_op(op)
+                self._analyses.erase(op)
 
     def _may_start(self, op: SchemaOp) -> bool:
         return op.name not in MUL or self._is_product_with_zero(op)
 
     def _follow(self, starts: list[SchemaOp]) -> None:
         """Visit the ops at which uniform values begin, and those that read one, in their order."""
-        positions = self._memory.positions
+        position = self._analyses.memory.position
         queued: set[Operation] = set(starts)
         queue: list[tuple[int, int, Operation]] = [
-            (positions[op], number, op) for number, op in enumerate(starts)
+            (position(op), number, op) for number, op in enumerate(starts)
         ]
         while queue:
             _, _, op = heappop(queue)
@@ -139,7 +149,7 @@ class UniformValues:
                 for use in result.uses if result in self._numbers else ():
                     user = use.operation
                     if user not in queued:
-                        heappush(queue, (positions[user], len(queued), user))
+                        heappush(queue, (position(user), len(queued), user))
                         queued.add(user)
 
     def _visit(self, op: SchemaOp) -> None:
@@ -154,7 +164,7 @@ class UniformValues:
                 self._numbers[result] = number
 
     def _is_constant(self, value: SSAValue) -> bool:
-        storage = self._memory.storage(value)
+        storage = self._analyses.memory.storage(value)
         return not storage.writes and not storage.outside
 
     def _found(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:

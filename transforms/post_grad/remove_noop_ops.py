@@ -13,7 +13,7 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.types import TensorType
-from xductor.transforms.analyses import MEMORY
+from xductor.transforms.analyses import MEMORY, ORDER
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.noop_registry import NOOP_RULES
@@ -41,7 +41,7 @@ class RemoveNoopOps(TypedPass):
     inductor: ClassVar[str] = "post_grad.py:remove_noop_ops"
     numerics: ClassVar[Numerics] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset((*NOOP_RULES, "method.clone", torch.clone))
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY,))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER))
 
     keep_for_spmd: bool = False
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms.analyses import analyses_of
+from xductor.transforms.analyses import ORDER, analyses_of
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.numerics import Policy
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
@@ -28,6 +28,7 @@ class DeclaredPass(TypedPass):
     `policy` says which of them may run; the other options are those of the rewrites.
     """
 
+    preserves: ClassVar[frozenset[str]] = frozenset((ORDER,))
     rewrite_classes: ClassVar[tuple[type[Rewrite], ...]] = ()
 
     policy: Policy = "default"

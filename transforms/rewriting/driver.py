@@ -162,7 +162,7 @@ class Driver:
         if not work:
             return 0
         with InferenceEnv.of(graph) as env:
-            return _Walk(self, GraphState(graph, analyses.bodies, env, analyses.places)).run(work)
+            return _Walk(self, GraphState(graph, analyses.bodies, env, analyses)).run(work)
 
 
 class _Walk:
@@ -391,10 +391,9 @@ class _Walk:
         outputs: list[Any],
         chain: tuple[Rewrite, ...],
     ) -> None:
-        state, block = self.state, self.state.graph.block
+        state = self.state
         for op in made:
-            block.insert_op_before(op, insertion)
-            state.order.insert(op, insertion)
+            state.analyses.insert(op, insertion)
             self.history[op] = chain
         used: list[Any] = []
         for old, new in zip(match.outputs, outputs, strict=True):
@@ -421,7 +420,7 @@ class _Walk:
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
             state.erases(op)
-            state.graph.block.erase_op(op)
+            state.analyses.erase(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
@@ -15,7 +14,8 @@ from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
-from xductor.transforms.block_order import ops_of, places_of
+from xductor.transforms.analyses import Analyses
+from xductor.transforms.block_order import ops_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import (
@@ -29,39 +29,6 @@ from xductor.transforms.replacement import tensor_of
 from xductor.transforms.rewriting.matcher import Match
 
 
-class OrderKeys:
-    """Numbers by which ops of a block compare; a new op gets one between its neighbours'."""
-
-    def __init__(self, block: Block, places: dict[int, int] | None = None) -> None:
-        self._block = block
-        self._keys = places_of(ops_of(block)) if places is None else places
-
-    def renumber(self) -> None:
-        self._keys = places_of(ops_of(self._block))
-
-    def key(self, op: Any) -> int:
-        return self._keys[id(op)]
-
-    def __contains__(self, op: Any) -> bool:
-        return id(op) in self._keys
-
-    def before(self, left: Any, right: Any) -> bool:
-        return self._keys[id(left)] < self._keys[id(right)]
-
-    def insert(self, op: TorchOp, anchor: TorchOp) -> None:
-        """Give a key to an op that was put right before `anchor`."""
-        above: Any = op.prev_op
-        low = self._keys[id(above)] if above is not None else 0
-        middle = (low + self._keys[id(anchor)]) // 2
-        if middle == low:
-            self.renumber()
-        else:
-            self._keys[id(op)] = middle
-
-    def forget(self, op: TorchOp) -> None:
-        self._keys.pop(id(op), None)
-
-
 class GraphState:
     """One graph during a walk. Everything that most graphs do not need is found when asked for."""
 
@@ -70,13 +37,14 @@ class GraphState:
         graph: GraphOp,
         bodies: Bodies,
         env: InferenceEnv,
-        places: dict[int, int] | None = None,
+        analyses: Analyses | None = None,
     ) -> None:
         self.graph = graph
         self.bodies = bodies
         self.env = env
         self.facts: Facts = facts_of(graph)
-        self.order = OrderKeys(graph.block, places)
+        self.analyses = Analyses(graph) if analyses is None else analyses
+        self.order = self.analyses.order
 
     @cached_property
     def inputs(self) -> set[SSAValue]:
@@ -220,7 +188,6 @@ class GraphState:
 
     def erases(self, op: TorchOp) -> None:
         """Forget an op that is about to be erased."""
-        self.order.forget(op)
         known = vars(self)
         for name in ("writes", "draws"):
             if op in known.get(name, ()):
@@ -234,4 +201,4 @@ def is_view(op: TorchOp) -> bool:
     return bool(facts) and all(fact is not None and fact[1] for fact in facts)
 
 
-__all__ = ["GraphState", "OrderKeys", "is_view"]
+__all__ = ["GraphState", "is_view"]
