@@ -85,7 +85,7 @@ class _Reconciliation:
             for op in ops_of(self.source.block):
                 index = None if self.moved else self.index_where_it_stands(op, last_index)
                 last_index = self.place(op, last_index) if index is None else index
-            record_new_values(self.source, self.nodes, self.new)
+            record_new_values(self.source, self.nodes, self.new, self.kept)
             doomed = self.doomed()
             _check_erasable(doomed)
         except BaseException:

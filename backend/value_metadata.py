@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import torch
@@ -19,7 +19,8 @@ from xductor.backend.rebuilt_values import rebuild_values
 from xductor.backend.textual_places import restore_quantization, restore_textual
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta, place_metadata
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
 from xductor.ir.value_types import TypeReader, leaves_of
 
@@ -30,9 +31,14 @@ def value_key(source: GraphOp) -> str:
 
 
 def record_new_values(
-    source: GraphOp, nodes: ValueNodes, made: list[tuple[TorchOp, fx.Node]]
+    source: GraphOp,
+    nodes: ValueNodes,
+    made: list[tuple[TorchOp, fx.Node]],
+    kept: Container[fx.Node] | None = None,
 ) -> None:
     """Values and places for nodes that reconciling made; the values are checked against the types.
+
+    `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
 
     Raises RaisingError where an op's call gives another type than the IR says.
     """
@@ -41,6 +47,8 @@ def record_new_values(
     for op, node in made:
         inherit_place(op.node, node)
         if mode is None:
+            continue
+        if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
             continue
         with _grad_mode(op, key):
             value = run_on_recorded(node, key, mode)
@@ -75,6 +83,48 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
         return
     node.meta.update(place_metadata(heir_of.meta))
     restore_quantization(meta, node)
+
+
+def inherit_value(
+    op: TorchOp,
+    node: fx.Node,
+    nodes: ValueNodes,
+    reader: TypeReader,
+    kept: Container[fx.Node],
+) -> bool:
+    """Give a call the value of the node that it replaces, if it is what the call would give.
+
+    It must be a tensor of the op's type, in the storage that the op's alias facts say. That type
+    was inferred by running the op's kernel, which need not run again.
+    """
+    heir_of: fx.Node | None = op.node.__dict__.get("heir_of")
+    if not isinstance(op, SchemaOp) or len(op.results) != 1:  # bodies of calls are given values too
+        return False
+    if heir_of is None or heir_of in kept:
+        return False
+    value = heir_of.meta.get("val")
+    if type(value) is not FakeTensor or value.fake_mode is not reader.fake_mode:
+        return False
+    if reader.type_of(value) != op.results[0].type:
+        return False
+    fact = result_aliases(op)[0]
+    if fact is None:
+        inputs = (*heir_of.all_input_nodes, *node.all_input_nodes)
+        if _storage(value) in [_storage(used.meta.get("val")) for used in inputs]:
+            return False
+    elif not fact[1] or _storage(nodes.node(op.operands[fact[0]]).meta["val"]) != _storage(value):
+        return False
+    node.meta["val"] = value
+    if "tensor_meta" in heir_of.meta:
+        node.meta["tensor_meta"] = heir_of.meta["tensor_meta"]
+    else:
+        _set_tensor_meta(node, value)
+    return True
+
+
+def _storage(value: Any) -> int | None:
+    """Which storage a tensor has; None for other values."""
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:

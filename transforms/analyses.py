@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.graph import GraphOp
-from xductor.transforms.block_order import Order, ops_of
+from xductor.transforms.block_order import Order, erase_unused, ops_of
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import Bodies
@@ -120,7 +120,7 @@ class Analyses:
                 del same[bisect_left(same, key(op), key=key)]
         if "order" in known:
             self.order.forget(op)
-        self.graph.block.erase_op(op)
+        erase_unused(op)
 
     def forget(self, preserved: Collection[str]) -> None:
         """Drop what was found, but for the parts that a pass kept up to date."""

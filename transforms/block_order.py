@@ -60,6 +60,18 @@ class Order:
         self._keys.pop(id(op), None)
 
 
+def erase_unused(op: Operation) -> None:
+    """Erase an op whose results nothing uses: as `Block.erase_op`, without its looking for uses.
+
+    Raises ValueError where something uses a result.
+    """
+    for result in op.results:
+        if result.first_use is not None:
+            raise ValueError(f"{op.name} has a result that is still used")
+    op.detach()
+    op.drop_all_references()
+
+
 def arrange(block: Block, order: Sequence[Operation]) -> None:
     """Put a block's ops into an order, moving only those that are not in place."""
     cursor: Operation | None = None

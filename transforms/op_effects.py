@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xductor.ir import python_targets
-from xductor.ir.arguments import FunctionArg, SymbolRef, leaves
+from xductor.ir.arguments import FunctionArg, SymbolRef, leaves, references
 from xductor.ir.effects import (
     PURE,
     UNKNOWN,
@@ -123,12 +123,15 @@ def written_operands(op: TorchOp, bodies: Bodies) -> Sequence[int]:
         return range(len(op._operands))
     if not effects.writes:
         return ()
-    arguments = arguments_of(op)
-    if arguments is None:
-        return range(len(op._operands))
-    written: set[SSAValue] = set()
-    for name in effects.writes:
-        written.update(_values(arguments.get(name)))
+    if isinstance(op, SchemaOp):
+        data, positions = op.args.data, op.table.index
+        items = tuple([data[positions[name]] for name in effects.writes if name in positions])
+        written = {op._operands[ref.index] for ref in references(items)}
+    else:
+        arguments = arguments_of(op)
+        if arguments is None:
+            return range(len(op._operands))
+        written = {value for name in effects.writes for value in _values(arguments.get(name))}
     return [index for index, operand in enumerate(op._operands) if operand in written]
 
 

@@ -15,7 +15,7 @@ from xductor.ir.types import Dim, TensorType
 from xductor.transforms.analyses import analyses_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
-from xductor.transforms.op_effects import effects_of
+from xductor.transforms.op_effects import effects_of, never_writes
 
 _VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
 
@@ -104,7 +104,7 @@ class Replacement:
         if result not in self.returned:
             return True
         tensor = tensor_of(source)
-        return not _is_input(tensor) and tensor not in self.returned
+        return not is_outside(tensor) and tensor not in self.returned
 
     def _may_share(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
         """Whether a copy may be dropped, so that its readers read what was copied."""
@@ -128,7 +128,7 @@ class Replacement:
         self.analyses.erase(op)
 
 
-def _is_input(value: SSAValue) -> bool:
+def is_outside(value: SSAValue) -> bool:
     """Whether a value comes from outside: an input, a parameter or a constant."""
     owner = value.owner
     return isinstance(owner, Block) or type(owner) is GetAttrOp
@@ -140,7 +140,7 @@ def tensor_of(value: SSAValue) -> SSAValue:
         op = value.op
         assert isinstance(op, TorchOp)
         fact = result_aliases(op)[value.index]
-        if fact is None or not fact[1] or not effects_of(op).writes:
+        if fact is None or not fact[1] or never_writes(type(op)) or not effects_of(op).writes:
             return value
         value = op._operands[fact[0]]
     return value

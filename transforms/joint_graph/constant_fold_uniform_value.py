@@ -13,7 +13,7 @@ from xdsl.ir import OpResult
 
 from xductor.ir.arguments import ArgsAttr
 from xductor.ir.graph import GraphOp, OutputOp
-from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call, storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.storage import result_aliases
@@ -23,7 +23,6 @@ from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph import uniform_values
 from xductor.transforms.joint_graph.uniform_values import FULL, UNIFORM_VALUES, UniformValues
-from xductor.transforms.memory import Memory
 from xductor.transforms.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.symint_scope import SymintScope
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -81,13 +80,9 @@ class _Folding:
         self.replacement = Replacement(graph)
         self.uniform = UniformValues.of(self.replacement.analyses, zero_products=zero_products)
 
-    @property
-    def memory(self) -> Memory:
-        return self.replacement.memory
-
     @cached_property
     def scope(self) -> SymintScope:
-        return SymintScope(self.graph, self.memory.position)
+        return SymintScope(self.graph, self.replacement.analyses.order.key)
 
     def run(self) -> int:
         if not self.uniform:
@@ -124,9 +119,10 @@ class _Folding:
             made.erase()
             return False
         self.replacement.analyses.insert(made, op)
-        self.memory.puts(made, op)
+        if (memory := self.replacement.analyses.known_memory) is not None:
+            memory.puts(made, op)
+            memory.unite(result, made.results[0])
         self.uniform.stands_for(made.results[0], result)
-        self.memory.unite(result, made.results[0])
         result.replace_all_uses_with(made.results[0])
         self.replacement.analyses.erase(op)
         return True
@@ -151,10 +147,8 @@ class _Folding:
                 return False
         if result not in self.graph.output._operands:
             return True
-        storage = self.memory.storage(result)
-        sharing = {
-            value for value in self.graph.output._operands if self.memory.storage(value) is storage
-        }
+        root = storage_root(result)
+        sharing = {value for value in self.graph.output._operands if storage_root(value) is root}
         return sharing == {result} and _offset(result) == 0
 
     def full(self, op: SchemaOp, type_: TensorType, env: InferenceEnv) -> SchemaOp | None:

@@ -163,7 +163,8 @@ def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: Inferen
         made.erase()
         return False
     replacement.analyses.insert(made, op)
-    replacement.memory.puts(made, op)
+    if (memory := replacement.analyses.known_memory) is not None:
+        memory.puts(made, op)
     replacement.replace(op, made.results[0])
     return True
 

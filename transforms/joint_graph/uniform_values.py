@@ -17,12 +17,14 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xductor.ir.effects import overload_effects
 from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import GetAttrOp
+from xductor.ir.inference import storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
 from xductor.transforms.analyses import Analyses
-from xductor.transforms.op_effects import effects_of
+from xductor.transforms.op_effects import effects_of, written_operands
+from xductor.transforms.replacement import is_outside
 
 Number = int | float | complex
 
@@ -135,7 +137,7 @@ class UniformValues:
 
     def _follow(self, starts: list[SchemaOp]) -> None:
         """Visit the ops at which uniform values begin, and those that read one, in their order."""
-        position = self._analyses.memory.position
+        position = self._analyses.order.key
         queued: set[Operation] = set(starts)
         queue: list[tuple[int, int, Operation]] = [
             (position(op), number, op) for number, op in enumerate(starts)
@@ -164,8 +166,23 @@ class UniformValues:
                 self._numbers[result] = number
 
     def _is_constant(self, value: SSAValue) -> bool:
-        storage = self._analyses.memory.storage(value)
-        return not storage.writes and not storage.outside
+        """Whether nobody outside has its storage, and nothing writes to it."""
+        root = storage_root(value)
+        return not is_outside(root) and not self._is_written(root)
+
+    def _is_written(self, root: SSAValue) -> bool:
+        pending, seen = [root], {root}
+        while pending:
+            current = pending.pop()
+            for use in current.uses:
+                user: Any = use.operation
+                if use.index in written_operands(user, self._analyses.bodies):
+                    return True
+                for result, fact in zip(user.results, result_aliases(user), strict=False):
+                    if fact is not None and fact[0] == use.index and result not in seen:
+                        seen.add(result)
+                        pending.append(result)
+        return False
 
     def _found(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:
         """The results that are uniform as far as the call goes, and their numbers."""

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from xductor.ir.effects import PURE, Effects
-from xductor.ir.graph import GetAttrOp
 from xductor.ir.inference import storage_root
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.op_effects import effects_of
-from xductor.transforms.replacement import known_equal, tensor_of
+from xductor.transforms.replacement import is_outside, known_equal, tensor_of
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -110,11 +109,6 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
             raise Declined("its storage is written to")
 
 
-def is_outside(value: SSAValue) -> bool:
-    """Whether a value is an input, a parameter or a constant."""
-    return isinstance(value.owner, Block) or type(value.owner) is GetAttrOp
-
-
 def _root_returned(value: SSAValue, state: GraphState) -> bool:
     return value in state.returned_roots
 
@@ -193,5 +187,4 @@ __all__ = [
     "check_effects",
     "check_output",
     "check_region",
-    "is_outside",
 ]
