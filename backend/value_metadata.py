@@ -46,7 +46,7 @@ def record_new_values(
     mode, reader = _recording(source, nodes, key) if made else (None, None)
     for op, node in made:
         inherit_place(op.node, node)
-        if mode is None:
+        if mode is None or reader is None:
             continue
         if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
             continue
