@@ -132,12 +132,25 @@ def test_a_copy_that_would_become_a_view() -> None:
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["query", "key", "value"])
 def test_numbers_that_are_none(number: float, place: int) -> None:
     """What a row gives that reads NaN or an infinity; rows that do not are as they were."""
-    inputs = bhsd()
+    inputs = tuple(torch.randn(2, 4, 16, 16) for _ in range(3))
     inputs[place][0, 0, 3, 2] = number
     run, outcome = fused(_plain)
     found, expected = run(*inputs), _plain(*inputs)
     assert outcome.count == 1
     torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_a_row_of_nan_over_few_keys() -> None:
+    """The kernel for CPU gives zeros there if the keys are fewer than the lanes of a vector."""
+    inputs = bhsd()
+    inputs[0][0, 0, 3, 2] = math.nan
+    run, outcome = fused(_plain)
+    found, kernel = run(*inputs), F.scaled_dot_product_attention(*inputs)
+    assert outcome.count == 1
+    torch.testing.assert_close(found, kernel, equal_nan=True)
+    others = torch.ones_like(found, dtype=torch.bool)
+    others[0, 0, 3] = False
+    torch.testing.assert_close(found[others], _plain(*inputs)[others])
 
 
 def test_a_row_without_a_column_by_policy() -> None:
