@@ -14,6 +14,7 @@ from xductor.backend import ledger, settings, stage_watch
 from xductor.backend.pipelines import bridge, node_values, user_rewrites
 from xductor.backend.pipelines.ir_logging import log_ir
 from xductor.backend.pipelines.stage_run import StageRun, lacks_values
+from xductor.backend.stack_room import with_stack_room
 from xductor.transforms.typed_pass import Stage
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Step = Callable[[StageRun], None]
 
 
+@with_stack_room
 def pre_grad_passes(
     gm: GraphModule,
     example_inputs: Sequence[Any] | None = (),
@@ -45,6 +47,7 @@ def pre_grad_passes(
     return run.gm
 
 
+@with_stack_room
 def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None) -> GraphModule:
     """Run the joint stage on a forward-and-backward ATen graph; returns the graph module.
 
@@ -61,6 +64,7 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
     return run.gm
 
 
+@with_stack_room
 def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
     """Run the post-grad stage on an ATen graph of one direction, in place.
 

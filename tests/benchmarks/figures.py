@@ -19,6 +19,7 @@ from torch._inductor import config as inductor_config
 from xductor import from_fx, joint_graph_passes, parse_ir, print_ir, to_fx, verify
 from xductor.backend import ledger, settings
 from xductor.backend.pipelines.runner import run_typed
+from xductor.backend.stack_room import with_stack_room
 from xductor.transforms import registry
 from xductor.transforms.typed_pass import TypedPass
 
@@ -64,6 +65,7 @@ class Figures:
         return self.seconds[name] / self.nodes * 1e6
 
 
+@with_stack_room
 def least_seconds(
     works: Mapping[str, Work],
     repeats: int,

@@ -1,8 +1,11 @@
 """What our stages cost beside Inductor's: `python -m tests.benchmarks.stage_ratios`.
 
 Every stage call of a model's compile is run again on copies of its graph, by Inductor's function
-and by ours in turns, in the thread, fake mode and tracing context of the compile; the least thread
-CPU time of each counts, the first run of each does not. Lowering, checks and raising are ours too.
+and by ours in turns, in the thread, fake mode and tracing context of the compile, and thread CPU
+time is taken; the first turn does not count. The least of Inductor's is shown, and the median of
+the turns' ratios: a core that other work shares is slower for seconds on end, and for both alike.
+Lowering, checks and raising are ours too. Both have room on Python's stack (`stack_room`), without
+which either may take twice as long and more, by how deep it is called.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+import statistics
 import sys
 import time
 from collections import defaultdict
@@ -22,36 +26,37 @@ import torch
 
 from tests.corpus.capture import StageCall, capture
 from xductor.backend import seam, settings, stages
+from xductor.backend.stack_room import with_stack_room
 
-Seconds = dict[tuple[str, str], list[float]]
-"""By stage and `ours` or `stock`: the least seconds of each call."""
+Work = Callable[[Any], object]
+Seconds = dict[str, list[tuple[float, float]]]
+"""By stage: of each call the seconds of Inductor's function, and of ours."""
 
 
-def least(work: Callable[[], object], runs: int) -> float:
-    """The least thread CPU time of several runs, after one that is not counted.
+def in_turns(stock: Work, ours: Work, copy: Callable[[], Any], runs: int) -> tuple[float, float]:
+    """The least seconds of Inductor's work; they, by the median of the ratios of ours to it.
 
     What was there before is frozen: to walk through all of it before each run would put it in the
     place of what the run has in the CPU's caches, as no compile does.
     """
-    found = float("inf")
     gc.collect()
     gc.freeze()
     try:
-        for number in range(runs + 1):
-            gc.collect()
-            spent = _seconds(work)
-            found = min(found, spent) if number else found
+        spent = [(_seconds(stock, copy()), _seconds(ours, copy())) for _ in range(runs + 1)]
     finally:
         gc.unfreeze()
-    return found
+    least = min(theirs for theirs, _ in spent[1:])
+    return least, least * statistics.median(own / theirs for theirs, own in spent[1:])
 
 
-def _seconds(work: Callable[[], object]) -> float:
+@with_stack_room
+def _seconds(work: Work, gm: Any) -> float:
     """The thread CPU time of some work that no collection interrupts."""
+    gc.collect()
     gc.disable()
     try:
         start = time.thread_time()
-        result = work()  # a compile goes on with it: it is not part of a stage to free it
+        result = work(gm)  # a compile goes on with it: it is not part of a stage to free it
         spent = time.thread_time() - start
         del result
         return spent
@@ -71,11 +76,14 @@ def measure(step: Callable[[Callable[..., Any]], Any], runs: int, only: str | No
             f"{call.stage}_passes" if call.stage != "joint" else "joint_graph_passes"
         ]
         stock = seam.stock_function(call.stage)  # type: ignore[arg-type]
-        for name, function in (("stock", stock), ("ours", ours)):
-            copies = [call.copy() for _ in range(runs + 1)]
-            with settings.use(settings.current().replace(on_error="raise")):
-                work = lambda: function(copies.pop(), *call.args, **call.kwargs)  # noqa: B023, E731
-                seconds[call.stage, name].append(least(work, runs))
+        with settings.use(settings.current().replace(on_error="raise")):
+            found = in_turns(
+                lambda gm: stock(gm, *call.args, **call.kwargs),
+                lambda gm: ours(gm, *call.args, **call.kwargs),
+                call.copy,
+                runs,
+            )
+        seconds[call.stage].append(found)
 
     capture(step, on_call)
     return seconds
@@ -121,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args(argv)
     models = load(args.models_file)
-    total: dict[tuple[str, str], float] = defaultdict(float)
+    total: Seconds = defaultdict(list)
     print("| model | mode | stage | calls | stock ms | ours ms | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name in args.only.split(",") if args.only else models.names():
@@ -133,20 +141,18 @@ def main(argv: Sequence[str] | None = None) -> int:
                     f"| {name} | {'train' if train else 'eval'} | {type(error).__name__}: {error} |"
                 )
                 continue
-            for (stage, who), each in found.items():
-                total[stage, who] += sum(each)
-            for stage in dict.fromkeys(stage for stage, _ in found):
-                stock, ours = sum(found[stage, "stock"]), sum(found[stage, "ours"])
-                calls = len(found[stage, "ours"])
-                _row(name, "train" if train else "eval", stage, calls, stock, ours)
-    for stage in dict.fromkeys(stage for stage, _ in total):
-        _row("total", "", stage, 0, total[stage, "stock"], total[stage, "ours"])
+            for stage, calls in found.items():
+                total[stage] += calls
+                _row(name, "train" if train else "eval", stage, calls)
+    for stage, calls in total.items():
+        _row("total", "", stage, calls)
     return 0
 
 
-def _row(name: str, mode: str, stage: str, calls: int, stock: float, ours: float) -> None:
+def _row(name: str, mode: str, stage: str, calls: list[tuple[float, float]]) -> None:
+    stock, ours = (sum(each) for each in zip(*calls, strict=True))
     ms = f"{stock * 1e3:.1f} | {ours * 1e3:.1f}"
-    print(f"| {name} | {mode} | {stage} | {calls} | {ms} | {ours / stock:.3f} |", flush=True)
+    print(f"| {name} | {mode} | {stage} | {len(calls)} | {ms} | {ours / stock:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
