@@ -26,11 +26,11 @@ from xductor.ir.inference import (
     refusal_before_running,
     storage_root,
 )
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.results import LEAF, flat_structure
 from xductor.ir.subgraph_types import body_types
 from xductor.ir.type_comparison import TypeComparison
-from xductor.ir.types import NONE
+from xductor.ir.types import NONE, TensorType
 from xductor.ir.written import written_operands
 
 
@@ -68,7 +68,8 @@ def check_types(
     - `errors`: if given, what is wrong is appended to it, and the check goes on.
 
     dtype, device, layout and rank must be equal, sizes, strides and offset equal for all values of
-    the symbols; strides of dims of size one, and of empty tensors, do not count. Before autograd
+    the symbols; strides of dims of size one, and of empty tensors, do not count, and a result with
+    storage of its own may begin at 0 whatever is inferred. Before autograd
     requires_grad counts too. Nothing is asked of the live ShapeEnv but its facts.
 
     Raises VerifyException for the first op that is wrong, with recorded and inferred type.
@@ -200,7 +201,8 @@ class _Checker:
         for index, (ours, theirs) in enumerate(zip(recorded, found.types, strict=True)):
             if ours is NONE and not op.results[index].uses.get_length():
                 continue  # Dynamo records nothing for `x.requires_grad_()` as a statement
-            facet = comparison.difference(ours, theirs, bound)
+            any_offset = _offset_is_free(op, index)
+            facet = comparison.difference(ours, theirs, bound, any_offset=any_offset)
             if facet is not None and not self._accounted_for(op, index, facet, found):
                 where = "" if len(recorded) == 1 else f" of result {index}"
                 fail(
@@ -289,6 +291,26 @@ _RESHAPING = frozenset(
     {"resize_", "resize_as_", "set_", "t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_",
      "unsqueeze_", "as_strided_", "rename_", "detach_", "setattr"}
 )  # fmt: skip
+
+
+# What makes a tensor of its own where its operand begins in its storage: tracing and decompositions
+# often record 0 instead, and a pass may put an operand with another offset there.
+_INHERITING_OFFSET = frozenset(
+    ("copy", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter",
+     "_unsafe_view", "unsafe_split", "unsafe_split_with_sizes")
+)  # fmt: skip
+
+
+def _offset_is_free(op: TorchOp, index: int) -> bool:
+    """Whether it is of no account where a result begins: a storage of its own may begin anywhere.
+
+    Of Python-level calls nobody says what storage is whose.
+    """
+    result = op.results[index]
+    if not isinstance(op, SchemaOp) or storage_root(result) is not result:
+        return False
+    begins_at = result.type.data.offset if isinstance(result.type, TensorType) else None
+    return begins_at == 0 or _base_name(op) in _INHERITING_OFFSET
 
 
 def _base_name(op: TorchOp) -> str:

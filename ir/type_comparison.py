@@ -39,20 +39,25 @@ class TypeComparison:
                     bound.setdefault(other.text, dim)
         return bound
 
-    def difference(self, recorded: Any, inferred: Any, bound: dict[str, Dim]) -> str | None:
-        """What two types differ in, in a few words; None where they agree."""
+    def difference(
+        self, recorded: Any, inferred: Any, bound: dict[str, Dim], *, any_offset: bool = False
+    ) -> str | None:
+        """What two types differ in, in a few words; None where they agree.
+
+        `any_offset`: where the tensor begins within its storage does not count.
+        """
         if recorded is inferred and not bound:
             return None
         if type(recorded) is not type(inferred):
             return "kind of value"
         if isinstance(recorded, TensorType):
-            return self._tensor_difference(recorded, inferred, bound)
+            return self._tensor_difference(recorded, inferred, bound, any_offset)
         if isinstance(recorded, _NUMBERS):
             return None if self._equal(recorded.expr, inferred.expr, bound) else "value"
         return None if recorded == inferred else "kind of object"
 
     def _tensor_difference(
-        self, recorded: TensorType, inferred: TensorType, bound: dict[str, Dim]
+        self, recorded: TensorType, inferred: TensorType, bound: dict[str, Dim], any_offset: bool
     ) -> str | None:
         ours, theirs = recorded.data, inferred.data
         if ours.dtype is not theirs.dtype:
@@ -69,7 +74,7 @@ class TypeComparison:
         if ours.layout == "strided":
             if not self._same_strides(recorded, inferred, bound):
                 return "strides"
-            if not self._equal(ours.offset, theirs.offset, bound):
+            if not any_offset and not self._equal(ours.offset, theirs.offset, bound):
                 return "storage offset"
         for flag in ("conj", "neg", *(("requires_grad",) if self.with_grad else ())):
             if (flag in ours.flags) != (flag in theirs.flags):

@@ -161,6 +161,29 @@ class TestRightGraphs:
         set_type(module, "sin", stride=(5, 9))
         checked(module)
 
+    @pytest.mark.parametrize("recorded", [0, 16])
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda x: torch.ops.aten.copy(x[1], x[0]),
+            lambda x: torch.ops.aten.slice_scatter(x[1], x[0, 2:4], 0, 2, 4),
+            lambda x: torch.ops.aten.select_scatter(x[1:], x[0], 0, 1),
+        ],
+        ids=["copy", "slice_scatter", "select_scatter"],
+    )
+    def test_a_tensor_of_its_own_begins_where_it_may(self, function: Any, recorded: int) -> None:
+        """Tracing records 0 where the kernel keeps its argument's offset, or the reverse."""
+        module = from_fx(traced(function, torch.ones(4, 8)))
+        name = list(entry_graph(module).block.ops)[-2].node.node  # type: ignore[attr-defined]
+        set_type(module, name, offset=recorded)
+        checked(module)
+
+    def test_a_view_begins_where_its_source_says(self) -> None:
+        module = from_fx(traced(lambda x: x[1].sin(), torch.ones(4, 8)))
+        set_type(module, "select", offset=0)
+        with pytest.raises(VerifyException, match="storage offset differs"):
+            checked(module)
+
     def test_data_dependent_sizes(self) -> None:
         def function(x: torch.Tensor) -> Any:
             found = x.nonzero()
