@@ -160,6 +160,11 @@ class Memory:
         write = self._next_write(self.storage(value), self.position(start))
         return write is not None and write < self.position(end)
 
+    def is_written_outside(self, value: SSAValue) -> bool:
+        """Whether a value's storage comes from outside, and an op may write to it."""
+        storage = self.storage(value)
+        return storage.outside and bool(storage.writes)
+
     def interfere(self, value: SSAValue, source: SSAValue, op: Operation) -> bool:
         """Whether one of two values is written after `op` and the other read then or later.
 

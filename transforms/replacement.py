@@ -16,6 +16,7 @@ from xductor.transforms.analyses import analyses_of
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import effects_of, never_writes
+from xductor.transforms.written_back import made_in_written_input, outlives
 
 _VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
 
@@ -63,8 +64,8 @@ class Replacement:
     """Replaces results by values of the same content within one graph.
 
     The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen; no
-    output comes to share storage with an input or another output, nor to be the very same tensor;
-    no read moves to the other side of a write.
+    output comes to share storage with an input or another output, nor to be the very same tensor,
+    not in code generation either (`written_back`); no read moves to the other side of a write.
     """
 
     def __init__(self, graph: GraphOp) -> None:
@@ -113,6 +114,10 @@ class Replacement:
         if copy.returned and (copied.outside or copied.returned):
             return False
         if memory.interfere(result, source, op):
+            return False
+        if made_in_written_input(source, memory.is_written_outside) and outlives(
+            result, self.graph
+        ):
             return False
         moves = self.facts.known_equal(_offset(result), _offset(source)) is not True
         return not (moves and (copy.returned or copy.absolute or copy.values > 1))

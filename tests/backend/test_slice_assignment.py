@@ -10,7 +10,7 @@ import torch
 
 from xductor.backend.without_codegen import without_codegen
 
-CHECKED = {"xductor.on_error": "raise", "xductor.verify": "types"}
+CHECKED: Any = {"xductor.on_error": "raise", "xductor.verify": "types"}
 
 
 def _row(x: Any) -> Any:

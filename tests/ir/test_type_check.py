@@ -318,7 +318,7 @@ class TestBodies:
         module = self.cond()
         (call,) = [op for op in entry_graph(module).block.ops if op.name == "higher_order.cond"]
         fields = call.results[0].type.data  # type: ignore[attr-defined]
-        call.results[0]._type = TensorType(fields._replace(dtype=torch.float64))  # type: ignore[attr-defined]
+        call.results[0]._type = TensorType(fields._replace(dtype=torch.float64))
         with pytest.raises(VerifyException, match="is not what @cond_true_0 returns: dtype"):
             check_types(entry_graph(module), module)
 

@@ -31,7 +31,8 @@ class RemoveNoopOps(TypedPass):
     A full slice, a cast to the same dtype, a view to the same shape, a clone, and what else
     `noop_registry` lists; in a graph from before autograd, `clone` as a method or a function. The
     result must have the type of the argument. A copy stays where dropping it would make an output
-    share storage with an input or another output, or let a later write be seen.
+    share storage with an input or another output, or let a later write be seen; also where code
+    generation may do so, by making what was copied in an input that is written to.
 
     - ``keep_for_spmd``: full slices and empty pads stay, so that every rank has the same graph.
     """

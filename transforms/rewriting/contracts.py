@@ -21,6 +21,7 @@ from xductor.transforms.replacement import is_outside, known_equal, tensor_of
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
+from xductor.transforms.written_back import made_in_written_input, outlives
 
 
 class Violation(Exception):
@@ -105,8 +106,21 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
             raise Declined("an output would come to share storage with an input or another output")
         if returned and is_outside(before):
             raise Declined("an output would no longer share storage with an input")
-        if state.writes and (before in state.written_roots or after in state.written_roots):
+        if not state.writes:
+            continue
+        if before in state.written_roots or after in state.written_roots:
             raise Declined("its storage is written to")
+        if _comes_into_input(old, new, state) and outlives(old, state.graph):
+            raise Declined("an output may come to be made in an input that is written to")
+
+
+def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
+    """Whether only the new value may be made in place in an input that the graph writes to."""
+
+    def is_written(root: SSAValue) -> bool:
+        return is_outside(root) and root in state.written_roots
+
+    return made_in_written_input(new, is_written) and not made_in_written_input(old, is_written)
 
 
 def _root_returned(value: SSAValue, state: GraphState) -> bool:
