@@ -67,6 +67,8 @@ class Masking:
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
     - `row_factor`: 1 for a row that keeps a score; for one of nothing but -inf, if there may be
       one, what its values become.
+    - `rows_with_scores`: which rows keep a score, where the NaN of others reaches the gradient of
+      the value only.
     - `active_rows`: which rows keep a score, where the query of others is to be zero.
     - `passes_gradient`: the query of others has a gradient all the same.
     """
@@ -74,6 +76,7 @@ class Masking:
     causal: bool = False
     mask: SSAValue | None = None
     row_factor: SSAValue | None = None
+    rows_with_scores: SSAValue | None = None
     active_rows: SSAValue | None = None
     passes_gradient: bool = False
 
@@ -191,30 +194,37 @@ class MaskBuilder:
         if not whole or not exact:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
         if infinite:
-            return self._empty_rows(rules, batch, dtype)
+            return self._empty_rows(rules, batch, dtype, grad)
         if any(rule.fill == -math.inf for rule in hard):
             raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
         return self._without_whole_rows(rules, batch, dtype, grad)
 
-    def _empty_rows(self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype) -> Masking:
+    def _empty_rows(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
+    ) -> Masking:
         """Masks by -inf: a row that keeps no score is NaN, or zeros if the attention is safe.
 
         Kernels differ in what they give for such a row, and some in a gradient of NaN. Where it is
-        to be zeros, they are told that the row keeps all scores.
+        to be zeros, they are told that the row keeps all scores. So they are where -inf took the
+        place of all its scores: no gradient of NaN comes through these.
         """
         make, safe = self.make, self.attention.safe
+        hard = [rule for rule in rules if rule.keeps is not None]
+        replaced = grad and not safe and all(isinstance(rule.mask, Kept) for rule in hard)
+        full = safe or replaced
         mask = self._tensor(rules, batch, dtype, booleans=True)
         booleans = _is_boolean(mask)
         active = make.any(mask if booleans else make.above(mask, -math.inf))
-        if safe and booleans:
+        if full and booleans:
             mask = make.logical_or(mask, make.logical_not(active))
-        elif safe:
+        elif full:
             mask = make.where(active, mask, make.full(0.0, dtype, mask))
         one = make.full(1.0, dtype, active)
         nothing = make.full(0.0 if safe else math.nan, dtype, active)
-        return Masking(mask=mask, row_factor=make.where(active, one, nothing))
+        factor = make.where(active, one, nothing)
+        return Masking(mask=mask, row_factor=factor, rows_with_scores=active if replaced else None)
 
     def _without_whole_rows(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
