@@ -240,6 +240,8 @@ class MaskBuilder:
         replaced = any(isinstance(rule.mask, Kept) for rule in rules)
         if replaced and grad and len(rules) > 1:
             raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+        if _overflow_together(rules):
+            raise NotAttention("masks together may be infinite in half precision", near=True)
         swallowed = self._scores_are_swallowed(rules, grad)
         if swallowed is None:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
@@ -457,6 +459,16 @@ class MaskBuilder:
 def _is_boolean(value: SSAValue) -> bool:
     type_ = tensor_type(value)
     return type_ is not None and type_.dtype is torch.bool
+
+
+def _overflow_together(rules: list[Rule]) -> bool:
+    """Whether finite numbers of several masks may add up to what float16 does not hold: generated
+    code, which sums in float32, would not see it.
+    """
+    steps = [step for rule in rules if isinstance(rule.mask, Added) for step in rule.mask.path]
+    total = sum(rule.fill for rule in rules if rule.keeps is not None)
+    half = any(step.dtype is torch.float16 for step in steps)
+    return half and total <= -overflow_of(torch.float16)
 
 
 def _may_overflow(mask: Added) -> bool:

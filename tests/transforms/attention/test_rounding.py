@@ -227,6 +227,15 @@ def test_a_number_put_in_that_becomes_infinite(dtype: torch.dtype) -> None:
     assert found.forward < _error(dtype)
 
 
+def test_numbers_that_are_infinite_together() -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        mask, causal = (torch.full((8, 8), -4e4).half().triu(place) for place in (-2, 1))
+        return _softmax(q @ k.mT / 4 + mask + causal) @ v
+
+    found = compare(attend, _inputs(F16))
+    assert found.outcome.reasons == ["masks together may be infinite in half precision"]
+
+
 def test_numbers_that_stay_finite() -> None:
     """What does not overflow is what it was: the mean of the values."""
 
