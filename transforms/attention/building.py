@@ -121,6 +121,10 @@ class Torch:
         """Over the last dim, which stays."""
         return self.call("pyfn.torch.amax", x, -1, keepdim=True)
 
+    def sum_of_rows(self, x: SSAValue) -> SSAValue:
+        """Over the last dim but one, which stays."""
+        return self.call("pyfn.torch.sum", x, -2, keepdim=True)
+
     def clamp_below(self, x: SSAValue, bound: float) -> SSAValue:
         return self.call("pyfn.torch.clamp", x, min=bound)
 

@@ -117,4 +117,14 @@ def as_choice(known: Known | None) -> Choice | None:
     return None
 
 
-__all__ = ["Choice", "Known", "as_choice", "chosen", "number", "renumbered", "substituted", "truth"]
+__all__ = [
+    "Choice",
+    "Known",
+    "as_choice",
+    "chosen",
+    "number",
+    "renumbered",
+    "rounded",
+    "substituted",
+    "truth",
+]

@@ -25,6 +25,14 @@ from xductor.transforms.attention.predicates import (
     shortened,
 )
 from xductor.transforms.attention.reading import tensor_type
+from xductor.transforms.attention.rounding import (
+    Step,
+    arrived,
+    blurs,
+    gap,
+    may_overflow,
+    overflow_of,
+)
 
 #: What a masked score must be at most, for its probability to be zero beside any other score.
 _FAR_BELOW = -9000.0
@@ -42,11 +50,13 @@ class Rule:
 
     - `keeps`: the condition under which a score stays; None: the mask is a bias of unknown content.
     - `fill`: what the other scores become.
+    - `overflows`: a number that is added is finite, and becomes infinite in a later cast or scale.
     """
 
     mask: Mask
     keeps: Condition | None
     fill: float = 0.0
+    overflows: bool = False
 
 
 @dataclass
@@ -57,6 +67,8 @@ class Masking:
     - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
     - `row_factor`: 1 for a row that keeps a score; for one of nothing but -inf, if there may be
       one, what its values become.
+    - `rows_with_scores`: which rows keep a score, where the NaN of others reaches the gradient of
+      the value only.
     - `active_rows`: which rows keep a score, where the query of others is to be zero.
     - `passes_gradient`: the query of others has a gradient all the same.
     """
@@ -64,6 +76,7 @@ class Masking:
     causal: bool = False
     mask: SSAValue | None = None
     row_factor: SSAValue | None = None
+    rows_with_scores: SSAValue | None = None
     active_rows: SSAValue | None = None
     passes_gradient: bool = False
 
@@ -118,19 +131,24 @@ class MaskBuilder:
         if isinstance(mask, Kept):
             condition = self.known.condition(mask.value)
             keeps = condition if mask.when else condition.negated()
-            if mask.fill > _FAR_BELOW:
+            if not mask.fill <= _FAR_BELOW:
                 raise NotAttention(f"masked scores become {mask.fill}", near=True)
             return Rule(mask, self._at_place(keeps, mask.value, mask.place), mask.fill)
         choice = as_choice(self.known.of(mask.value))
         if choice is None:
-            return Rule(mask, None)
-        yes, no = _scaled(choice.yes, mask.factor), _scaled(choice.no, mask.factor)
-        if yes == no and math.isfinite(yes):
+            return Rule(mask, None, overflows=_may_overflow(mask))
+        numbers = [choice.yes * mask.alpha, choice.no * mask.alpha]
+        yes, no = (arrived(one, mask.path) for one in numbers)
+        if choice.yes == choice.no and math.isfinite(choice.yes):
+            if blurs(numbers[0], mask.path):
+                raise NotAttention(f"{choice.yes} is added to all scores", near=True)
             return Rule(mask, ALWAYS)
+        overflows = math.isfinite(choice.yes + choice.no) and not math.isfinite(yes + no)
         if {yes, no} & {0.0} and min(yes, no) <= _FAR_BELOW:
             keeps = choice.condition if yes == 0 else choice.condition.negated()
-            return Rule(mask, self._at_place(keeps, mask.value, mask.place), min(yes, no))
-        return Rule(mask, None)
+            keeps = self._at_place(keeps, mask.value, mask.place)
+            return Rule(mask, keeps, min(yes, no), overflows)
+        return Rule(mask, None, overflows=overflows)
 
     def _at_place(self, condition: Condition, value: SSAValue, place: Place) -> Condition:
         """A condition on the dims of a mask as one on the parts of the scores."""
@@ -176,30 +194,37 @@ class MaskBuilder:
         if not whole or not exact:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
         if infinite:
-            return self._empty_rows(rules, batch, dtype)
+            return self._empty_rows(rules, batch, dtype, grad)
         if any(rule.fill == -math.inf for rule in hard):
             raise NotAttention("a row may be masked by infinite and finite numbers", near=True)
         if self.attention.safe:
             raise NotAttention("a row may be masked by a finite number, then be zero", near=True)
         return self._without_whole_rows(rules, batch, dtype, grad)
 
-    def _empty_rows(self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype) -> Masking:
+    def _empty_rows(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
+    ) -> Masking:
         """Masks by -inf: a row that keeps no score is NaN, or zeros if the attention is safe.
 
         Kernels differ in what they give for such a row, and some in a gradient of NaN. Where it is
-        to be zeros, they are told that the row keeps all scores.
+        to be zeros, they are told that the row keeps all scores. So they are where -inf took the
+        place of all its scores: no gradient of NaN comes through these.
         """
         make, safe = self.make, self.attention.safe
+        hard = [rule for rule in rules if rule.keeps is not None]
+        replaced = grad and not safe and all(isinstance(rule.mask, Kept) for rule in hard)
+        full = safe or replaced
         mask = self._tensor(rules, batch, dtype, booleans=True)
         booleans = _is_boolean(mask)
         active = make.any(mask if booleans else make.above(mask, -math.inf))
-        if safe and booleans:
+        if full and booleans:
             mask = make.logical_or(mask, make.logical_not(active))
-        elif safe:
+        elif full:
             mask = make.where(active, mask, make.full(0.0, dtype, mask))
         one = make.full(1.0, dtype, active)
         nothing = make.full(0.0 if safe else math.nan, dtype, active)
-        return Masking(mask=mask, row_factor=make.where(active, one, nothing))
+        factor = make.where(active, one, nothing)
+        return Masking(mask=mask, row_factor=factor, rows_with_scores=active if replaced else None)
 
     def _without_whole_rows(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
@@ -215,6 +240,8 @@ class MaskBuilder:
         replaced = any(isinstance(rule.mask, Kept) for rule in rules)
         if replaced and grad and len(rules) > 1:
             raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+        if _overflow_together(rules):
+            raise NotAttention("masks together may be infinite in half precision", near=True)
         swallowed = self._scores_are_swallowed(rules, grad)
         if swallowed is None:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
@@ -276,7 +303,7 @@ class MaskBuilder:
         total = self._tensor(rules, batch, wide, booleans=False)
         top = make.amax(total)
         shifted = make.where(make.above(top, _FAR_BELOW / 2), total, make.sub(total, top))
-        active = make.above(top, -_LOST / torch.finfo(wide).eps)
+        active = make.above(top, -_LOST / self._coarsest(rules))
         mask = make.cast(shifted, dtype)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad)
 
@@ -286,6 +313,11 @@ class MaskBuilder:
             if isinstance(rule.mask, Added):
                 dtype = torch.promote_types(dtype, rule.mask.dtype)
         return dtype
+
+    def _coarsest(self, rules: list[Rule]) -> float:
+        """The largest distance from 1 to the next number on the way to the softmax."""
+        paths = [rule.mask.path for rule in rules if isinstance(rule.mask, Added)]
+        return max(torch.finfo(step.dtype).eps for path in paths for step in path)
 
     def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
         """Whether the numbers that mask leave nothing of the scores, or as good as all; None: in
@@ -297,7 +329,8 @@ class MaskBuilder:
         if all(gap <= _KEPT for gap in gaps):
             return False
         wide = all(
-            isinstance(rule.mask, Added) and rule.mask.dtype.itemsize >= 4
+            isinstance(rule.mask, Added)
+            and all(step.dtype.itemsize >= 4 for step in rule.mask.path)
             for rule in rules
             if rule.keeps is not None
         )
@@ -311,8 +344,10 @@ class MaskBuilder:
         """
         if isinstance(rule.mask, Kept):
             return math.inf
-        exponent = math.frexp(rule.fill / rule.mask.factor)[1] - 1
-        return math.ldexp(torch.finfo(rule.mask.dtype).eps, exponent)
+        choice = as_choice(self.known.of(rule.mask.value))
+        assert choice is not None
+        numbers = [choice.yes * rule.mask.alpha, choice.no * rule.mask.alpha]
+        return max(gap(one, rule.mask.path) for one in numbers)
 
     def _are_causal(self, rules: list[Rule]) -> bool:
         rows, columns = self.attention.outer.shape[-2:]
@@ -363,7 +398,9 @@ class MaskBuilder:
         mask, make = rule.mask, self.make
         placed = self._placed(mask, batch)
         if isinstance(mask, Added):
-            if mask.factor != 1:
+            if rule.overflows:
+                placed = self._along_its_path(placed, mask)
+            elif mask.factor != 1:
                 placed = make.mul(placed, mask.factor)
             placed = self._cast(placed, rule, dtype)
             return placed if total is None else make.add(total, placed)
@@ -371,6 +408,35 @@ class MaskBuilder:
         low = make.full(fill, dtype, placed)
         total = make.full(0.0, dtype, placed) if total is None else total
         return make.where(placed, *((total, low) if mask.when else (low, total)))
+
+    def _along_its_path(self, placed: SSAValue, mask: Added) -> SSAValue:
+        """What becomes of the numbers of a mask, infinities too."""
+        alpha = mask.alpha
+        for step in mask.path:
+            placed = self._after(placed, Step(alpha * step.factor, step.dtype))
+            alpha = 1.0
+        return placed
+
+    def _after(self, placed: SSAValue, step: Step) -> SSAValue:
+        """Numbers after a step.
+
+        Generated code leaves out casts to a narrower dtype and back, so infinities are told apart
+        in front of the cast.
+        """
+        type_, make = tensor_type(placed), self.make
+        assert type_ is not None
+        if step.factor == 1 and type_.dtype is step.dtype:
+            return placed
+        narrow = step.dtype.itemsize < 4
+        wide = torch.promote_types(type_.dtype, torch.float32 if narrow else step.dtype)
+        placed = make.cast(placed, wide)
+        if step.factor != 1:
+            placed = make.mul(placed, step.factor)
+        after = make.cast(placed, step.dtype)
+        if not narrow:
+            return after
+        kept = make.above(placed, -overflow_of(step.dtype))
+        return make.where(kept, after, make.full(-math.inf, step.dtype, placed))
 
     def _cast(self, placed: SSAValue, rule: Rule, dtype: torch.dtype) -> SSAValue:
         type_ = tensor_type(placed)
@@ -395,8 +461,21 @@ def _is_boolean(value: SSAValue) -> bool:
     return type_ is not None and type_.dtype is torch.bool
 
 
-def _scaled(value: float, factor: float) -> float:
-    return value * factor if value else 0.0
+def _overflow_together(rules: list[Rule]) -> bool:
+    """Whether finite numbers of several masks may add up to what float16 does not hold: generated
+    code, which sums in float32, would not see it.
+    """
+    steps = [step for rule in rules if isinstance(rule.mask, Added) for step in rule.mask.path]
+    total = sum(rule.fill for rule in rules if rule.keeps is not None)
+    half = any(step.dtype is torch.float16 for step in steps)
+    return half and total <= -overflow_of(torch.float16)
+
+
+def _may_overflow(mask: Added) -> bool:
+    type_ = tensor_type(mask.value)
+    assert type_ is not None
+    path = mask.path
+    return may_overflow(type_.dtype, (Step(mask.alpha * path[0].factor, path[0].dtype), *path[1:]))
 
 
 __all__ = ["MaskBuilder", "Masking", "Rule", "SharedMasks"]

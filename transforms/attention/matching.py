@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir.facts import Facts
@@ -24,6 +25,7 @@ from xductor.transforms.attention.parts import (
     Place,
 )
 from xductor.transforms.attention.reading import Reader, Term, rank_of, tensor_type
+from xductor.transforms.attention.rounding import Path, Step, arrived, before, blurs, holds
 from xductor.transforms.attention.softmax import Softmax, softmax
 from xductor.transforms.replacement import known_equal
 
@@ -75,6 +77,8 @@ class _Descent:
     """Goes down from the last product to the first, with the axes of the value it is at.
 
     `axes[i]` is the axis of the current value that plays part `i` of `[batch..., rows, columns]`.
+    `path` is what the current scores go through to the softmax, `narrower` are dtypes that do not
+    hold what is cast to them.
     """
 
     def __init__(self, matcher: Matcher, root: TorchOp, last: Contraction) -> None:
@@ -89,6 +93,8 @@ class _Descent:
         self.factors: list[Factor] = []
         self.zeroed: list[Kept] = []
         self.scale = 1.0
+        self.path: Path = ()
+        self.narrower: list[torch.dtype] = []
         self.dropout = 0.0
         self.draw: TorchOp | None = None
         self.current: SSAValue = last.left.value
@@ -101,7 +107,8 @@ class _Descent:
         self.ops += found.ops
         if found.dim % len(self.axes) != self.axes[-1]:
             raise NotAttention("the softmax is over another dim", near=True)
-        self.current = found.x
+        self._check_narrower(self.dtype_of(self.root.results[0]))
+        self._to_input(found)
         first = self._to_product()
         inner = self.place
         scores = tensor_type(self.current)
@@ -109,6 +116,8 @@ class _Descent:
         if self.zeroed and not self._zeros_follow_masks():
             raise NotAttention("probabilities are set to zero where scores are not", near=True)
         assert scores is not None
+        result = self.dtype_of(self.root.results[0])
+        self._check_narrower(result, scores.dtype)
         return Attention(
             root=self.root,
             query=query,
@@ -173,18 +182,38 @@ class _Descent:
             if not (self._through(term) or self._scaled(term) or self._masked(term)):
                 raise NotAttention(f"the scores go through {term.op.name}", near=True)
 
-    def _down(self, term: Term, value: SSAValue) -> None:
+    def _to_input(self, found: Softmax) -> None:
+        """Past the softmax, which may cast what it is given."""
+        dtype = self.dtype_of(self.current)
+        if not holds(dtype, self.dtype_of(found.x)):
+            self.narrower.append(dtype)
+        self.path = (Step(1.0, dtype),)
+        self.current = found.x
+
+    def _down(self, term: Term, value: SSAValue, factor: float = 1.0) -> None:
+        self.path = before(Step(factor, self.dtype_of(self.current)), self.path)
         self.ops.append(term.op)
         self.current = value
+
+    def _check_narrower(self, *wanted: torch.dtype) -> None:
+        """Each cast that loses something must be to a dtype that one of the operands has: what it
+        loses no kernel knows of.
+        """
+        for dtype in self.narrower:
+            if not any(holds(dtype, one) for one in wanted):
+                raise NotAttention(f"a cast to {dtype} loses what a kernel keeps", near=True)
+        self.narrower.clear()
 
     def _through(self, term: Term) -> bool:
         """Past a call that keeps the numbers: a copy, a cast, a permutation, a reshape."""
         if term.kind == "cast":
-            before, after = tensor_type(term.x), tensor_type(term.op.results[0])
-            if before is None or after is None:
+            above, below = tensor_type(term.x), tensor_type(term.op.results[0])
+            if above is None or below is None:
                 return False
-            if not (before.dtype.is_floating_point and after.dtype.is_floating_point):
+            if not (above.dtype.is_floating_point and below.dtype.is_floating_point):
                 return False
+            if not holds(below.dtype, above.dtype):
+                self.narrower.append(below.dtype)
         elif term.kind == "permute":
             self.axes = tuple(term.dims[axis] for axis in self.axes)
         elif term.kind == "expand":
@@ -220,14 +249,15 @@ class _Descent:
         for scores, other in ((term.x, term.y), (term.y, term.x)):
             if not self._continues(scores) or (term.kind == "div" and scores is not term.x):
                 continue
-            number = self._number(other)
+            number, factor = self._number(other), 1.0
             if number is None:
                 self._factor(other, term.kind == "div")
             elif number == 0 or not math.isfinite(number):
                 return False
             else:
-                self.scale *= 1 / number if term.kind == "div" else number
-            self._down(term, scores)
+                factor = 1 / number if term.kind == "div" else number
+            self.scale *= factor
+            self._down(term, scores, factor)
             return True
         return False
 
@@ -265,7 +295,7 @@ class _Descent:
             if fill is None or tensor_type(term.condition) is None:
                 return False
             self._below_factors()
-            fill = fill * self.scale if fill else 0.0
+            fill = arrived(fill, self._path_from_here())
             self.masks.append(Kept(term.condition, self.place, kept, fill))
             self._down(term, scores)
             return True
@@ -273,14 +303,19 @@ class _Descent:
 
     def _add(self, value: Any, sign: float) -> None:
         self._below_factors()
+        path = self._path_from_here()
         if tensor_type(value) is None:
             number = self._number(value)
             if number is None or not math.isfinite(number):
                 raise NotAttention("what is added to the scores is no tensor", near=True)
+            if blurs(number * sign, path):
+                raise NotAttention(f"{number} is added to all scores", near=True)
             return  # the same for all: softmax does not see it
-        total = tensor_type(self.current)
-        assert total is not None
-        self.masks.append(Added(value, self.place, sign * self.scale, total.dtype))
+        self.masks.append(Added(value, self.place, sign, path))
+
+    def _path_from_here(self) -> Path:
+        """What a number goes through that is put into the current scores."""
+        return before(Step(1.0, self.dtype_of(self.current)), self.path)
 
     def _below_factors(self) -> None:
         if self.factors:
@@ -310,6 +345,11 @@ class _Descent:
         return all((zero.value, zero.when) in masked for zero in self.zeroed)
 
     # What operands are.
+
+    def dtype_of(self, value: SSAValue) -> torch.dtype:
+        type_ = tensor_type(value)
+        assert type_ is not None
+        return type_.dtype
 
     def _number(self, value: Any) -> float | None:
         """The number that all elements of a value are, if that is known."""

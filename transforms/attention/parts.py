@@ -11,6 +11,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import Dim
 from xductor.transforms.attention.axes import View
+from xductor.transforms.attention.rounding import Path, factor_of
 
 
 class NotAttention(Exception):
@@ -43,17 +44,27 @@ class Place:
 
 @dataclass(frozen=True)
 class Added:
-    """A tensor, times `factor`, added to the scores; the sum is of `dtype`."""
+    """A tensor, times `alpha`, added to the scores; the sum goes on along `path`."""
 
     value: SSAValue
     place: Place
-    factor: float
-    dtype: torch.dtype
+    alpha: float
+    path: Path
+
+    @property
+    def factor(self) -> float:
+        """What the tensor is multiplied by, all along."""
+        return self.alpha * factor_of(self.path)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """That of the sum."""
+        return self.path[0].dtype
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Scores stay where a boolean tensor is `when`; elsewhere they become `fill`."""
+    """Scores stay where a boolean tensor is `when`; elsewhere the softmax reads `fill`."""
 
     value: SSAValue
     place: Place

@@ -91,7 +91,7 @@ class Replacement:
             grouped=shape_of(operands[1])[1] != shape_of(query)[1],
         )
         if masking.row_factor is not None:
-            made = make.mul(made, masking.row_factor)
+            made = self._with_rows(made, masking.row_factor, masking.rows_with_scores, batch)
         if as_product:
             made = make.contiguous(made)
         made = make.reshape(made, (*attention.outer.batch, *shape_of(made)[-2:]))
@@ -106,6 +106,22 @@ class Replacement:
         if not passes_gradient:
             return make.where(active, query, nothing)
         return make.sub(query, make.detach(make.where(active, nothing, query)))
+
+    def _with_rows(
+        self,
+        made: SSAValue,
+        factor: SSAValue,
+        finite: SSAValue | None,
+        batch: tuple[Dim, ...],
+    ) -> SSAValue:
+        """The result times a factor for each row; where only some rows are `finite`, the others
+        come from the value, so that their NaN goes back to it and to nothing else.
+        """
+        make = self.make
+        if finite is None:
+            return make.mul(made, factor)
+        value = self._operand(self.attention.value, self.attention.outer, batch)
+        return make.where(finite, made, make.mul(make.sum_of_rows(value), factor))
 
     def _operands(
         self, query: SSAValue, batch: tuple[Dim, ...], masking: Masking

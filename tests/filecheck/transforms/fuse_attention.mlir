@@ -31,3 +31,17 @@ fx.graph @rows stage(pre_grad) ambient(grad false) (%k : !fx.tensor<f32[2, 4, 8,
   %matmul_1 = pyfn._operator.matmul %softmax, %v : !fx.tensor<f32[2, 4, 8, 16], cpu>
   fx.output (%matmul_1,)
 }
+
+// Probabilities that a cast quantises.
+// CHECK-LABEL: fx.graph @quantised
+fx.graph @quantised stage(pre_grad) ambient(grad false) (%k : !fx.tensor<f32[2, 4, 8, 16], cpu>, %q : !fx.tensor<f32[2, 4, 8, 16], cpu>, %v : !fx.tensor<f32[2, 4, 8, 16], cpu>) {
+  // CHECK-NOT: scaled_dot_product_attention
+  %transpose = method.transpose %k, -2, -1 : !fx.tensor<f32[2, 4, 16, 8][512, 128, 1, 16], cpu> aliases(0)
+  %matmul = pyfn._operator.matmul %q, %transpose : !fx.tensor<f32[2, 4, 8, 8], cpu>
+  %softmax = pyfn.torch.softmax %matmul, -1 : !fx.tensor<f32[2, 4, 8, 8], cpu>
+  // CHECK: method.bfloat16
+  %narrow = method.bfloat16 %softmax : !fx.tensor<bf16[2, 4, 8, 8], cpu>
+  %wide = method.float %narrow : !fx.tensor<f32[2, 4, 8, 8], cpu>
+  %matmul_1 = pyfn._operator.matmul %wide, %v : !fx.tensor<f32[2, 4, 8, 16], cpu>
+  fx.output (%matmul_1,)
+}

@@ -260,6 +260,18 @@ LOOK_ALIKES = (
             torch.softmax(q @ k.mT, -1).to(torch.bfloat16) @ v.to(torch.bfloat16)
         ),
     ),
+    _stays(
+        "quantised weights",
+        "a cast to torch.float8_e4m3fn",
+        lambda q, k, v, training: (
+            torch.softmax(q @ k.mT, -1).to(torch.float8_e4m3fn).to(v.dtype) @ v
+        ),
+    ),
+    _stays(
+        "weights rounded to half precision",
+        "a cast to torch.bfloat16",
+        lambda q, k, v, training: torch.softmax(q @ k.mT, -1).bfloat16().float() @ v,
+    ),
     _stays("no product", "", lambda q, k, v, training: torch.softmax(q, -1) @ v.mT @ k),
 )
 

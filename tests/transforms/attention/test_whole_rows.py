@@ -198,6 +198,70 @@ def test_infinities_from_outside(device: str) -> None:
     )
 
 
+def _infinite(how: str) -> Spelled:
+    """-inf takes the place of scores, or is added, or both."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        scores = q @ k.mT * 0.25
+        if "two" in how:
+            scores = scores.masked_fill(torch.ones_like(keep).triu(1), -torch.inf)
+        if "added" in how:
+            scores = scores + torch.where(keep, 0.0, -torch.inf).to(q.dtype)
+        if "bias" in how:
+            bias = torch.linspace(-1, 1, 3, device=q.device, dtype=q.dtype)
+            scores = scores + bias[:, None, None]
+        if "put in" in how:
+            scores = torch.where(keep, scores, -torch.inf)
+        return torch.softmax(scores, -1, dtype=torch.float32).to(v) @ v
+
+    return attend
+
+
+@pytest.mark.usefixtures("_tf32")
+@pytest.mark.parametrize("infinite", ["put in", "added", "put in, two", "put in, bias"])
+@pytest.mark.parametrize("dtype", [torch.float32, *_HALF])
+def test_gradients_beside_infinities(infinite: str, dtype: torch.dtype, device: str) -> None:
+    """NaN goes to the value; to query and key where it was added."""
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    run, outcome = fused(_infinite(infinite))
+    found = _run(run, inputs, keep, grad=True)
+    assert outcome.count == 1, outcome.reasons
+    expected = _run(_infinite(infinite), inputs, keep, grad=True)
+    assert expected[0][0, :, _ROW].isnan().all()
+    assert expected[1].isnan().any() == (infinite == "added")
+    for one, other in zip(found, expected, strict=True):
+        bound = _error(dtype, device) * max(1.0, other.nan_to_num().abs().max().item())
+        torch.testing.assert_close(one, other, atol=bound, rtol=0, equal_nan=True)
+
+
+def test_infinite_values_beside_a_row_of_nan() -> None:
+    inputs, keep = _inputs(torch.float32, "cpu"), _kept("cpu")
+    inputs[2][:, :, 0, 0] = torch.inf
+    run, outcome = fused(_infinite("put in"))
+    found, *_ = _run(run, inputs, keep, grad=True)
+    expected, *_ = _run(_infinite("put in"), inputs, keep, grad=True)
+    assert outcome.count == 1
+    torch.testing.assert_close(found, expected, atol=2e-6, rtol=0, equal_nan=True)
+
+
+def test_gradients_of_repeated_heads() -> None:
+    """Where the kernel is given each head once, NaN goes back to the head that was repeated."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        k, v = (one.repeat_interleave(3, 1) for one in (k, v))
+        return _infinite("put in")(q, k, v, keep)
+
+    q, k, v = _inputs(torch.float32, "cpu")
+    inputs, keep = [q, k[:, :1], v[:, :1]], _kept("cpu")
+    run, outcome = fused(attend)
+    found = _run(run, inputs, keep, grad=True)
+    expected = _run(attend, inputs, keep, grad=True)
+    assert outcome.count == 1
+    assert "enable_gqa" in outcome.text
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=0, equal_nan=True)
+
+
 @pytest.mark.usefixtures("_tf32")
 @pytest.mark.parametrize("dtype", [torch.float32, *_HALF])
 def test_numbers_beside_which_scores_are_seen(dtype: torch.dtype, device: str) -> None:
