@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from xductor.backend import cache_keys, versions
+from xductor.backend.overlapping_writes import separate_writes
 
 
 def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) -> Any:
@@ -25,7 +26,7 @@ def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) 
         fake_mode = compile_fx.fake_tensor_prop(gm, example_inputs)
     with V.set_fake_mode(fake_mode):
         compile_fx._recursive_post_grad_passes(gm, bool(kwargs.get("is_inference")))
-    gm.recompile()
+        separate_writes(gm)
 
     def run(inputs: Sequence[Any]) -> Any:
         return gm(*inputs)

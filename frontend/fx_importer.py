@@ -174,7 +174,14 @@ class GraphLowering:
                 raise LoweringError(
                     node, f"'{node.op}' is no opcode of FX", f"known: {', '.join(handlers)}"
                 )
-            handler(node)
+            try:
+                handler(node)
+            except LoweringError:
+                raise
+            except Exception as error:
+                raise LoweringError(
+                    node, f"it cannot be lowered: {type(error).__name__}: {error}"
+                ) from error
         if not isinstance(self.block.last_op, OutputOp):
             raise LoweringError(
                 None, "the graph has no output node", "add one with graph.output(...)"

@@ -24,8 +24,8 @@ class FallbackWarning(UserWarning):
 class Failure:
     """What failed, and with which error.
 
-    ``culprit`` is a pass by name, ``"from_fx"``, ``"verification"`` (of the graph as it was given)
-    or ``"to_fx"``.
+    ``culprit`` is a pass or the hook of one by name, ``"from_fx"``, ``"verification"`` (of the
+    graph as it was given) or ``"to_fx"``.
 
     ``passes`` are those that had run on the lowered graph, the failing one included.
     """
@@ -79,7 +79,7 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
         example_inputs=run.example_inputs,
         culprit=failure.culprit,
     )
-    what = f"{failure.culprit} failed in the {run.stage} stage"
+    what = f"{failure.culprit} failed in the {run.stage} stage{_after(run, failure)}"
     reason = f"{type(failure.error).__name__}: {failure.error}"
     if run.settings.on_error == "raise":
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
@@ -93,6 +93,14 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
             stacklevel=3,
         )
     return told
+
+
+def _after(run: StageRun, failure: Failure) -> str:
+    """Which step left the graph, where it is the graph that is wrong."""
+    done = run.record.passes
+    if failure.culprit not in ("from_fx", "verification") or not done:
+        return ""
+    return f", after {done[-1].name}"
 
 
 def forget_warnings() -> None:

@@ -7,11 +7,14 @@ is for the verifier to report.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xductor.backend.pipelines import stock
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.versions import torch_release
+
+if TYPE_CHECKING:
+    from torch.fx import Node
 
 _WATCHED = "values_at_entry"
 
@@ -45,6 +48,56 @@ def refresh(run: StageRun) -> None:
     if not in_order(run):
         sort(run)
     updater.incremental_update()
+
+
+def fill(run: StageRun) -> None:
+    """Compute the values of calls that record none, and leave those that are recorded.
+
+    Raises:
+        LoweringError: a call cannot be applied to the values of its arguments.
+    """
+    from torch._inductor.virtualized import V
+
+    if not getattr(V, "fake_mode", None) or run.stage == "pre_grad":
+        return
+    if any(map(_lacks_value, run.gm.graph.nodes)) and not in_order(run):
+        sort(run)
+    for node in run.gm.graph.nodes:
+        if _lacks_value(node):
+            _fill(node, V.fake_mode)
+
+
+def _lacks_value(node: Node) -> bool:
+    return node.op == "call_function" and "val" not in node.meta and bool(node.users)
+
+
+def _fill(node: Node, fake_mode: Any) -> None:
+    from torch.fx.node import map_arg
+
+    from xductor.frontend.errors import LoweringError
+
+    if not all("val" in source.meta for source in node.all_input_nodes):
+        return  # the body of a higher-order op, or what comes from one that has no value
+    args, kwargs = map_arg((node.args, node.kwargs), lambda source: source.meta["val"])
+    try:
+        with fake_mode:
+            node.meta["val"] = node.target(*args, **kwargs)  # type: ignore[operator]
+    except Exception as error:
+        types = ", ".join(_shown(source.meta["val"]) for source in node.all_input_nodes)
+        raise LoweringError(
+            node,
+            f"it cannot be applied to its arguments ({types}): {error}",
+            "no value is recorded for it (meta['val']), so it was run on those of its arguments",
+        ) from error
+
+
+def _shown(value: Any) -> str:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    sizes = "x".join([*map(str, value.shape), str(value.dtype).removeprefix("torch.")])
+    return f"tensor<{sizes}>"
 
 
 def in_order(run: StageRun) -> bool:

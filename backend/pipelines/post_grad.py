@@ -27,6 +27,9 @@ from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrite
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
+#: Entries of Inductor's tables that it has in the joint stage too, and passes of ours stand for.
+_TYPED = ("randperm_index_add", "randperm_index")
+
 
 def _reorders(run: StageRun) -> bool:
     """In inference; from 2.14 on in training too, behind a flag of its own."""
@@ -80,7 +83,7 @@ def _pass_patterns(run: StageRun) -> None:
     tables: list[Any] = stock.lookup("post_grad:pass_patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        TableStep(name, lambda table=table: table, observed_as=name)(run)
+        TableStep(name, lambda table=table: table, _TYPED, observed_as=name)(run)
 
 
 def _fusion_options(run: StageRun) -> None:
@@ -170,7 +173,7 @@ STEPS = (
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
     typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
-    CoveringStep(_pass_patterns, ("pass_patterns",)),
+    CoveringStep(_pass_patterns, ("pass_patterns", *_TYPED)),
     user_rewrites,
     stock_pass(
         "partitioned_scatter_optimization",

@@ -48,7 +48,16 @@ class TypedGroup:
         values that are no longer true. The typed IR has neither, so such a graph is sorted, and
         refreshed where types are checked.
         """
-        node_values.refresh(run)
+        try:
+            node_values.refresh(run)
+        except Exception:
+            verify_module(_from_fx(run), "types")  # names the node, its operands, the user's line
+            raise
+        return cls.lower_as_is(run)
+
+    @classmethod
+    def lower_as_is(cls, run: StageRun) -> TypedGroup:
+        """As `lower`, with the values that the nodes have recorded."""
         try:
             module = _from_fx(run)
         except Exception:
@@ -76,7 +85,7 @@ class TypedGroup:
             analyses.changed(self.module, one.preserves)
             level = self.run.settings.verify
             if level != "structure":
-                _verify(self.module, level)
+                verify_module(self.module, level)
         return applied
 
     def flush(self) -> None:
@@ -104,7 +113,8 @@ def _from_fx(run: StageRun) -> ModuleOp:
     )
 
 
-def _verify(module: ModuleOp, level: VerifyLevel) -> None:
+def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
+    """Check a module. Raises VerifyException."""
     from xductor.ir.verifier import verify
 
     verify(module, level=level)
@@ -133,13 +143,13 @@ def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> 
         if run.degraded or not one.may_fire(run.gm.graph):
             return 0
     if group is None or not group.current():
-        group = _lowered(run)
+        group = lowered(run)
         if group is None:
             return 0
     try:
         applied = group.apply(one)
         if applied and failed is not None:
-            _verify(group.module, "structure")
+            verify_module(group.module, "structure")
         return applied
     except Exception as error:
         run.group = None
@@ -151,14 +161,14 @@ def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> 
         return 0
 
 
-def _lowered(run: StageRun) -> TypedGroup | None:
+def lowered(run: StageRun) -> TypedGroup | None:
     """The graph in the typed IR, checked at the level of the settings; None after a failure."""
     run.group = None
     culprit = "from_fx"
     try:
         group = TypedGroup.lower(run)
         culprit = "verification"
-        _verify(group.module, run.settings.verify)
+        verify_module(group.module, run.settings.verify)
     except Exception as error:
         failures.handle(run, failures.Failure(culprit, error))
         return None

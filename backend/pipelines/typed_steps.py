@@ -229,7 +229,7 @@ class TableStep:
     def _sweep(self, table: Any, run: StageRun) -> None:
         homes = _homes(self.typed)
         replaced, rest = frozenset[user_patterns.Home](), table
-        if not _all_bridged.get() and user_patterns.own_table(self.name, table):
+        if not _all_bridged.get() and user_patterns.own_table(f"{run.stage}:{self.name}", table):
             ours = frozenset(homes) | registry.covered_homes()
             replaced, rest = user_patterns.split(table, ours)
         for home, name in homes.items():

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend.pipelines import failures, stock
+from xductor.backend.pipelines import failures, hook_checks, stock
 from xductor.backend.pipelines.bridge import BridgedStep, Condition, always, flush, observed
 from xductor.backend.pipelines.typed_steps import run_observed
 from xductor.transforms.rewriting.rewrite import Rewrite
@@ -49,7 +49,8 @@ class HookStep(BridgedStep):
     def _run_bridged(self, hook: Any, run: StageRun) -> None:
         flush(run)
         call = _told_inference(hook, run.is_inference)
-        run.record.bridged(self.name, run.gm, lambda: observed(run, self.name, call, "graph"))
+        with hook_checks.checked(run, self.name):
+            run.record.bridged(self.name, run.gm, lambda: observed(run, self.name, call, "graph"))
 
 
 def user_hook(option: str, *, when: Condition = always) -> HookStep:

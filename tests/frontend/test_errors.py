@@ -8,6 +8,7 @@ import torch
 import torch.fx as fx
 
 from xductor.frontend import LoweringError, from_fx
+from xductor.frontend.fx_importer import GraphLowering
 from xductor.frontend.recover import recovered_values
 from xductor.ir.text import print_ir
 
@@ -43,6 +44,22 @@ def test_a_call_without_metadata(build: Any, untouched: Snapshot) -> None:
     assert error.node is node
     assert "node 'relu_default'" in str(error)
     assert "user code: /home/someone/model.py:41" in str(error)
+
+
+def test_what_nobody_foresaw_names_the_node_too(
+    build: Any, untouched: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise IndexError("Dimension out of range")
+
+    node = build.call(aten.relu.default, build.tensor("x", 2))
+    node.meta["stack_trace"] = LINE
+    monkeypatch.setattr(GraphLowering, "call_function", broken)
+    error = refusal(build.module((node,)), untouched)
+    assert error.node is node
+    assert "(call_function relu.default): it cannot be lowered: IndexError: Dim" in str(error)
+    assert "user code: /home/someone/model.py:41" in str(error)
+    assert isinstance(error.__cause__, IndexError)
 
 
 def test_a_dead_call_without_metadata_blocks_nothing(build: Any, lower: Any) -> None:

@@ -268,6 +268,31 @@ def test_rows_of_a_permutation(function: Function) -> None:
     _same(module, function, X)
 
 
+@pytest.mark.parametrize("count", [3, 1, 0])
+def test_a_permutation_of_fewer_rows(count: int) -> None:
+    """Its numbers are in range and distinct all the same."""
+
+    def rows(x: Any) -> Any:
+        return x[torch.randperm(count)]
+
+    def some_rows(x: Any) -> Any:
+        return x[torch.randperm(count)[:2]]
+
+    def added(x: Any, y: Any) -> Any:
+        return torch.index_add(x, 0, torch.randperm(count), y)
+
+    y = torch.tensor([[1.0, NAN], [0.0, INF], [-0.0, 1.0]])[:count]
+    many = torch.arange(8.0).reshape(4, 2)
+    for name, function, inputs in (
+        ("randperm_index", rows, (many,)),
+        ("randperm_index", some_rows, (many,)),
+        ("randperm_index_add", added, (many, y)),
+    ):
+        applied, module = _apply(name, function, *inputs)
+        assert applied == 1, function.__name__
+        _same(module, function, *inputs)
+
+
 def test_rows_of_a_permutation_of_symbolic_length() -> None:
     applied, module = _apply("randperm_index", _all_rows, X, dynamic=True)
     assert applied == 1
@@ -287,6 +312,8 @@ def test_other_indices_stay() -> None:
     assert longer[0] == 0, "an index may be out of range"
     columns = _apply("randperm_index", lambda x: x[:, torch.randperm(4)], X)
     assert columns[0] == 0
+    more = _apply("randperm_index", lambda x: x[torch.randperm(5)], X, dynamic=True)
+    assert more[0] == 0, "x may have fewer rows"
     plain = _apply("randperm_index", lambda x, i: x[i], X, torch.tensor([0, 1]))
     assert plain[0] == 0
 

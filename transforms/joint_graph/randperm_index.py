@@ -32,13 +32,14 @@ class RandpermIndex(Rewrite):
         return aten.index(x, [bind(index, _permutation(count))])
 
     def where(self, x: Tensor, count: int) -> Any:
-        return x.ndim > 0 and x.shape[0] == count
+        return x.ndim > 0 and count <= x.shape[0]
 
     def replacement(self, x: Tensor, index: Tensor) -> Any:
         return aten._unsafe_index(x, [index])
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        yield from ({"x": one, "count": one.shape[0]} for one in _tables())
+        for one in _tables():
+            yield from ({"x": one, "count": count} for count in _counts(one))
 
 
 class RandpermIndexAdd(Rewrite):
@@ -56,7 +57,7 @@ class RandpermIndexAdd(Rewrite):
         if x.ndim == 0 or y.ndim != x.ndim or y.dtype != x.dtype:
             return False
         rows = [size == other for size, other in zip(y.shape[1:], x.shape[1:], strict=True)]
-        return all_of(x.shape[0] == count, y.shape[0] == index.shape[0], *rows)
+        return all_of(count <= x.shape[0], y.shape[0] == index.shape[0], *rows)
 
     def replacement(self, x: Tensor, y: Tensor, index: Tensor) -> Any:
         total = aten.add.Tensor(aten._unsafe_index(x, [index]), y)
@@ -64,13 +65,20 @@ class RandpermIndexAdd(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         for one in _tables():
-            yield {"x": one, "y": one.flip(0), "count": one.shape[0]}
+            for count in _counts(one):
+                yield {"x": one, "y": one.flip(0)[:count], "count": count}
 
 
 def _tables() -> Iterator[torch.Tensor]:
     for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.complex64):
         for shape in ((4, 3), (3,), (1, 2), (0, 2), (2, 3, 2), (4, 3), (3,), (5, 1)):
             yield torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
+
+
+def _counts(table: torch.Tensor) -> set[int]:
+    """How many rows are drawn: all of them, fewer, one, none."""
+    rows = table.shape[0]
+    return {rows, rows // 2, min(rows, 1), 0}
 
 
 __all__ = ["RandpermIndex", "RandpermIndexAdd"]
