@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 
 import pytest
 
@@ -37,30 +36,3 @@ def test_the_frame_is_larger_than_a_chunk() -> None:
 def test_the_stages_have_room() -> None:
     for stage in (pre_grad_passes, joint_graph_passes, post_grad_passes):
         assert stage.__code__ is with_stack_room(stage).__code__
-
-
-def test_no_depth_is_much_slower_than_another() -> None:
-    """Without room a loop of calls at the end of a chunk takes many times as long as elsewhere."""
-    assert _slowest_to_fastest(with_stack_room(_loop)) < 0.6 * _slowest_to_fastest(_loop)
-
-
-def _loop() -> None:
-    for _ in range(3000):
-        _leaf()
-
-
-def _leaf() -> None:
-    pass
-
-
-def _slowest_to_fastest(work: object) -> float:
-    def at(depth: int) -> None:
-        at(depth - 1) if depth else work()  # type: ignore[operator]
-
-    def seconds(depth: int) -> float:
-        start = time.thread_time()
-        at(depth)
-        return time.thread_time() - start
-
-    least = [min(seconds(depth) for _ in range(7)) for depth in range(160)]
-    return max(least) / min(least)
