@@ -131,7 +131,7 @@ def _models(folder: str, names: Sequence[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What is fused, by Inductor and by us.")
-    parser.add_argument("--models", metavar="PATH", help="print the table of models instead")
+    parser.add_argument("--models", metavar="FOLDER", help="the table of its models.py instead")
     parser.add_argument("names", nargs="*", help="spellings or models; all if none is given")
     given = parser.parse_args()
     with without_codegen():  # the dispatchers are in place from here on
