@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Step = Callable[[StageRun], None]
 
 
-@with_stack_room
 def pre_grad_passes(
     gm: GraphModule,
     example_inputs: Sequence[Any] | None = (),
@@ -47,7 +46,6 @@ def pre_grad_passes(
     return run.gm
 
 
-@with_stack_room
 def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None) -> GraphModule:
     """Run the joint stage on a forward-and-backward ATen graph; returns the graph module.
 
@@ -64,7 +62,6 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
     return run.gm
 
 
-@with_stack_room
 def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
     """Run the post-grad stage on an ATen graph of one direction, in place.
 
@@ -118,9 +115,24 @@ def _run(steps: Sequence[Step], run: StageRun) -> None:
     log_ir(run, "before")
     stage_watch.tell_before(run)
     beside_steps = user_rewrites.beside_steps(run)
-    for step in steps:
-        with user_rewrites.around(run, step) if beside_steps else nullcontext():
-            step(run)
+    remaining = iter(steps)
+    for step in remaining:
+        _run_step(step, run, beside_steps)
+        if run.record.lowered:
+            _run_rest(remaining, run, beside_steps)
     bridge.flush(run)
     stage_watch.tell_after(run)
     log_ir(run, "after")
+
+
+def _run_step(step: Step, run: StageRun, beside_steps: bool) -> None:
+    with user_rewrites.around(run, step) if beside_steps else nullcontext():
+        step(run)
+
+
+@with_stack_room
+def _run_rest(steps: Iterator[Step], run: StageRun, beside_steps: bool) -> None:
+    """The steps after the first lowering; then what was rewritten is raised."""
+    for step in steps:
+        _run_step(step, run, beside_steps)
+    bridge.flush(run)

@@ -18,6 +18,7 @@ from xductor.backend import ledger, settings
 from xductor.backend.pipelines import applications, failures, node_values
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import VerifyLevel
+from xductor.backend.stack_room import with_stack_room
 from xductor.transforms import analyses
 from xductor.transforms.numerics import ADMITTED
 from xductor.transforms.typed_pass import Stage, TypedPass
@@ -143,19 +144,27 @@ def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> 
         if run.degraded or not one.may_fire(run.gm.graph):
             return 0
     if group is None or not group.current():
-        group = lowered(run)
-        if group is None:
-            return 0
+        return _lower_and_apply(run, one, failed)
+    return _apply(group, one, failed)
+
+
+@with_stack_room
+def _lower_and_apply(run: StageRun, one: TypedPass, failed: OnFailure | None) -> int:
+    group = lowered(run)
+    return 0 if group is None else _apply(group, one, failed)
+
+
+def _apply(group: TypedGroup, one: TypedPass, failed: OnFailure | None) -> int:
     try:
         applied = group.apply(one)
         if applied and failed is not None:
             verify_module(group.module, "structure")
         return applied
     except Exception as error:
-        run.group = None
+        group.run.group = None
         failure = failures.Failure(one.name, error, group.passes)
         if failed is None:
-            failures.handle(run, failure)
+            failures.handle(group.run, failure)
         else:
             failed(failure)
         return 0
