@@ -13,6 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from xductor.backend.stack_room import with_stack_room
 from xductor.ir.graph import entry_graph
 from xductor.ir.text import parse_ir
 from xductor.ir.verifier import verify
@@ -144,11 +145,15 @@ def _reversed_chain(length: int) -> ModuleOp:
 
 def test_linear() -> None:
     """Ten thousand ops in the worst order; a quadratic sort would take a hundred times as long."""
-    times = []
-    for length in (1000, 10000):
-        module = _reversed_chain(length)
-        start = time.thread_time()
-        assert StableTopologicalSort().rewrite(module) == 1
-        times.append(time.thread_time() - start)
-        verify(module, "structure")
+    times = [min(_seconds_of_sorting(length) for _ in range(3)) for length in (1000, 10000)]
     assert times[1] < 40 * times[0]
+
+
+@with_stack_room
+def _seconds_of_sorting(length: int) -> float:
+    module = _reversed_chain(length)
+    start = time.thread_time()
+    assert StableTopologicalSort().rewrite(module) == 1
+    seconds = time.thread_time() - start
+    verify(module, "structure")
+    return seconds
