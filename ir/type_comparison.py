@@ -39,25 +39,23 @@ class TypeComparison:
                     bound.setdefault(other.text, dim)
         return bound
 
-    def difference(
-        self, recorded: Any, inferred: Any, bound: dict[str, Dim], *, any_offset: bool = False
-    ) -> str | None:
+    def difference(self, recorded: Any, inferred: Any, bound: dict[str, Dim]) -> str | None:
         """What two types differ in, in a few words; None where they agree.
 
-        `any_offset`: where the tensor begins within its storage does not count.
+        "storage offset" is told only where it is all that differs.
         """
         if recorded is inferred and not bound:
             return None
         if type(recorded) is not type(inferred):
             return "kind of value"
         if isinstance(recorded, TensorType):
-            return self._tensor_difference(recorded, inferred, bound, any_offset)
+            return self._tensor_difference(recorded, inferred, bound)
         if isinstance(recorded, _NUMBERS):
             return None if self._equal(recorded.expr, inferred.expr, bound) else "value"
         return None if recorded == inferred else "kind of object"
 
     def _tensor_difference(
-        self, recorded: TensorType, inferred: TensorType, bound: dict[str, Dim], any_offset: bool
+        self, recorded: TensorType, inferred: TensorType, bound: dict[str, Dim]
     ) -> str | None:
         ours, theirs = recorded.data, inferred.data
         if ours.dtype is not theirs.dtype:
@@ -71,14 +69,14 @@ class TypeComparison:
         for size, other in zip(ours.shape, theirs.shape, strict=True):
             if not self._equal(size, other, bound):
                 return "shape"
-        if ours.layout == "strided":
-            if not self._same_strides(recorded, inferred, bound):
-                return "strides"
-            if not any_offset and not self._equal(ours.offset, theirs.offset, bound):
-                return "storage offset"
+        strided = ours.layout == "strided"
+        if strided and not self._same_strides(recorded, inferred, bound):
+            return "strides"
         for flag in ("conj", "neg", *(("requires_grad",) if self.with_grad else ())):
             if (flag in ours.flags) != (flag in theirs.flags):
                 return flag
+        if strided and not self._equal(ours.offset, theirs.offset, bound):
+            return "storage offset"
         return None
 
     def _same_strides(
