@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from xductor.ir.aliases import schema_aliases
+from xductor.ir.effects import overload_effects
+
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
 
 aten = torch.ops.aten
-
-#: A view where it can be one; its schema does not say so.
-_MAY_BE_VIEWS = frozenset({aten.reshape.default, aten.contiguous.default, aten._to_copy.default})
 
 #: Writes to a tensor, not to its elements.
 _OTHER_WRITES = ("aten::set_", "aten::resize_")
@@ -50,10 +50,10 @@ def _separate(graph: Graph) -> None:
 
 def _copy_what_is_read(graph: Graph, node: Node, into: set[Node], bases: dict[Node, Node]) -> None:
     """Let an op in place read copies of what shares memory with what it writes."""
+    from torch.fx.node import map_arg
+
     slots = _written_slots(node)
     copies: dict[Node, Node] = {}
-
-    from torch.fx.node import map_arg
 
     def copied(one: Node) -> Node:
         if bases.get(one, one) not in into:
@@ -111,27 +111,26 @@ def _is_one(size: Any) -> bool:
 def _viewed(node: Node) -> Node | None:
     """The tensor that the result of a call shares memory with, if it may."""
     target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload) or not node.args:
+    if not isinstance(target, torch._ops.OpOverload):
         return None
-    returns = target._schema.returns
-    shares = target in _MAY_BE_VIEWS or any(one.alias_info is not None for one in returns)
-    first: Any = node.args[0]
-    return first if shares and isinstance(first, torch.fx.Node) else None
+    owners = {fact.argument for fact in schema_aliases(target) if fact is not None}
+    for position, argument in enumerate(target._schema.arguments):
+        if argument.name in owners:
+            given = node.args[position : position + 1] or (node.kwargs.get(argument.name),)
+            return given[0] if isinstance(given[0], torch.fx.Node) else None
+    return None
 
 
 def _written_slots(node: Node) -> set[Any]:
     """The positions and names of the arguments that a call writes to."""
     target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload) or not target._schema.is_mutable:
+    if not isinstance(target, torch._ops.OpOverload) or target._schema.name in _OTHER_WRITES:
         return set()
-    if target._schema.name in _OTHER_WRITES:
+    writes = overload_effects(target).writes
+    if not writes:
         return set()
-    written = [
-        (position, argument.name)
-        for position, argument in enumerate(target._schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    ]
-    return {key for keys in written for key in keys}
+    names = [argument.name for argument in target._schema.arguments]
+    return {key for slot in enumerate(names) if slot[1] in writes for key in slot}
 
 
 def _written(node: Node) -> list[Node]:

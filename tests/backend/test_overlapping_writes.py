@@ -69,18 +69,25 @@ def _graph(function: Function, *inputs: Any) -> torch.fx.Graph:
     return make_fx(function, tracing_mode="fake")(*inputs).graph
 
 
-def test_a_tensor_that_is_read_where_it_is_written() -> None:
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        ("permute", lambda y: aten.permute(y, [1, 0])),
+        ("_unsafe_view", lambda y: aten._unsafe_view(y, [2, 2])),  # whose schema does not say so
+    ],
+)
+def test_a_tensor_that_is_read_where_it_is_written(name: str, view: Function) -> None:
     """The op reads what was there before, as the functional one does."""
 
     def in_place(x: Any, i: Any) -> Any:
         y = aten.sin(x)
-        return aten.index_put_(y, [i], aten.permute(y, [1, 0]), True)
+        return aten.index_put_(y, [i], view(y), True)
 
     x, i = torch.arange(4.0).reshape(2, 2), torch.tensor([1, 0])
     found, copied = _run(_graph(in_place, x, i), x, i)
     y = x.sin()
-    torch.testing.assert_close(found, aten.index_put(y, [i], y.t(), True))
-    assert copied == ["permute"]
+    torch.testing.assert_close(found, aten.index_put(y, [i], view(y), True))
+    assert copied == [name]
 
 
 def test_views_of_an_expanded_constant_keep_sharing_memory() -> None:
