@@ -137,10 +137,9 @@ class MaskBuilder:
         choice = as_choice(self.known.of(mask.value))
         if choice is None:
             return Rule(mask, None, overflows=_may_overflow(mask))
-        numbers = [choice.yes * mask.alpha, choice.no * mask.alpha]
-        yes, no = (arrived(one, mask.path) for one in numbers)
+        yes, no = arrived(choice.yes, mask.path), arrived(choice.no, mask.path)
         if choice.yes == choice.no and math.isfinite(choice.yes):
-            if blurs(numbers[0], mask.path):
+            if blurs(choice.yes, mask.path):
                 raise NotAttention(f"{choice.yes} is added to all scores", near=True)
             return Rule(mask, ALWAYS)
         overflows = math.isfinite(choice.yes + choice.no) and not math.isfinite(yes + no)
@@ -324,9 +323,9 @@ class MaskBuilder:
         between, which a kernel does as well as eager, but for gradients.
         """
         gaps = [self._gap(rule) for rule in rules if rule.keeps is not None]
-        if all(gap >= _LOST for gap in gaps):
+        if min(gaps, default=_LOST) >= _LOST:
             return True
-        if all(gap <= _KEPT for gap in gaps):
+        if max(gaps) <= _KEPT:
             return False
         wide = all(
             isinstance(rule.mask, Added)
@@ -346,8 +345,7 @@ class MaskBuilder:
             return math.inf
         choice = as_choice(self.known.of(rule.mask.value))
         assert choice is not None
-        numbers = [choice.yes * rule.mask.alpha, choice.no * rule.mask.alpha]
-        return max(gap(one, rule.mask.path) for one in numbers)
+        return max(gap(one, rule.mask.path) for one in (choice.yes, choice.no))
 
     def _are_causal(self, rules: list[Rule]) -> bool:
         rows, columns = self.attention.outer.shape[-2:]
@@ -411,10 +409,8 @@ class MaskBuilder:
 
     def _along_its_path(self, placed: SSAValue, mask: Added) -> SSAValue:
         """What becomes of the numbers of a mask, infinities too."""
-        alpha = mask.alpha
         for step in mask.path:
-            placed = self._after(placed, Step(alpha * step.factor, step.dtype))
-            alpha = 1.0
+            placed = self._after(placed, step)
         return placed
 
     def _after(self, placed: SSAValue, step: Step) -> SSAValue:
@@ -474,8 +470,7 @@ def _overflow_together(rules: list[Rule]) -> bool:
 def _may_overflow(mask: Added) -> bool:
     type_ = tensor_type(mask.value)
     assert type_ is not None
-    path = mask.path
-    return may_overflow(type_.dtype, (Step(mask.alpha * path[0].factor, path[0].dtype), *path[1:]))
+    return may_overflow(type_.dtype, mask.path)
 
 
 __all__ = ["MaskBuilder", "Masking", "Rule", "SharedMasks"]

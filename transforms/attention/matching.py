@@ -303,19 +303,19 @@ class _Descent:
 
     def _add(self, value: Any, sign: float) -> None:
         self._below_factors()
-        path = self._path_from_here()
+        path = self._path_from_here(sign)
         if tensor_type(value) is None:
             number = self._number(value)
             if number is None or not math.isfinite(number):
                 raise NotAttention("what is added to the scores is no tensor", near=True)
-            if blurs(number * sign, path):
+            if blurs(number, path):
                 raise NotAttention(f"{number} is added to all scores", near=True)
             return  # the same for all: softmax does not see it
-        self.masks.append(Added(value, self.place, sign, path))
+        self.masks.append(Added(value, self.place, path))
 
-    def _path_from_here(self) -> Path:
+    def _path_from_here(self, sign: float = 1.0) -> Path:
         """What a number goes through that is put into the current scores."""
-        return before(Step(1.0, self.dtype_of(self.current)), self.path)
+        return before(Step(sign, self.dtype_of(self.current)), self.path)
 
     def _below_factors(self) -> None:
         if self.factors:

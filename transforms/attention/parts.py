@@ -44,17 +44,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Added:
-    """A tensor, times `alpha`, added to the scores; the sum goes on along `path`."""
+    """A tensor that is added to the scores, or subtracted, and goes on with them along `path`."""
 
     value: SSAValue
     place: Place
-    alpha: float
     path: Path
 
     @property
     def factor(self) -> float:
         """What the tensor is multiplied by, all along."""
-        return self.alpha * factor_of(self.path)
+        return factor_of(self.path)
 
     @property
     def dtype(self) -> torch.dtype:
