@@ -1,5 +1,6 @@
 # make demo   compile a small model through the typed IR and compare it with eager
 # make test   lint, layering, types, tests: what CI runs
+# make proofs make all certificates and records of validation anew (some 20 minutes)
 # make docs   build the documentation into site/
 #
 # Each target makes its own environment in .venv; nothing installed elsewhere is used.
@@ -23,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export PIP_NO_INPUT ?= 1
 unexport PYTHONPATH
 
-.PHONY: demo test lint layers types unit benchmarks docs format clean
+.PHONY: demo test lint layers types unit benchmarks proofs proofs-since docs format clean
 
 demo: $(INSTALLED)
 	$(BIN)/xductor demo
@@ -49,6 +50,15 @@ benchmarks: $(INSTALLED)
 
 unit: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore=tests/benchmarks --durations=15 $(PYTEST_ARGS)
+
+# All certificates and records of validation, anew; and those alone that changed since a revision.
+proofs: $(INSTALLED)
+	$(BIN)/xductor prove --fresh --write --jobs $(WORKERS)
+	$(BIN)/xductor validate --all --prove --write
+
+SINCE ?= HEAD
+proofs-since: $(INSTALLED)
+	$(BIN)/xductor prove --fresh --since $(SINCE) --jobs $(WORKERS)
 
 docs: $(DOCS_INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -22,7 +22,7 @@ _NOT_OURS = {"hook": "the user's", "bridged": "Inductor's own"}
 def proof_of(row: PassRow, rewrites: Iterable[str]) -> str:
     """What is proved of a pass: of its rewrites or rules, or of the graphs it was validated on.
 
-    - `rewrites`: qualified names of the declared rewrites that it is.
+    - `rewrites`: the keys in records of the declared rewrites that it is.
 
     Empty for a pass without proofs or records.
     """

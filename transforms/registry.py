@@ -147,10 +147,10 @@ def validation_of(one: PassRow) -> str:
 
 
 def _rewrite_names(one: PassRow) -> list[str]:
-    """The qualified names of the declared rewrites that a row is."""
+    """By what the records know the declared rewrites that a row is."""
     if one.kind != "declared":
         return []
-    return [rewrite.qualified_name() for rewrite in _classes(_found(one.factory))]
+    return [rewrite.record_key() for rewrite in _classes(_found(one.factory))]
 
 
 def table(markdown: bool = False, stage: Stage | None = None) -> str:

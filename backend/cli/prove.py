@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import CommandError, Subparsers
@@ -34,6 +36,11 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--jobs", "-j", type=int, default=1, help="processes that prove (default: %(default)s)"
     )
+    parser.add_argument(
+        "--since",
+        metavar="REVISION",
+        help="only those whose certificate is not the one that this git revision has",
+    )
     parser.add_argument("--fresh", action="store_true", help="prove anew what was proved before")
     parser.add_argument(
         "--write", action="store_true", help="keep the results as this project's certificates"
@@ -56,6 +63,9 @@ def run(options: argparse.Namespace) -> int:
     chosen = list(subjects(options.names))
     failed = 0
     entries = certificates.read(certificates.OURS)
+    if options.since is not None:
+        before = _entries_at(options.since)
+        chosen = [one for one in chosen if _claim(entries, one) != _claim(before, one)]
     if options.write and not options.names:
         current = {one.identity for one in chosen}
         entries = {name: entry for name, entry in entries.items() if name in current}
@@ -70,6 +80,23 @@ def run(options: argparse.Namespace) -> int:
     return int(failed > 0)
 
 
+def _entries_at(revision: str) -> dict[str, Any]:
+    """The certificates of a revision; none if it had no such file."""
+    from xductor.transforms.proving.certificates import OURS
+
+    command = ["git", "-C", str(OURS.parent), "show", f"{revision}:./{OURS.name}"]
+    shown = subprocess.run(command, capture_output=True, text=True)
+    if shown.returncode and "does not exist" not in shown.stderr:
+        raise CommandError(f"no certificates at {revision!r}: {shown.stderr.strip()}")
+    return {} if shown.returncode else json.loads(shown.stdout)
+
+
+def _claim(entries: Mapping[str, Any], subject: Subject) -> tuple[object, ...]:
+    """What a certificate is of, and what it says."""
+    entry = entries.get(subject.identity, {})
+    return tuple([entry.get(name) for name in ("code", "meanings", "prover", "status")])
+
+
 def _proofs(chosen: Sequence[Subject], options: argparse.Namespace) -> Iterator[Proof]:
     """The proofs of all subjects, in order; those of several processes as they come in."""
     if options.jobs < 2 or len(chosen) < 2:
@@ -81,16 +108,17 @@ def _proofs(chosen: Sequence[Subject], options: argparse.Namespace) -> Iterator[
 
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         futures = [
-            pool.submit(_numbered, tuple(options.names), k, options.seconds, options.fresh)
-            for k in range(len(chosen))
+            pool.submit(_known_as, tuple(options.names), key, options.seconds, options.fresh)
+            for key in [one.identity for one in chosen]
         ]
         for future in futures:
             yield future.result()
 
 
-def _numbered(names: tuple[str, ...], number: int, seconds: float, fresh: bool) -> Proof:
-    """The proof of one of the subjects, which another process finds by its number."""
-    return _proof(list(subjects(names))[number], seconds, fresh)
+def _known_as(names: tuple[str, ...], identity: str, seconds: float, fresh: bool) -> Proof:
+    """The proof of one of the subjects, which another process finds by its identity."""
+    one = next(subject for subject in subjects(names) if subject.identity == identity)
+    return _proof(one, seconds, fresh)
 
 
 def _proof(subject: Subject, seconds: float, fresh: bool) -> Proof:

@@ -69,7 +69,7 @@ def _results(
     rewrites = [name for name in names if name not in passes]
     for one in _rewrites(rewrites) if rewrites or not names else []:
         found = validate(one, instances=options.instances, seed=options.seed)
-        yield one.qualified_name(), found
+        yield one.record_key(), found
     for op in _rules(names):
         one = registry.typed_class(_NOOPS)()
         found = validate_calls(op, one, instances=options.instances, seed=options.seed)

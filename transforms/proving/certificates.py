@@ -12,12 +12,14 @@ from typing import Any
 import torch
 
 from xductor.ir.meaning.registry import meaning_of
-from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
+from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, hash_of_sources
 from xductor.transforms.proving.results import Proof
 from xductor.transforms.proving.subjects import Subject
 
 PROVER = 3
 """The version of the prover: proofs of another one do not count."""
+
+_PROVER = "xductor.transforms.proving.prover"
 
 OURS = Path(__file__).resolve().parents[1] / "proofs.json"
 """The certificates of this project's own rewrites."""
@@ -109,8 +111,10 @@ class Cache:
         self.folder = Path(home) if folder is None else folder
 
     def _path(self, subject: Subject) -> Path:
-        key = hash_of((subject.identity, *subject.code()))
-        return self.folder / f"{key}.json"
+        code = subject.code()
+        homes = {getattr(one, "__module__", None) for one in code} | {__name__, _PROVER}
+        sources = hash_of_sources(tuple(sorted(name for name in homes if name)))
+        return self.folder / f"{hash_of((subject.identity, sources, *code))}.json"
 
     def get(self, subject: Subject, seconds: float) -> Proof | None:
         """The proof of the very same code, if one was kept; a whole one, or after that time."""
@@ -131,7 +135,8 @@ class Cache:
         path = self._path(subject)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}")
-        entry = certificate_of(subject, proof) | {"given": seconds, "with": _versions()}
+        entry = certificate_of(subject, proof)
+        entry |= {"given": seconds, "with": _versions(), "seconds": round(proof.seconds, 1)}
         partial.write_text(json.dumps(entry))
         partial.replace(path)
 

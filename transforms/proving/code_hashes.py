@@ -1,9 +1,9 @@
-"""Hashes of what a proof depends on: the methods that run, and all of this project they reach.
+"""Hashes of code: of what a pass claims, and of all the sources that a proof of it ran through.
 
-What code names is found by its names: functions, and classes with all that their methods name. A
-method that is reached through a value has no name that says whose it is. So the modules of the
-same package that are imported on the way count as a whole, and of other packages the classes that
-annotations say arguments are of: rather is a proof made anew that need not be.
+What a pass claims is the text of its methods and of what they name among passes and meanings of
+ops. No module's name is part of it, nor is the engine that runs it: a record stays what it is when
+a file is moved or the matcher is mended, and goes when a pattern, a condition, a replacement or a
+meaning changes.
 """
 
 from __future__ import annotations
@@ -25,25 +25,37 @@ import torch
 
 from xductor.ir.meaning.registry import meanings
 
+_OURS = "xductor"
+
+_PASSES = (
+    "xductor.transforms.pre_grad.",
+    "xductor.transforms.joint_graph.",
+    "xductor.transforms.post_grad.",
+    "xductor.transforms.attention.",
+    "xductor.transforms.noop_registry.",
+)
+_MEANINGS = ("xductor.ir.meaning.",)
+_TERMS = tuple(
+    [f"xductor.ir.meaning.{name}." for name in ("evaluation", "registry", "terms", "values")]
+)
+"""In what meanings are written: the engine of the prover, not the meaning of an op."""
+
 
 def hash_of(items: Iterable[Any]) -> str:
-    """A hash of functions with all that they reach, and of constants by their text.
+    """A hash of what functions and classes say, with all that they name, and of constants.
 
-    Comments, docstrings and layout do not count, nor does the version of Python.
+    Of this project what is named counts where it is part of a pass or of a meaning. Of another
+    package all that is named in it counts. Comments, docstrings and layout do not count, nor does
+    the version of Python.
     """
-    seen: dict[str, str] = {}
+    claim = _Claim()
     constants: list[str] = []
     for item in items:
-        function = _function(item)
-        if function is None:
-            constants.append(repr(item))
+        if isinstance(item, type) or _function(item) is not None:
+            claim.add(item)
         else:
-            home = function.__module__.partition(".")[0]
-            _visit(function, home, seen)
-            for name in modules_of(function.__module__):
-                seen[name] = _module_text(name)
-    text = "\n".join([*constants, *[f"{name}\n{seen[name]}" for name in sorted(seen)]])
-    return sha256(text.encode()).hexdigest()[:20]
+            constants.append(repr(item))
+    return _digest([*constants, *sorted(claim.texts)])
 
 
 @cache
@@ -53,24 +65,93 @@ def hash_of_meaning(op: str) -> str:
 
 
 @cache
-def modules_of(name: str) -> tuple[str, ...]:
-    """A module, and all of its package that it imports, directly or by another of them."""
-    package = name.rpartition(".")[0]
+def hash_of_sources(modules: tuple[str, ...]) -> str:
+    """A hash of modules, and of all that they import of their own top-level packages."""
     found: dict[str, None] = {}
-    pending = [name]
+    pending = list(modules)
     while pending:
-        one = pending.pop()
-        if one in found or _tree_of(one) is None:
+        name = pending.pop()
+        if name in found or _source_of(name) is None:
             continue
-        found[one] = None
-        pending += [each for each in _imports(one) if each.rpartition(".")[0] == package]
-    return tuple(sorted(found))
+        found[name] = None
+        home = name.partition(".")[0]
+        pending += [each for each in _imports(name) if each.partition(".")[0] == home]
+    return _digest([f"{name}\n{_source_of(name)}" for name in sorted(found)])
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return sha256("\n".join(texts).encode()).hexdigest()[:20]
+
+
+class _Claim:
+    """The texts of functions and classes, and of all that they name where it counts."""
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
+        self._seen: set[Any] = set()
+
+    def add(self, item: Any) -> None:
+        """Add what an item says; nothing for what is no function or class, or is the engine's."""
+        if isinstance(item, type):
+            self._add_class(item)
+            return
+        function = _function(item)
+        if function is None or function in self._seen or not _counts(function.__module__):
+            return
+        self._seen.add(function)
+        self.texts.add(_text(function))
+        self._add_names(function)
+
+    def _add_class(self, cls: type) -> None:
+        if cls in self._seen or not _counts(cls.__module__):
+            return
+        self._seen.add(cls)
+        self.texts.add(_text(cls))
+        for base in cls.__bases__:
+            self._add_class(base)
+        for method in vars(cls).values():
+            function = _function(method)
+            if function is not None and function.__module__ == cls.__module__:
+                self._add_names(function)
+
+    def _add_names(self, function: FunctionType) -> None:
+        home = function.__module__.partition(".")[0]
+        for key, used in _names(function):
+            module = getattr(used, "__module__", None)
+            if isinstance(module, str) and module.partition(".")[0] == home:
+                self.add(used)
+            # What is no constant by its name is a register or a cache, and changes as it is used.
+            plain = key.rpartition(".")[2].strip("_")
+            constant = self._constant(used) if plain.isupper() or "." in key else ""
+            if constant:
+                self.texts.add(f"{key} = {constant}")
+
+    def _constant(self, item: Any) -> str:
+        """A value that is no function as text, the functions in it being added; else empty."""
+        if isinstance(item, bool | int | float | str | torch.dtype | None):
+            return repr(item)
+        if isinstance(item, tuple | list):
+            return f"[{', '.join(self._constant(one) for one in item)}]"
+        if isinstance(item, set | frozenset):
+            return f"{{{', '.join(sorted(self._constant(one) for one in item))}}}"
+        if isinstance(item, Mapping):
+            return repr(sorted((self._constant(k), self._constant(v)) for k, v in item.items()))
+        self.add(item)
+        name = getattr(item, "__qualname__", "")
+        return name if isinstance(name, str) else ""
+
+
+def _counts(module: str) -> bool:
+    """Whether what a module defines is part of a claim."""
+    if module.partition(".")[0] != _OURS:
+        return True
+    inside = f"{module}."
+    return inside.startswith((*_PASSES, *_MEANINGS)) and not inside.startswith(_TERMS)
 
 
 def _imports(name: str) -> Iterator[str]:
     """The names that a module imports, those that may be modules among them."""
-    tree = _tree_of(name)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in ast.walk(ast.parse(_source_of(name) or "")):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -81,7 +162,7 @@ def _imports(name: str) -> Iterator[str]:
 
 
 @cache
-def _tree_of(name: str) -> ast.Module | None:
+def _source_of(name: str) -> str | None:
     """A module's source, None where there is none: of what is typed in, or is no module."""
     module = sys.modules.get(name)
     origin = getattr(module, "__file__", None)
@@ -91,13 +172,7 @@ def _tree_of(name: str) -> ast.Module | None:
             origin = None if spec is None else spec.origin
     if origin is None or not origin.endswith(".py") or name == "__main__":
         return None
-    return _plain(ast.parse(Path(origin).read_text()))
-
-
-@cache
-def _module_text(name: str) -> str:
-    tree = _tree_of(name)
-    return "" if tree is None else ast.unparse(tree)
+    return Path(origin).read_text()
 
 
 def _function(item: Any) -> FunctionType | None:
@@ -107,61 +182,6 @@ def _function(item: Any) -> FunctionType | None:
         item = item.func
     found = inspect.unwrap(getattr(item, "__func__", item)) if callable(item) else None
     return found if isinstance(found, FunctionType) else None
-
-
-def _visit(function: FunctionType, home: str, seen: dict[str, str]) -> None:
-    """Add a function's source, and those of what it names in its own package."""
-    name = f"{function.__module__}.{function.__qualname__}"
-    if name in seen:
-        return
-    seen[name] = _text(function)
-    _note_given(function, home, seen)
-    for key, used in _names(function):
-        _reach(used, home, seen)
-        plain = key.rpartition(".")[2].strip("_")
-        # What is no constant by its name is a register or a cache, and changes as it is used.
-        constant = _constant(used, home, seen) if plain.isupper() or "." in key else ""
-        if constant:
-            seen[f"{function.__module__}.{key}"] = constant
-
-
-def _constant(item: Any, home: str, seen: dict[str, str]) -> str:
-    """A global that is no function as text, the functions in it being reached; empty for others."""
-    if isinstance(item, bool | int | float | str | torch.dtype | None):
-        return repr(item)
-    if isinstance(item, tuple | list):
-        return f"[{', '.join(_constant(one, home, seen) for one in item)}]"
-    if isinstance(item, set | frozenset):
-        return f"{{{', '.join(sorted(_constant(one, home, seen) for one in item))}}}"
-    if isinstance(item, Mapping):
-        pairs = [(_constant(k, home, seen), _constant(v, home, seen)) for k, v in item.items()]
-        return repr(sorted(pairs))
-    _reach(item, home, seen)
-    name = getattr(item, "__qualname__", "")
-    return name if isinstance(name, str) else ""
-
-
-def _reach(item: Any, home: str, seen: dict[str, str]) -> None:
-    module = getattr(item, "__module__", None) or ""
-    if not isinstance(module, str) or module.partition(".")[0] != home:
-        return
-    if isinstance(item, type):
-        name = f"{item.__module__}.{item.__qualname__}"
-        if name in seen:
-            return
-        seen[name] = _text(item)
-        for base in item.__bases__:
-            _reach(base, home, seen)
-        for method in vars(item).values():
-            function = _function(method)
-            if function is not None and function.__module__ == item.__module__:
-                _note_given(function, home, seen)
-                for _, used in _names(function):
-                    _reach(used, home, seen)
-        return
-    function = _function(item)
-    if function is not None:
-        _visit(function, home, seen)
 
 
 def _names(function: FunctionType) -> list[tuple[str, Any]]:
@@ -179,23 +199,6 @@ def _names(function: FunctionType) -> list[tuple[str, Any]]:
         with suppress(ValueError):  # a cell that is still empty
             found[f"{function.__qualname__}.{name}"] = cell.cell_contents
     return list(found.items())
-
-
-def _note_given(function: FunctionType, home: str, seen: dict[str, str]) -> None:
-    """Add the classes of what a function is given, as its annotations say."""
-    for said in function.__annotations__.values():
-        given = said if isinstance(said, type) else None
-        names = _names_in(said) if isinstance(said, str) else ()
-        for cls in (given, *[function.__globals__.get(name) for name in names]):
-            for one in cls.__mro__ if isinstance(cls, type) else ():
-                if one.__module__.partition(".")[0] == home:
-                    seen[f"given {one.__module__}.{one.__qualname__}"] = _text(one)
-
-
-@cache
-def _names_in(annotation: str) -> tuple[str, ...]:
-    nodes = ast.walk(ast.parse(annotation, mode="eval"))
-    return tuple([one.id for one in nodes if isinstance(one, ast.Name)])
 
 
 @cache
@@ -222,4 +225,4 @@ def _is_docstring(node: Any) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-__all__ = ["hash_of", "hash_of_meaning", "modules_of"]
+__all__ = ["hash_of", "hash_of_meaning", "hash_of_sources"]

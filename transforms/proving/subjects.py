@@ -65,7 +65,7 @@ class RewriteSubject:
 
     @property
     def identity(self) -> str:
-        return type(self.rewrite).qualified_name()
+        return type(self.rewrite).record_key()
 
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
         return make_instance(self.rewrite, path, limits, reads, used, self.mutation)

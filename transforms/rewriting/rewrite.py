@@ -108,6 +108,15 @@ class Rewrite:
         """Module and class: what tells rewrites of several libraries apart."""
         return f"{cls.__module__}.{cls.__qualname__}"
 
+    @classmethod
+    def record_key(cls) -> str:
+        """By what proofs and validations know a rewrite: pass and class, or the qualified name.
+
+        Rewrites of this project are known by the name of their pass, wherever they are kept.
+        """
+        ours = cls.__module__.startswith("xductor.")
+        return f"{cls.name}:{cls.__qualname__}" if ours else cls.qualified_name()
+
     def __getstate__(self) -> dict[str, Any]:
         """The options; the compiled pattern is made anew where the rewrite is unpickled."""
         return {name: value for name, value in self.__dict__.items() if name != "compiled"}

@@ -14,11 +14,11 @@ from xductor import Tensor
 from xductor.backend.cli.prove import subjects
 from xductor.ir import aten
 from xductor.ir.meaning import registry as registry_of_meanings
-from xductor.ir.meaning.registry import meanings
 from xductor.transforms import registry
+from xductor.transforms.joint_graph.pointless_permute_pair import PointlessPermutePair
 from xductor.transforms.proving import certificates, code_hashes
 from xductor.transforms.proving.certificates import Cache, certificate_of, is_current
-from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, modules_of
+from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, hash_of_sources
 from xductor.transforms.proving.prover import LEAST_BOUNDED
 from xductor.transforms.proving.subjects import RewriteSubject
 
@@ -40,7 +40,7 @@ def test_none_is_refuted() -> None:
 
 
 #: About sums, products of matrices and maxima: neither data movement nor single elements.
-REDUCTIONS = ("bmm_to_mm.", "pad_mm.", "scaled_softmax.", "RandpermIndexAdd")
+REDUCTIONS = ("BmmToMm", "PadMm", "PadBmm", "PadAddmm", "Softmax", "RandpermIndexAdd")
 
 
 def test_nearly_all_that_move_data_or_compute_single_elements_are_proved() -> None:
@@ -141,35 +141,42 @@ def test_a_hash_knows_what_a_function_reaches(monkeypatch: pytest.MonkeyPatch) -
     assert hash_of_meaning("aten.add.Tensor") != hash_of_meaning("aten.sub.Tensor")
 
 
-def test_a_hash_knows_methods_that_are_reached_through_values(
+def test_a_hash_is_of_what_a_pass_says_and_not_of_where_it_stands_or_what_runs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # `x.moved(...)`: no name says that this is a method of TensorValue.
-    assert "xductor.ir.meaning.values" in modules_of("xductor.ir.meaning.index_maps")
-    before = hash_of([meanings()["aten.flip.default"]])
-    known = code_hashes._module_text
-    changed = {"xductor.ir.meaning.values": "another moved"}
-    monkeypatch.setattr(code_hashes, "_module_text", lambda name: changed.get(name) or known(name))
-    assert hash_of([meanings()["aten.flip.default"]]) != before
+    subject = RewriteSubject(PointlessPermutePair())
+    before = hash_of(subject.code())
+    for method in ("pattern", "replacement"):
+        monkeypatch.setattr(
+            getattr(PointlessPermutePair, method),
+            "__module__",
+            "xductor.transforms.joint_graph.moved",
+        )
+    assert hash_of(subject.code()) == before
+    assert subject.identity == "pointless_permute_pair:PointlessPermutePair"
+    changed = PointlessPermutePair.replacement.__globals__
+    monkeypatch.setitem(changed, "aten", "another engine")
+    assert hash_of(subject.code()) == before
 
 
-def test_a_hash_knows_the_classes_that_arguments_are_of() -> None:
-    class Given:
-        def size(self) -> int:
-            return 1
-
-    class Other:
-        def size(self) -> int:
-            return 2
-
-    def ask(x: Any) -> int:
-        return x.size()
-
-    hashes: list[str] = []
-    for cls in (Given, Other):
-        ask.__annotations__["x"] = cls
-        hashes.append(hash_of([ask]))
-    assert len(set(hashes)) == 2
+def test_a_kept_proof_is_of_all_sources_that_it_ran_through(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cache, subject = Cache(tmp_path), RewriteSubject(TimesOne())
+    cache.put(subject, xductor.prove(TimesOne), 120.0)
+    assert cache.get(subject, 120.0) is not None
+    known = code_hashes._source_of
+    for module in ("proving.solver", "rewriting.matcher"):
+        name = f"xductor.transforms.{module}"
+        changed = {name: "another = 1"}
+        monkeypatch.setattr(
+            code_hashes, "_source_of", lambda one, c=changed: c.get(one) or known(one)
+        )
+        hash_of_sources.cache_clear()
+        assert cache.get(subject, 120.0) is None, module
+    monkeypatch.undo()
+    hash_of_sources.cache_clear()
+    assert cache.get(subject, 120.0) is not None
 
 
 def test_the_table_of_passes_shows_it() -> None:
