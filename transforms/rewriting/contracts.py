@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xdsl.ir import SSAValue
+import torch
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.effects import PURE, Effects
 from xductor.ir.inference import storage_root
@@ -66,6 +67,8 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         )
     for flag in _FLAGS:
         if (flag in a.flags) != (flag in b.flags):
+            if flag == "requires_grad" and not _is_told_by_rewrite(new):
+                raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
             raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
     if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
         return
@@ -73,6 +76,14 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
     if fault is not None:
         changed = f"strides change from {list(a.stride)} to {list(b.stride)}"
         raise Declined(f"{where}: {changed}, {fault}")
+
+
+def _is_told_by_rewrite(new: SSAValue) -> bool:
+    """Whether the rewrite decides that a gradient flows, rather than where it is applied.
+
+    What stands there already got its gradient by other ops; under `no_grad` none flows.
+    """
+    return isinstance(new, OpResult) and new.op.parent is None and torch.is_grad_enabled()
 
 
 def _seen(fields: Any) -> tuple[Any, ...]:
