@@ -31,7 +31,7 @@ from xductor.ir.expressions import ExpressionError, SymExpr
 from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, device_exists, fake_value
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.live_storages import shared_storages
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.quiet_kernels import only_fake
 from xductor.ir.results import AliasAttr, Structure
@@ -336,6 +336,61 @@ def _run(
     return Inferred(types, structure, fresh, assumed, equated, without_grad, aliases)
 
 
+def has_backward(op: SchemaOp, env: InferenceEnv) -> bool:
+    """Whether autograd can go back through a call of an operator, as far as trying it tells.
+
+    Asked of the dispatcher, then of the formula itself, on fake gradients: a custom operator has a
+    kernel for autograd even where nobody registered a formula. A formula that fails otherwise is
+    one.
+    """
+    types = [operand.type for operand in op._operands]
+    if not _has_autograd_kernel(op.target, types):
+        return False
+    if not _can_differentiate(type(op), op.args, types):
+        return True
+    try:
+        with only_fake(env.fake, env.with_grad), torch.enable_grad():
+            values = _operand_values(types, op._operands, env.fake)
+            calls = CallArguments(env.fake.number, _no_subgraph)
+            positional, keywords = calls.of(type(op), op.args.data, values)
+            result = _call(type(op), positional, keywords)
+            _go_back([one for one in leaves_of(result) if _requires_grad(one)], values)
+    except NotImplementedError:
+        return False
+    except Exception as error:
+        return "no autograd formula" not in str(error)
+    finally:
+        env.renew()
+    return True
+
+
+def _go_back(results: list[torch.Tensor], operands: list[Any]) -> None:
+    if results:
+        torch.autograd.grad(
+            results,
+            [one for one in operands if _requires_grad(one)],
+            [torch.ones_like(one) for one in results],
+            allow_unused=True,
+        )
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _has_autograd_kernel(overload: OpOverload, types: Sequence[Any]) -> bool:
+    """Whether the dispatcher does more for autograd than to warn that there is no formula."""
+    schema: Any = overload._schema
+    full = f"{schema.name}.{schema.overload_name}".rstrip(".")
+    kinds = {type_.device.type for type_ in types if isinstance(type_, TensorType)}
+    keys = ["Autograd", "CompositeImplicitAutograd", *(f"Autograd{kind.upper()}" for kind in kinds)]
+    return any(
+        torch._C._dispatch_has_kernel_for_dispatch_key(full, key)
+        or getattr(torch._C.DispatchKey, key, None) in overload.py_kernels
+        for key in keys
+    )
+
+
 def _can_differentiate(cls: type[TorchOp], args: ArgsAttr, operand_types: Sequence[Any]) -> bool:
     """Whether all devices that a call mentions exist here, as building an autograd graph needs."""
     devices = [type_.device for type_ in operand_types if isinstance(type_, TensorType)]
@@ -408,6 +463,7 @@ __all__ = [
     "NotApplicable",
     "NotInferred",
     "forget",
+    "has_backward",
     "infer_call",
     "infer_types",
     "inferred",

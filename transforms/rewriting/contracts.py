@@ -14,8 +14,8 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.effects import PURE, Effects
-from xductor.ir.inference import storage_root
-from xductor.ir.operations import TorchOp
+from xductor.ir.inference import has_backward, storage_root
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.effect_order import is_view
 from xductor.transforms.op_effects import effects_of, written_operands
@@ -91,6 +91,26 @@ def _seen(fields: Any) -> tuple[Any, ...]:
     if any(size == 0 for size in fields.shape):
         return ()
     return tuple([0 if size == 1 else step for size, step in zip(fields.shape, fields.stride)])  # noqa: B905
+
+
+def check_gradients(made: list[TorchOp], state: GraphState) -> None:
+    """Before autograd, what gives a tensor that requires a gradient has a formula for it."""
+    if not state.env.with_grad:
+        return
+    for op in made:
+        if isinstance(op, SchemaOp) and _gives_gradient(op) and not has_backward(op, state.env):
+            raise Violation(
+                f"{op.name} has no autograd formula, and its result requires a gradient here; "
+                "register one (torch.library.register_autograd), or let `where` ask for operands "
+                "that are not `requires_grad`"
+            )
+
+
+def _gives_gradient(op: TorchOp) -> bool:
+    types: list[Any] = [result.type for result in op.results]
+    return any(
+        "requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType
+    )
 
 
 def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
@@ -296,6 +316,7 @@ __all__ = [
     "Violation",
     "check_aliases",
     "check_effects",
+    "check_gradients",
     "check_order",
     "check_output",
     "check_region",

@@ -35,6 +35,7 @@ from xductor.transforms.rewriting.contracts import (
     Violation,
     check_aliases,
     check_effects,
+    check_gradients,
     check_order,
     check_output,
     check_region,
@@ -341,6 +342,8 @@ class _Walk:
         self, match: Match, insertion: TorchOp, made: list[TorchOp], outputs: list[Any]
     ) -> None:
         state = self.state
+        if not self.driver.watch.unchecked:
+            check_gradients(made, state)
         pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
             if new is None and old.first_use is None:
