@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Container, Iterator
-from typing import Any
+from collections.abc import Callable, Container, Iterator
+from typing import Any, cast
 
 import torch
 import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_map_only
+from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.new_subgraphs import child_at, record_in_child
 from xductor.backend.raising import RaisingError, ValueNodes
 from xductor.backend.rebuilt_values import rebuild_values
 from xductor.backend.textual_places import restore_quantization, restore_textual
+from xductor.ir.ambient_modes import UnknownMode
+from xductor.ir.body_modes import modes_of_graph, replay
 from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta, place_metadata
 from xductor.ir.operations import SchemaOp, TorchOp
@@ -44,17 +47,18 @@ def record_new_values(
     """
     key = value_key(source)
     mode, reader = _recording(source, nodes, key) if made else (None, None)
-    for op, node in made:
-        inherit_place(op.node, node)
-        if mode is None or reader is None:
-            continue
-        if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
-            continue
-        with _grad_mode(op, key):
+    with _modes(source, made, key) as entered:
+        for op, node in made:
+            inherit_place(op.node, node)
+            if mode is None or reader is None:
+                continue
+            if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
+                continue
+            entered(op)
             value = run_on_recorded(node, key, mode)
-        check_types(op, value, reader)
-        node.meta[key] = value
-        _set_tensor_meta(node, value)
+            check_types(op, value, reader)
+            node.meta[key] = value
+            _set_tensor_meta(node, value)
     for node in nodes.made:
         producer = node.args[0]
         assert isinstance(producer, fx.Node)
@@ -153,14 +157,33 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _grad_mode(op: TorchOp, key: str) -> Iterator[None]:
-    """Before autograd: with gradients on or off, as they are where the op stands."""
-    if key == "val":
-        yield
+def _modes(
+    source: GraphOp, made: list[tuple[TorchOp, fx.Node]], key: str
+) -> Iterator[Callable[[TorchOp], None]]:
+    """Gives what enters the modes under which an op of the graph stands; to be called in order.
+
+    After autograd there are none. Raises RaisingError where the modes above an op are not known.
+    """
+    if key == "val" or not made:
+        yield lambda op: None
         return
-    types = [result.type for result in op.results if type(result.type) is TensorType]
-    with torch.set_grad_enabled(any("requires_grad" in one.data.flags for one in types)):
-        yield
+    block = source.block
+    ops: Iterator[Any] = iter(block.ops)
+    with modes_of_graph(source, cast("ModuleOp | None", source.parent_op())) as modes:
+
+        def enter(wanted: TorchOp) -> None:
+            if wanted.parent is not block:
+                return
+            for op in ops:
+                if op is wanted:
+                    return
+                if isinstance(op, TorchOp) and op.raw_arguments and op.effects.mode:
+                    replay(modes, op)
+
+        try:
+            yield enter
+        except UnknownMode as error:
+            raise RaisingError(f"new calls stand under unknown modes: {error}") from error
 
 
 def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:

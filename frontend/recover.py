@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,9 +47,16 @@ def recovered_values(
 
 
 def _needs_none(node: fx.Node) -> bool:
-    """Whether a node is called for its effect, or is the output: lowering asks for no value."""
+    """Whether lowering asks a node for no value: it is called for its effect, is the output, or
+    a subgraph.
+    """
+    if node.op == "get_attr":
+        owner: Any = node.graph.owning_module
+        return isinstance(getattr(owner, str(node.target), None), fx.GraphModule)
     if node.op != "call_function":
         return node.op == "output"
+    if node.target in (operator.setitem, operator.delitem):
+        return not node.users
     effects = target_effects(node.target)
     return effects.mode or effects.host
 

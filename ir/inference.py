@@ -18,6 +18,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.ir.aliases import needs_storage_check
 from xductor.ir.ambient_modes import DEVICES
 from xductor.ir.arguments import ArgsAttr, Handle, SymbolRef, leaves
 from xductor.ir.assumptions import (
@@ -29,10 +30,11 @@ from xductor.ir.assumptions import (
 from xductor.ir.expressions import ExpressionError, SymExpr
 from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, device_exists, fake_value
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
-from xductor.ir.operations import TorchOp
+from xductor.ir.live_storages import shared_storages
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.quiet_kernels import only_fake
-from xductor.ir.results import Structure
+from xductor.ir.results import AliasAttr, Structure
 from xductor.ir.storage import result_aliases
 from xductor.ir.symbolic_kernels import kernel_for
 from xductor.ir.types import Dim, ObjectType, TensorType, symbols_of
@@ -67,6 +69,7 @@ class Inferred(NamedTuple):
     - `assumed`: what had to be assumed of symbols beyond the known facts, as text.
     - `equated`: symbols of the table that the kernel took to be equal to an expression.
     - `without_grad`: requires_grad is unknown, because autograd cannot run here.
+    - `aliases`: which operands the results share storage with, where no schema tells.
     """
 
     types: tuple[Any, ...]
@@ -75,6 +78,7 @@ class Inferred(NamedTuple):
     assumed: tuple[str, ...]
     equated: tuple[tuple[str, Dim], ...] = ()
     without_grad: bool = False
+    aliases: AliasAttr | None = None
 
 
 _memo: dict[tuple[Any, ...], Inferred | str] = {}
@@ -192,6 +196,7 @@ def infer_call(
         env.modes,
         env.with_grad,
         env.identity if symbolic else None,
+        _sharing(operands) if len(operands) > 1 and needs_storage_check(cls.target) else None,
     )
     found = _memo.get(key)
     if found is None:
@@ -206,6 +211,14 @@ def infer_call(
     if isinstance(found, str):
         raise NotInferred(found)
     return found, remembered
+
+
+def _sharing(operands: Sequence[SSAValue]) -> tuple[int, ...] | None:
+    """For each operand the first one that has its storage; None where all have their own."""
+    roots = [storage_root(operand) for operand in operands]
+    if len(set(roots)) == len(roots):
+        return None
+    return tuple([roots.index(root) for root in roots])
 
 
 def _remember(key: tuple[Any, ...], found: Inferred | str) -> None:
@@ -302,7 +315,10 @@ def _run(
             positional, keywords = calls.of(cls, args.data, values)
             result = _call(cls, positional, keywords)
             reader = TypeReader("pre_grad" if env.with_grad else "joint")
-            types = tuple([reader.type_of(leaf) for leaf in leaves_of(result)])
+            leaves = list(leaves_of(result))
+            types = tuple([reader.type_of(leaf) for leaf in leaves])
+            asks = needs_storage_check(cls.target)
+            aliases = shared_storages(values, leaves) if asks else None
     except Exception as error:
         env.renew()
         if _NO_SUCH_DEVICE.search(str(error)):
@@ -316,7 +332,63 @@ def _run(
     equated = equations(fake.shape_env, before, env.table)
     if assumed or equated:
         env.renew()
-    return Inferred(types, structure_of(result), fresh, assumed, equated, without_grad)
+    structure = structure_of(result)
+    return Inferred(types, structure, fresh, assumed, equated, without_grad, aliases)
+
+
+def has_backward(op: SchemaOp, env: InferenceEnv) -> bool:
+    """Whether autograd can go back through a call of an operator, as far as trying it tells.
+
+    Asked of the dispatcher, then of the formula itself, on fake gradients: a custom operator has a
+    kernel for autograd even where nobody registered a formula. A formula that fails otherwise is
+    one.
+    """
+    types = [operand.type for operand in op._operands]
+    if not _has_autograd_kernel(op.target, types):
+        return False
+    if not _can_differentiate(type(op), op.args, types):
+        return True
+    try:
+        with only_fake(env.fake, env.with_grad), torch.enable_grad():
+            values = _operand_values(types, op._operands, env.fake)
+            calls = CallArguments(env.fake.number, _no_subgraph)
+            positional, keywords = calls.of(type(op), op.args.data, values)
+            result = _call(type(op), positional, keywords)
+            _go_back([one for one in leaves_of(result) if _requires_grad(one)], values)
+    except NotImplementedError:
+        return False
+    except Exception as error:
+        return "no autograd formula" not in str(error)
+    finally:
+        env.renew()
+    return True
+
+
+def _go_back(results: list[torch.Tensor], operands: list[Any]) -> None:
+    if results:
+        torch.autograd.grad(
+            results,
+            [one for one in operands if _requires_grad(one)],
+            [torch.ones_like(one) for one in results],
+            allow_unused=True,
+        )
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _has_autograd_kernel(overload: OpOverload, types: Sequence[Any]) -> bool:
+    """Whether the dispatcher does more for autograd than to warn that there is no formula."""
+    schema: Any = overload._schema
+    full = f"{schema.name}.{schema.overload_name}".rstrip(".")
+    kinds = {type_.device.type for type_ in types if isinstance(type_, TensorType)}
+    keys = ["Autograd", "CompositeImplicitAutograd", *(f"Autograd{kind.upper()}" for kind in kinds)]
+    return any(
+        torch._C._dispatch_has_kernel_for_dispatch_key(full, key)
+        or getattr(torch._C.DispatchKey, key, None) in overload.py_kernels
+        for key in keys
+    )
 
 
 def _can_differentiate(cls: type[TorchOp], args: ArgsAttr, operand_types: Sequence[Any]) -> bool:
@@ -391,6 +463,7 @@ __all__ = [
     "NotApplicable",
     "NotInferred",
     "forget",
+    "has_backward",
     "infer_call",
     "infer_types",
     "inferred",

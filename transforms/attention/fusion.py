@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode, graph_modes
+from xductor.ir.ambient_modes import UnknownMode
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
@@ -31,10 +30,12 @@ from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildabl
 from xductor.transforms.rewriting.contracts import (
     Declined,
     Violation,
+    check_order,
     check_output,
     check_region,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.modes import modes_at
 
 Report = Callable[[TorchOp, str], None]
 """Told of each product below which a softmax stands and that is not fused, and why."""
@@ -121,6 +122,7 @@ class _Fusion:
             with modes_at(root, state):
                 new = self._replacement(attention, builder, state)
             check_region(fragment, builder.made, state)
+            check_order(fragment, root, state)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
         except BaseException:
@@ -151,10 +153,9 @@ class _Fusion:
     def _connect(
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
     ) -> None:
-        block, root = self.graph.block, attention.root
         for op in made:
-            block.insert_op_before(op, root)
-            state.order.insert(op, root)
+            state.analyses.insert(op, attention.root)
+        state.replaces(attention.result, new)
         attention.result.replace_all_uses_with(new)
         matched = set(attention.ops)
         pending: list[Any] = sorted(matched, key=state.order.key, reverse=True)
@@ -165,19 +166,11 @@ class _Fusion:
             if op not in matched and not _is_pure(op):
                 continue
             above = [operand.owner for operand in op.operands if type(operand) is OpResult]
-            _forget(op, state)
-            block.erase_op(op)
+            state.erases(op)
+            state.analyses.erase(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
+        state.adds(made)
         lay_out_anew(new, state)
-
-
-def _forget(op: TorchOp, state: GraphState) -> None:
-    """What the state of the graph knows of an op that goes."""
-    state.order.forget(op)
-    known = vars(state)
-    for name in ("writes", "draws"):
-        if op in known.get(name, ()):
-            del known[name]
 
 
 def _check_escape(attention: Attention) -> None:
@@ -196,12 +189,8 @@ def _check_escape(attention: Attention) -> None:
 
 
 def _check_effects(attention: Attention, state: GraphState) -> None:
-    """The one draw of random numbers does not pass another, and writes stay inside."""
+    """Writes stay inside, and there is no effect but a draw of random numbers."""
     inside = set(attention.ops)
-    draws = [op for op in attention.ops if effects_of(op).rng]
-    crossed = state.draw_between(draws, attention.root) if draws else None
-    if crossed is not None:
-        raise Declined(f"a random draw would move across {crossed.name}")
     for op in attention.ops:
         effects = effects_of(op)
         if effects.unknown or effects.host or effects.collective or effects.mode:
@@ -220,38 +209,6 @@ def _check_device(attention: Attention) -> None:
         raise NotAttention(reason, near=True)
 
 
-@contextmanager
-def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
-    """Infer types as they are at an op: under the modes that the ops above it have set.
-
-    Raises UnknownMode: one of those cannot be followed.
-    """
-    changes = state.mode_ops_above(op) if state.env.with_grad else []
-    if not changes:
-        yield
-        return
-    before = state.env.modes
-    with graph_modes(state.graph.ambient.data) as modes:
-        for change in changes:
-            args, kwargs = _constants(change)
-            modes.apply(change, args, kwargs)
-        if modes.functorch:
-            raise UnknownMode("within a functorch transform")
-        state.env.modes = modes.key()
-        try:
-            yield
-        finally:
-            state.env.modes = before
-
-
-def _constants(op: TorchOp) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call that changes modes; None for those that are values."""
-    from xductor.ir.python_calls import CallArguments
-
-    calls = CallArguments(lambda _: None, lambda _: None)
-    return calls.of(type(op), op.args.data, [None] * len(op.operands))
-
-
 def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
 
@@ -262,4 +219,4 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     return value.op not in state.order or state.order.before(value.op, op)
 
 
-__all__ = ["Report", "fuse", "modes_at"]
+__all__ = ["Report", "fuse"]

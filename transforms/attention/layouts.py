@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xductor.ir.graph import OutputOp
-from xductor.ir.inference import NotApplicable, NotInferred, infer_call
+from xductor.ir.inference import Inferred, NotApplicable, NotInferred, infer_call
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType, contiguous_strides
 from xductor.transforms.attention.reading import name_of
@@ -36,10 +36,10 @@ def layout_is_seen(
     for layout in _layouts(call.type):
         types: dict[SSAValue, Any] = {call: layout}
         for op in made[made.index(call.owner) + 1 :]:  # type: ignore[arg-type]
-            found = _result_types(op, types, state)
+            found = _results(op, types, state)
             if found is None:
                 return True
-            types.update(zip(op.results, found, strict=True))
+            types.update(zip(op.results, found.types, strict=True))
         after = types.get(new, new.type)
         _check_same(old.type, after, state)
         walk = _Walk(state)
@@ -85,12 +85,12 @@ class _Walk:
             self.left -= 1
             if type(user) is OutputOp or self.left < 0 or _must_not_change(user):
                 return True
-            found = _result_types(user, {value: after}, self.state)
+            found = _results(user, {value: after}, self.state)
             if found is None:
                 return True
             if name_of(user) in _MAY_COPY:
                 self.copies += user.results
-            for result, type_ in zip(user.results, found, strict=True):
+            for result, type_ in zip(user.results, found.types, strict=True):
                 if type(result.type) is TensorType and self.shows(result, type_):
                     return True
         return False
@@ -123,10 +123,8 @@ def _same_strides(before: Any, after: Any, state: GraphState) -> bool:
     return known_equal(one, other, state.facts)
 
 
-def _result_types(
-    op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState
-) -> tuple[Any, ...] | None:
-    """The types of an op's results if its operands had other types; None if it cannot be."""
+def _results(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) -> Inferred | None:
+    """What an op gives if its operands have other types; None if it cannot be."""
     operands = [types.get(operand, operand.type) for operand in op._operands]
     try:
         found, _ = infer_call(type(op), op.args, operands, state.env, op._operands)
@@ -134,7 +132,7 @@ def _result_types(
         return None
     if found.assumed or found.equated or len(found.types) != len(op.results):
         return None
-    return found.types
+    return found
 
 
 def lay_out_anew(value: SSAValue, state: GraphState) -> None:
@@ -145,10 +143,13 @@ def lay_out_anew(value: SSAValue, state: GraphState) -> None:
     while pending:
         user = pending.pop(0)
         assert isinstance(user, TorchOp)
-        found = None if type(user) is OutputOp else _result_types(user, {}, state)
+        found = None if type(user) is OutputOp else _results(user, {}, state)
         if found is None:
             continue
-        types = [_with_strides(r.type, t, state) for r, t in zip(user.results, found, strict=True)]
+        types = [
+            _with_strides(result.type, after, state)
+            for result, after in zip(user.results, found.types, strict=True)
+        ]
         if types == [result.type for result in user.results]:
             continue
         node = user.node
@@ -158,13 +159,16 @@ def lay_out_anew(value: SSAValue, state: GraphState) -> None:
             types,
             node.inherited(node.names, node.node),
             structure=user.structure,
-            aliases=user.aliases,
+            aliases=found.aliases,
         )
-        state.graph.block.insert_op_before(made, user)
+        state.analyses.insert(made, user)
         for old, new in zip(user.results, made.results, strict=True):
+            state.replaces(old, new)
             old.replace_all_uses_with(new)
             pending += [use.operation for use in new.uses]
-        state.graph.block.erase_op(user)
+        state.erases(user)
+        state.analyses.erase(user)
+        state.adds([made])
 
 
 def _with_strides(before: Any, after: Any, state: GraphState) -> Any:

@@ -1,9 +1,13 @@
-"""`stable_topological_sort`: definitions before uses, else in the order they stood."""
+"""`stable_topological_sort`: definitions before uses, else in the order they stood.
+
+Effects keep their order too: an op that waits takes along what must not run before it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +17,9 @@ from xdsl.utils.exceptions import PassFailedException
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
 from xductor.transforms.block_order import arrange, ops_of
+from xductor.transforms.effect_order import predecessors
 from xductor.transforms.graphs import graphs_of
+from xductor.transforms.op_effects import Bodies
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 
@@ -50,7 +56,9 @@ def _sort(graph: GraphOp) -> int:
     if _is_sorted(block):
         return 0
     ops = list(block.ops)
-    order = _stable_order(ops)
+    module = graph.parent_op()
+    bodies = Bodies(module if isinstance(module, ModuleOp) else ModuleOp([]))
+    order = _stable_order(ops, predecessors(graph, ops, bodies))
     if len(order) != len(ops):
         _fail(graph, ops, order)
     arrange(block, order)
@@ -67,37 +75,55 @@ def _is_sorted(block: Block) -> bool:
     return True
 
 
-def _stable_order(ops: list[Operation]) -> list[Operation]:
-    """Each op at its place, or right after the last value that it waits for became available.
+def _stable_order(
+    ops: list[Operation], before: Mapping[Operation, list[Operation]]
+) -> list[Operation]:
+    """Each op at its place, or right after the last value or op that it waits for.
 
     The values of a tuple become available one after the other, each with what waits for it: FX has
     a node for each. Ops that wait for each other are left out.
+
+    - `before`: the ops that an op has to follow though it uses none of their values.
     """
     order: list[Operation] = []
-    available: set[SSAValue] = set()
-    waiting: dict[SSAValue, list[Operation]] = {}
-    agenda: list[Operation | SSAValue] = list(reversed(ops))
+    available: set[SSAValue | Operation] = set()
+    waiting: dict[SSAValue | Operation, list[Operation]] = {}
+    agenda: list[_Step] = [_Place(op) for op in reversed(ops)]
     while agenda:
         item = agenda.pop()
-        if isinstance(item, SSAValue):
+        if not isinstance(item, _Place):
             available.add(item)
-            agenda.extend(reversed(waiting.pop(item, ())))
+            agenda.extend(_Place(op) for op in reversed(waiting.pop(item, ())))
             continue
-        missing = _missing(item, available)
+        op = item.op
+        missing = _missing(op, available, before.get(op, ()))
         if missing is not None:
-            waiting.setdefault(missing, []).append(item)
+            waiting.setdefault(missing, []).append(op)
             continue
-        order.append(item)
-        agenda.extend(reversed(item.results))
+        order.append(op)
+        agenda.append(op)
+        agenda.extend(reversed(op.results))
     return order
 
 
-def _missing(op: Operation, available: set[SSAValue]) -> SSAValue | None:
-    """The last operand that is not available yet."""
+class _Place(NamedTuple):
+    """An op that is to be placed, if nothing that it waits for is missing."""
+
+    op: Operation
+
+
+_Step = _Place | SSAValue | Operation
+"""A value or an op is there from now on, or an op is to be placed."""
+
+
+def _missing(
+    op: Operation, available: set[SSAValue | Operation], before: Sequence[Operation]
+) -> SSAValue | Operation | None:
+    """The last operand that is not available yet, or else an op that has to run before."""
     for operand in reversed(op._operands):
         if operand not in available and isinstance(operand.owner, Operation):
             return operand
-    return None
+    return next((one for one in reversed(before) if one not in available), None)
 
 
 def _fail(graph: GraphOp, ops: list[Operation], order: list[Operation]) -> None:
@@ -108,5 +134,6 @@ def _fail(graph: GraphOp, ops: list[Operation], order: list[Operation]) -> None:
     raise PassFailedException(
         f"stable_topological_sort: fx.graph @{graph.sym_name.data} has no order: "
         f"{', '.join(names)}{more} use each other's results, or results that no op of the graph "
-        "makes; a rewrite before this pass made an op depend on itself"
+        "makes, or would cross a write, a draw or another effect; a rewrite before this pass made "
+        "an op depend on itself"
     )

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xdsl.ir import SSAValue
+import torch
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.effects import PURE, Effects
-from xductor.ir.inference import storage_root
-from xductor.ir.operations import TorchOp
+from xductor.ir.inference import has_backward, storage_root
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType
-from xductor.transforms.op_effects import effects_of
+from xductor.transforms.effect_order import is_view
+from xductor.transforms.op_effects import effects_of, written_operands
 from xductor.transforms.replacement import is_outside, known_equal, tensor_of
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
@@ -65,6 +67,8 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         )
     for flag in _FLAGS:
         if (flag in a.flags) != (flag in b.flags):
+            if flag == "requires_grad" and not _is_told_by_rewrite(new):
+                raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
             raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
     if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
         return
@@ -74,11 +78,39 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         raise Declined(f"{where}: {changed}, {fault}")
 
 
+def _is_told_by_rewrite(new: SSAValue) -> bool:
+    """Whether the rewrite decides that a gradient flows, rather than where it is applied.
+
+    What stands there already got its gradient by other ops; under `no_grad` none flows.
+    """
+    return isinstance(new, OpResult) and new.op.parent is None and torch.is_grad_enabled()
+
+
 def _seen(fields: Any) -> tuple[Any, ...]:
     """Strides that can be told apart: a dim of size one may have any."""
     if any(size == 0 for size in fields.shape):
         return ()
     return tuple([0 if size == 1 else step for size, step in zip(fields.shape, fields.stride)])  # noqa: B905
+
+
+def check_gradients(made: list[TorchOp], state: GraphState) -> None:
+    """Before autograd, what gives a tensor that requires a gradient has a formula for it."""
+    if not state.env.with_grad:
+        return
+    for op in made:
+        if isinstance(op, SchemaOp) and _gives_gradient(op) and not has_backward(op, state.env):
+            raise Violation(
+                f"{op.name} has no autograd formula, and its result requires a gradient here; "
+                "register one (torch.library.register_autograd), or let `where` ask for operands "
+                "that are not `requires_grad`"
+            )
+
+
+def _gives_gradient(op: TorchOp) -> bool:
+    types: list[Any] = [result.type for result in op.results]
+    return any(
+        "requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType
+    )
 
 
 def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
@@ -133,16 +165,18 @@ def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
     return state.facts.known_equal(a.data.offset, b.data.offset) is True
 
 
-def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
-    """Random draws and writes stay as many, and nothing moves across another."""
-    before = _felt(match.removable())
+def check_effects(
+    match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState
+) -> None:
+    """Random draws, writes and other effects stay as many, on the same storages.
+
+    - `outputs`: what stands for the match's outputs.
+    """
+    before = _felt(match.removable() - _kept(match, made, outputs))
     after = _felt(made)
     if not before and not after:
         return
-    draws = [op for op, effects in before if effects.rng]
-    new_draws = [op for op, effects in after if effects.rng]
-    if new_draws and not draws:
-        raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
+    _check_draws(before, after)
     matched_writes = any(effects.writes for _, effects in before)
     new_writes = any(effects.writes for _, effects in after)
     for op, effects in after:
@@ -155,6 +189,33 @@ def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
             raise Declined(f"{op.name} has an effect that the replacement does not have")
         if effects.writes and not new_writes:
             raise Declined(f"{op.name} writes to memory, the replacement does not")
+    if len([op for op, e in before if _is_felt_outside(e)]) != len(
+        [op for op, e in after if _is_felt_outside(e)]
+    ):
+        raise Declined("its effects would become more or fewer")
+    if matched_writes:
+        _check_same_storages([op for op, _ in before], [op for op, _ in after], state)
+
+
+def _kept(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
+    """The matched ops that stay, since the replacement uses what they give."""
+    inside = {op for _, op in match.matched_ops()}
+    kept: set[TorchOp] = set()
+    pending: list[Any] = [operand for op in made for operand in op.operands]
+    pending += [one for one in outputs if isinstance(one, SSAValue)]
+    while pending:
+        owner: Any = pending.pop().owner
+        if owner in inside and owner not in kept:
+            kept.add(owner)
+            pending += owner.operands
+    return kept
+
+
+def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
+    draws = [op for op, effects in before if effects.rng]
+    new_draws = [op for op, effects in after if effects.rng]
+    if new_draws and not draws:
+        raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
     names, new_names = sorted(op.name for op in draws), sorted(op.name for op in new_draws)
@@ -162,12 +223,69 @@ def check_effects(match: Match, made: list[TorchOp], state: GraphState) -> None:
         raise Violation(
             f"random numbers are drawn by {', '.join(new_names)}, and by {', '.join(names)} before"
         )
-    crossed = state.draw_between(draws, match.anchor) if draws else None
-    if crossed is not None:
-        raise Declined(f"a random draw would move across {crossed.name}")
 
 
-def _felt(ops: Iterable[TorchOp]) -> list[tuple[TorchOp, Effects]]:
+def _check_same_storages(
+    before: Iterable[TorchOp], after: Iterable[TorchOp], state: GraphState
+) -> None:
+    """What is written to are the same storages."""
+
+    def written(ops: Iterable[TorchOp]) -> set[SSAValue]:
+        return {
+            storage_root(op.operands[index])
+            for op in ops
+            for index in written_operands(op, state.bodies)
+        }
+
+    new = set(after := list(after))
+    own = {root for root in written(after) if root.owner in new}
+    if written(before) != written(after) - own:
+        raise Violation("the replacement writes to other tensors than the matched ops")
+
+
+def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
+    """Nothing that is matched crosses what it must not, on its way to the replacement's place.
+
+    Two writes, or a read and a write, of one storage, two draws, two effects on the host, two
+    collectives of one group keep their order. Nor is a matched value written to before it is used.
+
+    - `insertion`: the op above which the replacement goes.
+    """
+    ops = [op for _, op in match.matched_ops()]
+    inside = set(ops)
+    key = state.order.key
+    first = min(*map(key, ops), key(insertion))
+    last = max(*map(key, ops), key(insertion))
+    if not state.events or key(state.events[0]) > last or key(state.events[-1]) < first:
+        return
+    for op in ops:
+        above, below = (op, insertion) if key(op) < key(insertion) else (insertion, op)
+        crossed = state.crossed(op, above, below, inside)
+        if not crossed and above is insertion and insertion not in inside:
+            crossed = state.conflict(op, insertion)
+        if crossed:
+            raise Declined(f"{op.name} would move across {crossed}")
+        _check_unwritten(op, inside, state)
+
+
+def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> None:
+    """What a matched op reads is what another matched op made: nobody wrote to it in between."""
+    if is_view(op):
+        return
+    for operand in op.operands:
+        root = storage_root(operand)
+        if root.owner not in inside:
+            continue
+        maker: Any = root.owner
+        for other in state.events_between(maker, op):
+            if other not in inside and root in state.footprints.of(other).writes:
+                raise Declined(f"{other.name} writes to what {maker.name} made before it is used")
+
+
+_Felt = tuple[TorchOp, Effects]
+
+
+def _felt(ops: Iterable[TorchOp]) -> list[_Felt]:
     """The ops that do more than give a result, with what they do."""
     effects = [(op, effects_of(op)) for op in ops]
     return [(op, one) for op, one in effects if one is not PURE]
@@ -180,18 +298,17 @@ def _is_felt_outside(effects: Effects) -> bool:
 def check_region(match: Match, made: list[TorchOp], state: GraphState) -> None:
     """All matched ops are in one mode region, of one pass of autograd, under one policy.
 
-    What makes no op may cross those: it lets a value stand for one that depends on it.
+    What makes no op may cross those of a pass and a policy: it lets a value stand for one that
+    depends on it. Not a mode region: whether a gradient flows, and what is rounded, is decided by
+    the modes under which each op runs.
     """
     ops = [op for _, op in match.matched_ops()]
-    if made and len({state.region(op) for op in ops}) > 1:
+    if len({state.region(op) for op in ops}) > 1:
         raise Declined("it would cross a change of autocast, grad mode or the like")
     for key in ("tag", "recompute") if made else ():
         found = {op.node.text_items().get(key) for op in ops} - {None}
         if len(found) > 1:
             raise Declined(f"its ops differ in '{key}': {', '.join(sorted(map(str, found)))}")
-    written = state.write_between(match)
-    if written is not None:
-        raise Declined("an operand is written to between the matched ops and their replacement")
 
 
 __all__ = [
@@ -199,6 +316,8 @@ __all__ = [
     "Violation",
     "check_aliases",
     "check_effects",
+    "check_gradients",
+    "check_order",
     "check_output",
     "check_region",
 ]

@@ -17,6 +17,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.ir.ambient_modes import UnknownMode
 from xductor.ir.diagnostics import describe
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv
@@ -34,6 +35,8 @@ from xductor.transforms.rewriting.contracts import (
     Violation,
     check_aliases,
     check_effects,
+    check_gradients,
+    check_order,
     check_output,
     check_region,
 )
@@ -41,6 +44,7 @@ from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.matcher import Match, Matcher
+from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
 
@@ -228,6 +232,8 @@ class _Walk:
             return match is not None and self._apply(one, compiled, match)
         except (Declined, Undecided) as refusal:
             self._tell(one, op, refusal)
+        except UnknownMode as error:
+            self._tell(one, op, Declined(f"the modes it stands under are not known: {error}"))
         except NeedsGuard as error:  # a circumstance of the graph, not a fault of the rewrite
             self._tell(one, op, Declined(str(error)))
         except RewritesFeedEachOther as error:
@@ -297,9 +303,10 @@ class _Walk:
             lambda value: _is_above(value, insertion, state),
         )
         try:
-            outputs = self._replacement(one, compiled, match, builder)
-            made = builder.made
-            self._check(match, made, outputs)
+            with modes_at(insertion, state):
+                outputs = self._replacement(one, compiled, match, builder)
+                made = builder.made
+                self._check(match, insertion, made, outputs)
             checks = [] if self.driver.watch.unchecked else ["contract"]
             application = Application(one, state.graph, match, made, outputs, state, checks)
             if not should_apply(one.name):
@@ -331,8 +338,12 @@ class _Walk:
             )
         return [one.value if isinstance(one, Tensor | Opaque | Dim) else one for one in outputs]
 
-    def _check(self, match: Match, made: list[TorchOp], outputs: list[Any]) -> None:
+    def _check(
+        self, match: Match, insertion: TorchOp, made: list[TorchOp], outputs: list[Any]
+    ) -> None:
         state = self.state
+        if not self.driver.watch.unchecked:
+            check_gradients(made, state)
         pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
             if new is None and old.first_use is None:
@@ -345,7 +356,8 @@ class _Walk:
         if self.driver.watch.unchecked:
             return
         check_region(match, made, state)
-        check_effects(match, made, state)
+        check_effects(match, made, outputs, state)
+        check_order(match, insertion, state)
         check_aliases(pairs, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:

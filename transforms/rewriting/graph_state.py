@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from xdsl.ir import SSAValue
 
@@ -12,21 +13,18 @@ from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
-from xductor.ir.storage import result_aliases
 from xductor.ir.types import SymIntType
 from xductor.transforms.analyses import Analyses
 from xductor.transforms.block_order import ops_of
+from xductor.transforms.effect_order import Footprints, events, is_event
 from xductor.transforms.graphs import facts_of
-from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import (
     Bodies,
     effects_of,
-    never_draws,
     never_writes,
     written_operands,
 )
 from xductor.transforms.replacement import tensor_of
-from xductor.transforms.rewriting.matcher import Match
 
 
 class GraphState:
@@ -83,15 +81,6 @@ class GraphState:
         }
 
     @cached_property
-    def draws(self) -> list[TorchOp]:
-        """Ops that draw random numbers, in order."""
-        return [
-            op
-            for op in ops_of(self.graph.block)
-            if not never_draws(type(op)) and effects_of(op).rng
-        ]
-
-    @cached_property
     def _mode_ops(self) -> list[TorchOp]:
         """Where autocast, grad mode and the like change."""
         return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
@@ -113,44 +102,54 @@ class GraphState:
             found += [result for result in op.results if type(result.type) is SymIntType]
         return found
 
-    def draw_between(self, draws: list[TorchOp], anchor: TorchOp) -> TorchOp | None:
-        """A random draw that is none of `draws`, below the first of them and above `anchor`."""
-        first, last = min(map(self.order.key, draws)), self.order.key(anchor)
-        for op in self.draws:
-            if op not in draws and first < self.order.key(op) < last:
-                return op
-        return None
+    @cached_property
+    def events(self) -> list[TorchOp]:
+        """The ops whose place in the order others can tell, in order."""
+        return events(self.analyses.ops, self.bodies)
 
-    def write_between(self, match: Match) -> SSAValue | None:
-        """An operand of the match that is written above the anchor, after the match reads it.
+    @cached_property
+    def footprints(self) -> Footprints:
+        """What each op touches that others may touch too."""
+        return Footprints(self.graph, self.bodies)
 
-        A view reads nothing: what stands for it sees a write as it does.
-        """
-        if not self.writes:
-            return None
-        ops = [op for _, op in match.matched_ops()]
-        first = min(ops, key=self.order.key)
-        if not self._writes_after(first, match.anchor):
-            return None
-        memory = Memory(self.graph, self.bodies)
-        for op in ops:
-            if is_view(op):
-                continue
-            start = op if len(match.outputs) == 1 else first
-            for operand in op.operands:
-                if memory.is_written(operand, start, match.anchor):
-                    return operand
-        return None
-
-    def _writes_after(self, start: TorchOp, end: TorchOp) -> bool:
-        """Whether an op after `start` and above `end` may write."""
+    def events_between(self, start: TorchOp, end: TorchOp) -> list[TorchOp]:
+        """The events below `start` and above `end`."""
         key = self.order.key
-        following = bisect_right(self.writes, key(start), key=key)
-        return following < len(self.writes) and key(self.writes[following]) < key(end)
+        first = bisect_right(self.events, key(start), key=key)
+        return self.events[first : bisect_left(self.events, key(end), key=key)]
+
+    def crossed(self, op: TorchOp, start: TorchOp, end: TorchOp, but: Container[TorchOp]) -> str:
+        """What forbids an op to cross the ops below `start` and above `end`; "" if nothing does.
+
+        - `but`: ops that move along.
+        """
+        mark = self.footprints.of(op)
+        between: Iterable[Any] = (
+            self._ops_between(start, end) if mark.writes else self.events_between(start, end)
+        )
+        for other in between:
+            if other in but:
+                continue
+            if reason := self.conflict(op, other):
+                return reason
+        return ""
+
+    def conflict(self, op: TorchOp, other: TorchOp) -> str:
+        """What forbids two ops to change places; "" if nothing does."""
+        reason = self.footprints.of(op).conflict(self.footprints.of(other))
+        return "" if reason is None else f"{other.name}: {reason}"
+
+    def _ops_between(self, start: TorchOp, end: TorchOp) -> Iterator[TorchOp]:
+        op: Any = start.next_op
+        while op is not None and op is not end:
+            yield op
+            op = op.next_op
 
     def replaces(self, old: SSAValue, new: SSAValue) -> None:
         """Note that `new` is about to take over the uses of `old`."""
         known = vars(self)
+        if "footprints" in known:
+            self.footprints.forget()
         if known.get("writes") is None or known["writes"]:
             self.changed()
             return
@@ -183,22 +182,16 @@ class GraphState:
             if "writes" in known and written_operands(op, self.bodies):
                 known.pop("writes")
                 known.pop("written_roots", None)
-            if "draws" in known and effects_of(op).rng:
-                known.pop("draws")
+            if "events" in known and is_event(op, self.bodies):
+                known.pop("events")
 
     def erases(self, op: TorchOp) -> None:
         """Forget an op that is about to be erased."""
         known = vars(self)
-        for name in ("writes", "draws"):
+        for name in ("writes", "events"):
             if op in known.get(name, ()):
                 known[name].remove(op)
                 known.pop("written_roots", None)
 
 
-def is_view(op: TorchOp) -> bool:
-    """Whether all results of an op are views of its operands for certain."""
-    facts = result_aliases(op)
-    return bool(facts) and all(fact is not None and fact[1] for fact in facts)
-
-
-__all__ = ["GraphState", "is_view"]
+__all__ = ["GraphState"]

@@ -52,6 +52,7 @@ class Match:
     - `bindings`: by variable; an SSA value, a constant, or a list of them.
     - `ops`: the op of each call of the pattern; a call inside `each` has several.
     - `wrappers`: ops that were looked through.
+    - `seen_through`: those behind which a variable is the value that it is elsewhere; they stay.
     - `outputs`: the values to be replaced, in the pattern's order.
     - `anchor`: the op of the output that comes last in the block.
     """
@@ -62,10 +63,16 @@ class Match:
         self.ops: dict[Call, TorchOp] = {}
         self.repeated: list[tuple[Call, TorchOp]] = []
         self.wrappers: list[TorchOp] = []
+        self.seen_through: list[TorchOp] = []
         self.outputs: list[SSAValue] = []
 
     def matched_ops(self) -> list[tuple[Call | None, TorchOp]]:
         """Every matched op with its call; None for a wrapper."""
+        found = self._calls()
+        found += [(None, op) for op in self.seen_through]
+        return found
+
+    def _calls(self) -> list[tuple[Call | None, TorchOp]]:
         found: list[tuple[Call | None, TorchOp]] = list(self.ops.items())
         found += self.repeated
         found += [(None, op) for op in self.wrappers]
@@ -73,7 +80,7 @@ class Match:
 
     def removable(self) -> set[TorchOp]:
         """The ops that the match is about: all but the shared ones."""
-        return {op for call, op in self.matched_ops() if call is None or not call.is_shared}
+        return {op for call, op in self._calls() if call is None or not call.is_shared}
 
 
 class Matcher:
@@ -215,12 +222,13 @@ class Matcher:
         return fits
 
     def _variable(self, variable: Var, item: Any) -> Ways:
+        seen = len(self.match.seen_through)
         bound = self._bind(variable, item)
-        if bound is None:
-            return
-        yield
+        if bound is not None:
+            yield
         if bound:
             self.match.bindings.pop(variable.name, None)
+        del self.match.seen_through[seen:]
 
     def _bind(self, variable: Var, item: Any) -> bool | None:
         """Whether a variable is bound by this, or was so before; None if it does not fit."""
@@ -238,18 +246,25 @@ class Matcher:
 
     def _same(self, left: Any, right: Any) -> bool:
         if isinstance(left, SSAValue) or isinstance(right, SSAValue):
-            return left is right or (
-                self._stripped(left) is self._stripped(right) and bool(self.spellings.wrappers)
-            )
+            return left is right or (bool(self.spellings.wrappers) and self._same_value(left, right))
         if isinstance(left, list) and isinstance(right, list):
             return len(left) == len(right) and all(map(self._same, left, right))
         return same_constant(frozen(left), frozen(right))
 
-    def _stripped(self, item: Any) -> Any:
+    def _same_value(self, left: Any, right: Any) -> bool:
+        """Whether two values are one behind their wrappers, which are noted if so."""
+        passed: list[TorchOp] = []
+        if self._stripped(left, passed) is not self._stripped(right, passed):
+            return False
+        self.match.seen_through += passed
+        return True
+
+    def _stripped(self, item: Any, passed: list[TorchOp]) -> Any:
         while isinstance(item, OpResult) and isinstance(item.op, SchemaOp):
             inner = self.spellings.inside(item.op, self.facts)
             if inner is None:
                 break
+            passed.append(item.op)
             item = inner
         return item
 
@@ -332,6 +347,7 @@ class Matcher:
         # Variables have one way to fit at most, so a run of them needs no search.
         bound: list[str] = []
         fits: bool | None = True
+        seen = len(self.match.seen_through)
         while fits is not None and number < len(parts) and type(parts[number][1]) is Var:
             slot, entry = parts[number]
             fits = self._bind(entry, arguments.get(slot))
@@ -347,6 +363,7 @@ class Matcher:
                     yield from self._parts(parts, number + 1, arguments)
         for name in bound:
             self.match.bindings.pop(name, None)
+        del self.match.seen_through[seen:]
 
     # Lists.
 

@@ -67,7 +67,7 @@ class Maker:
             raise CannotChunk(f"{cls.name} of {types} is not possible: {error}") from error
         if len(found.types) != 1 or type(found.types[0]) is not TensorType:
             raise CannotChunk(f"{cls.name} of {types} gives no tensor")
-        op = cls.make(args, operands, found.types, node)
+        op = cls.make(args, operands, found.types, node, aliases=found.aliases)
         self.made.append(op)
         return op.results[0]
 

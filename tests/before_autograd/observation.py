@@ -1,0 +1,126 @@
+"""What can be seen of a call: values, inputs afterwards, gradients, `requires_grad`, aliases."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._inductor import config
+
+from xductor.backend import ledger
+from xductor.backend.without_codegen import without_codegen
+from xductor.ir.interpreter import seeded
+
+Inputs = Sequence[Tensor]
+
+
+@dataclass
+class Observation:
+    """One call of a function, as its caller sees it.
+
+    - `tensors`: results, then inputs afterwards; detached copies.
+    - `kinds`: dtype, sizes, `requires_grad` of each.
+    - `sharing`: pairs of them that share storage; `same`: that are one tensor.
+    - `gradients`: of the leaves, for a weighted sum of what requires a gradient.
+    """
+
+    tensors: list[Tensor]
+    kinds: list[tuple[Any, ...]]
+    sharing: list[tuple[int, int]]
+    same: list[tuple[int, int]]
+    gradients: list[Tensor | None]
+
+
+def observe(function: Callable[..., Any], leaves: Inputs) -> Observation:
+    """Call a function on inputs made of leaves, and go back from its results.
+
+    A leaf that requires a gradient is given as a computed tensor, which may be written to. Raises
+    whatever the call or its backward raises.
+    """
+    own = [leaf.detach().clone().requires_grad_(leaf.requires_grad) for leaf in leaves]
+    with seeded(0):
+        inputs = [leaf * 1 if leaf.requires_grad else leaf for leaf in own]
+        returned = function(*inputs)
+        results = list(returned) if isinstance(returned, tuple | list) else [returned]
+        seen = [*results, *inputs]
+        places = range(len(seen))
+        pairs = [(a, b) for b in places for a in range(b)]
+        storages = [one.untyped_storage().data_ptr() if one.numel() else -1 for one in seen]
+        found = Observation(
+            [one.detach().clone() for one in seen],
+            [(one.dtype, tuple(one.shape), one.requires_grad) for one in seen],
+            [(a, b) for a, b in pairs if storages[a] == storages[b] != -1],
+            [(a, b) for a, b in pairs if seen[a] is seen[b]],
+            [],
+        )
+        total = [_weighted(one, place) for place, one in enumerate(seen) if one.requires_grad]
+        if total:
+            torch.stack(total).sum().backward()  # type: ignore[no-untyped-call]
+    found.gradients = [leaf.grad for leaf in own]
+    return found
+
+
+def _weighted(tensor: Tensor, place: int) -> Tensor:
+    weights = torch.arange(1.0, tensor.numel() + 1).reshape(tensor.shape)
+    return (tensor.float() * torch.cos(weights + place)).sum()
+
+
+def difference(expected: Observation, found: Observation, tolerance: float = 1e-4) -> str:
+    """What differs between two calls; "" if nothing does."""
+    for what in ("kinds", "sharing", "same"):
+        a, b = getattr(expected, what), getattr(found, what)
+        if a != b:
+            return f"{what}: expected {a}, found {b}"
+    pairs = [
+        *zip(expected.tensors, found.tensors, strict=True),
+        *zip(expected.gradients, found.gradients, strict=True),
+    ]
+    for number, (a, b) in enumerate(pairs):
+        what = f"tensor {number}" if number < len(expected.tensors) else "gradient"
+        if a is None and b is None:
+            continue
+        # A gradient that does not exist and one of zeros are one to an optimiser's caller.
+        a = torch.zeros_like(b) if a is None else a  # type: ignore[arg-type]
+        b = torch.zeros_like(a) if b is None else b
+        scale = max(1.0, float(torch.nan_to_num(a.float().abs(), 0, 0, 0).max())) if a.numel() else 1
+        try:
+            torch.testing.assert_close(
+                b, a, atol=tolerance * scale, rtol=tolerance, equal_nan=True, check_stride=False
+            )
+        except AssertionError as error:
+            return f"{what}: {error}\nexpected {a}\nfound {b}"
+    return ""
+
+
+def observe_compiled(
+    function: Callable[..., Any],
+    leaves: Inputs,
+    *,
+    backend: str = "xductor",
+    rewrites: Sequence[Any] = (),
+    on_error: str = "raise",
+) -> tuple[Observation, list[ledger.StageRecord]]:
+    """As `observe`, compiled up to code generation; with the records of the stages.
+
+    Random numbers are drawn as in eager.
+    """
+    torch._dynamo.reset()
+    options: dict[str, Any] = {}
+    if backend == "xductor":
+        options = {"xductor.on_error": on_error, "xductor.rewrites": list(rewrites)}
+    with (
+        without_codegen(),
+        config.patch(fallback_random=True, force_disable_caches=True),
+        ledger.record() as records,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        compiled = torch.compile(function, backend=backend, options=options, fullgraph=True)
+        return observe(compiled, leaves), records
+
+
+__all__ = ["Observation", "difference", "observe", "observe_compiled"]

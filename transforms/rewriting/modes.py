@@ -1,0 +1,48 @@
+"""The modes under which an op of a graph before autograd runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.ambient_modes import UnknownMode
+from xductor.ir.body_modes import modes_of_graph, replay
+from xductor.ir.operations import TorchOp
+from xductor.transforms.rewriting.graph_state import GraphState
+
+
+@contextmanager
+def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
+    """Infer types as they are at an op: under the modes of its graph and those set above it.
+
+    After autograd there are none. Raises UnknownMode: one of those cannot be followed.
+    """
+    if not state.env.with_grad:
+        yield
+        return
+    before = state.env.modes
+    with modes_of_graph(state.graph, _callers(state)) as modes:
+        for change in state.mode_ops_above(op):
+            replay(modes, change)
+        if modes.functorch:
+            raise UnknownMode("within a functorch transform")
+        state.env.modes = modes.key()
+        try:
+            yield
+        finally:
+            state.env.modes = before
+
+
+def _callers(state: GraphState) -> ModuleOp | None:
+    """The module, if its other graphs may call this one."""
+    module: Any = state.graph.parent_op()
+    graphs = state.bodies.graphs
+    if not isinstance(module, ModuleOp) or next(iter(graphs.values()), None) is state.graph:
+        return None
+    return module
+
+
+__all__ = ["modes_at"]
