@@ -1,19 +1,26 @@
-"""Makes Inductor's writes in place ones that eager kernels take.
+"""Keeps ops in place from reading what they have written already.
 
-Inductor turns functional ops to ones in place where generated code reads each element before it
-writes it: the op may then read what it writes to (`index_put_(x, [i], x)`), or write to a tensor
-whose elements share memory (an expanded constant, for which code has a buffer of its own). Eager
-kernels refuse both, or give something else.
+Inductor turns functional ops to ones in place where nobody reads the old content later, and does
+not ask what the op itself reads: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy to a part of `x`
+from another that overlaps with it. Generated code then reads elements that it has written, and so
+do eager kernels, where they do not refuse. An op in place may also write to a tensor whose elements
+share memory (an expanded constant, for which generated code has a buffer of its own); that is a
+matter of eager kernels alone.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from xductor.ir.aliases import schema_aliases
 from xductor.ir.effects import overload_effects
+from xductor.ir.facts import Facts
+from xductor.ir.overlap import may_overlap, same_elements
+from xductor.ir.types import TensorType
+from xductor.ir.value_types import TypeReader
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
@@ -22,41 +29,88 @@ aten = torch.ops.aten
 
 #: Writes to a tensor, not to its elements.
 _OTHER_WRITES = ("aten::set_", "aten::resize_")
+#: Of other libraries' ops only their authors know what they may be given.
+_OWN_LIBRARIES = ("aten", "prims")
 
 
 def separate_writes(gm: GraphModule) -> None:
-    """Copy what an op in place would overlap with, in a graph and the bodies it calls."""
+    """Make the writes of a graph, and of the bodies it calls, ones that eager kernels take."""
     from torch.fx import GraphModule
 
     for module in gm.modules():
         if isinstance(module, GraphModule):
-            _separate(module.graph)
+            for node in list(module.graph.nodes):
+                for written in _written(node):
+                    _give_memory(module.graph, written)
+            separate_reads(module.graph)
             module.recompile()
 
 
-def _separate(graph: Graph) -> None:
-    given: set[Node] = set()
-    for node in list(graph.nodes):
-        for written in _written(node):
-            _give_memory(graph, written, given)
-    bases: dict[Node, Node] = {}
-    for node in list(graph.nodes):
-        source = _viewed(node)
-        bases[node] = node if source is None else bases.get(source, source)
-        into = {bases.get(one, one) for one in _written(node)}
-        if into:
-            _copy_what_is_read(graph, node, into, bases)
+def separate_reads(graph: Graph) -> int:
+    """Copy what an op in place reads and has, or may have, overwritten by then.
+
+    Where each element is written at the place where it is read, nothing is copied. Returns how
+    many tensors were.
+    """
+    writers = [node for node in graph.nodes if _written(node)]
+    if not writers:
+        return 0
+    views = _Views(graph)
+    return sum(_separate(graph, node, views) for node in writers)
 
 
-def _copy_what_is_read(graph: Graph, node: Node, into: set[Node], bases: dict[Node, Node]) -> None:
-    """Let an op in place read copies of what shares memory with what it writes."""
-    from torch.fx.node import map_arg
+class _Views:
+    """What each tensor of a graph is a view of, and the types that tell where it lies."""
 
-    slots = _written_slots(node)
+    def __init__(self, graph: Graph) -> None:
+        self._bases: dict[Node, Node] = {}
+        for node in graph.nodes:
+            source = _viewed(node)
+            self._bases[node] = node if source is None else self.base(source)
+        self._types = TypeReader("post_grad")
+
+    def base(self, node: Node) -> Node:
+        return self._bases.get(node, node)
+
+    def may_overlap(self, read: Node, written: Node) -> bool:
+        types = self._type(read), self._type(written)
+        if types[0] is None or types[1] is None:
+            return True
+        return may_overlap(types[0], types[1], self._facts())
+
+    def same_elements(self, read: Node, written: Node) -> bool:
+        types = self._type(read), self._type(written)
+        if types[0] is None or types[1] is None:
+            return read is written
+        return same_elements(types[0], types[1], self._facts())
+
+    def _type(self, node: Node) -> TensorType | None:
+        value = node.meta.get("val")
+        return self._types.type_of(value) if isinstance(value, torch.Tensor) else None
+
+    def _facts(self) -> Facts:
+        from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+        return Facts.from_shape_env(self._types.shape_env or ShapeEnv())
+
+
+def _separate(graph: Graph, node: Node, views: _Views) -> int:
+    """Let an op in place read copies of what would change under its eyes."""
+    written, slots = _written(node), _written_slots(node)
+    in_step = _in_step(node.target)
     copies: dict[Node, Node] = {}
 
-    def copied(one: Node) -> Node:
-        if bases.get(one, one) not in into:
+    def separated(one: Any, place: int) -> Any:
+        if isinstance(one, list | tuple):
+            return type(one)([separated(item, number) for number, item in enumerate(one)])
+        if not isinstance(one, torch.fx.Node):
+            return one
+        if one not in copies and not any(
+            views.base(into) is views.base(one)
+            and not (in_step and place == number and views.same_elements(one, into))
+            and views.may_overlap(one, into)
+            for number, into in enumerate(written)
+        ):
             return one
         if one not in copies:
             with graph.inserting_before(node):
@@ -65,22 +119,30 @@ def _copy_what_is_read(graph: Graph, node: Node, into: set[Node], bases: dict[No
         return copies[one]
 
     node.args = tuple(
-        arg if position in slots else map_arg(arg, copied) for position, arg in enumerate(node.args)
+        arg if slot in slots else separated(arg, 0) for slot, arg in enumerate(node.args)
     )
     node.kwargs = {
-        name: arg if name in slots else map_arg(arg, copied) for name, arg in node.kwargs.items()
+        name: arg if name in slots else separated(arg, 0) for name, arg in node.kwargs.items()
     }
+    return len(copies)
 
 
-def _give_memory(graph: Graph, written: Node, given: set[Node]) -> None:
-    """Copy the view by which a written tensor has elements that share memory, for all its users.
+def _in_step(target: Any) -> bool:
+    """Whether an op reads each element where it writes it; a foreach op, in each pair of a list."""
+    name: str = target._schema.name
+    return (
+        torch.Tag.pointwise in target.tags
+        or name == "aten::copy_"
+        or name.startswith("aten::_foreach_")
+    )
 
-    `given` has the copies so far, whose views have values recorded that are expanded still.
-    """
+
+def _give_memory(graph: Graph, written: Node) -> None:
+    """Copy the view by which a written tensor has elements that share memory, for all its users."""
     chain = [written]
     while (source := _viewed(chain[-1])) is not None:
         chain.append(source)
-    if not given.isdisjoint(chain) or not _overlaps_itself(written):
+    if not _overlaps_itself(written):
         return
     shared = next((i for i, one in enumerate(chain) if not _overlaps_itself(one)), len(chain))
     if shared == len(chain):
@@ -92,7 +154,19 @@ def _give_memory(graph: Graph, written: Node, given: set[Node]) -> None:
         )
     copy.meta.update(view.meta)
     view.replace_all_uses_with(copy, delete_user_cb=lambda user: user is not copy)
-    given.add(copy)
+    _lay_out_anew(graph, copy)
+
+
+def _lay_out_anew(graph: Graph, copy: Node) -> None:
+    """Record the strides of a copy, and of all its views."""
+    from xductor.backend.value_metadata import run_on_recorded
+
+    mode = copy.meta["val"].fake_mode
+    anew = {copy}
+    for node in graph.nodes:
+        if node is copy or _viewed(node) in anew:
+            anew.add(node)
+            node.meta["val"] = run_on_recorded(node, "val", mode)
 
 
 def _overlaps_itself(node: Node) -> bool:
@@ -111,6 +185,9 @@ def _is_one(size: Any) -> bool:
 def _viewed(node: Node) -> Node | None:
     """The tensor that the result of a call shares memory with, if it may."""
     target: Any = node.target
+    if target is operator.getitem:
+        producer = node.args[0]
+        return producer if isinstance(producer, torch.fx.Node) and _viewed(producer) else None
     if not isinstance(target, torch._ops.OpOverload):
         return None
     owners = {fact.argument for fact in schema_aliases(target) if fact is not None}
@@ -124,7 +201,9 @@ def _viewed(node: Node) -> Node | None:
 def _written_slots(node: Node) -> set[Any]:
     """The positions and names of the arguments that a call writes to."""
     target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload) or target._schema.name in _OTHER_WRITES:
+    if not isinstance(target, torch._ops.OpOverload):
+        return set()
+    if target.namespace not in _OWN_LIBRARIES or target._schema.name in _OTHER_WRITES:
         return set()
     writes = overload_effects(target).writes
     if not writes:
@@ -144,4 +223,4 @@ def _written(node: Node) -> list[Node]:
     return [one for one in flat if isinstance(one, torch.fx.Node)]
 
 
-__all__ = ["separate_writes"]
+__all__ = ["separate_reads", "separate_writes"]

@@ -13,6 +13,7 @@ from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import Dim, TensorType
 from xductor.transforms.analyses import analyses_of
+from xductor.transforms.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
 from xductor.transforms.op_effects import effects_of, never_writes
@@ -65,7 +66,8 @@ class Replacement:
 
     The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen; no
     output comes to share storage with an input or another output, nor to be the very same tensor,
-    not in code generation either (`written_back`); no read moves to the other side of a write.
+    not in code generation either (`written_back`); no read moves to the other side of a write, nor
+    of one that a functionalised call comes to be (`functionalized_calls`).
     """
 
     def __init__(self, graph: GraphOp) -> None:
@@ -115,12 +117,26 @@ class Replacement:
             return False
         if memory.interfere(result, source, op):
             return False
+        if self._would_clash(result, source):
+            return False
         if made_in_written_input(source, memory.is_written_outside) and outlives(
             result, self.graph
         ):
             return False
         moves = self.facts.known_equal(_offset(result), _offset(source)) is not True
         return not (moves and (copy.returned or copy.absolute or copy.values > 1))
+
+    def _would_clash(self, result: SSAValue, source: SSAValue) -> bool:
+        """Whether a functionalised call would read what it may come to write."""
+        if not self.analyses.has_one_of(FUNCTIONALIZED):
+            return False
+        memory = self.memory
+        copied = memory.storage(source)
+
+        def in_storage(value: SSAValue) -> bool:
+            return memory.storage(value) is copied
+
+        return reads_what_it_writes(result, source, in_storage, self.facts)
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
         """Let `source` stand for the only result of `op`, and erase `op`."""

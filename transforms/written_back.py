@@ -8,7 +8,7 @@ both apart, so it must not be dropped between such a value and what outlives the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from torch._ops import HigherOrderOperator
@@ -18,6 +18,7 @@ from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import result_aliases
+from xductor.transforms.functionalized_calls import old_content
 
 _OWN_LIBRARIES = frozenset(("aten", "prims"))
 _SCATTERS = ("index_put", "_unsafe_index_put", "_foreach_")
@@ -36,9 +37,16 @@ def made_in_written_input(value: SSAValue, is_written: Callable[[SSAValue], bool
         seen.add(root)
         if is_written(root):
             return True
-        if isinstance(root, OpResult) and _may_be_done_in_place(root.op):
-            pending.extend(root.op.operands)
+        if isinstance(root, OpResult):
+            pending.extend(_may_be_made_in(root))
     return False
+
+
+def _may_be_made_in(result: OpResult) -> Sequence[SSAValue]:
+    """The operands in whose memory a result may be made."""
+    if (old := old_content(result)) is not None:
+        return old
+    return result.op.operands if _may_be_done_in_place(result.op) else ()
 
 
 def outlives(value: SSAValue, graph: GraphOp) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from xductor.backend.overlapping_writes import separate_reads
 from xductor.backend.pipelines import collectives, node_values, stock
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
@@ -103,6 +104,7 @@ def _b2b_gemm(run: StageRun) -> None:
 
 
 def _reinplace(run: StageRun) -> None:
+    """Inductor looks for later readers of what an op may overwrite, not at what the op reads."""
     reinplace = stock.lookup("post_grad:reinplace_inplaceable_ops")
     observed(
         run,
@@ -110,6 +112,7 @@ def _reinplace(run: StageRun) -> None:
         partial(reinplace, run.kept["fake_tensor_updater"]),
         "graph",
     )
+    separate_reads(run.gm.graph)
 
 
 def _custom_backend_passes(run: StageRun) -> None:

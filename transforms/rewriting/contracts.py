@@ -7,7 +7,7 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from xductor.ir.inference import has_backward, storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.effect_order import is_view
+from xductor.transforms.functionalized_calls import reads_what_it_writes
 from xductor.transforms.op_effects import effects_of, written_operands
 from xductor.transforms.replacement import is_outside, known_equal, tensor_of
 from xductor.transforms.rewriting.graph_state import GraphState
@@ -138,12 +139,18 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
             raise Declined("an output would come to share storage with an input or another output")
         if returned and is_outside(before):
             raise Declined("an output would no longer share storage with an input")
+        if reads_what_it_writes(old, new, _has_root(after), state.facts):
+            raise Declined("a call would read what it may come to write")
         if not state.writes:
             continue
         if before in state.written_roots or after in state.written_roots:
             raise Declined("its storage is written to")
         if _comes_into_input(old, new, state) and outlives(old, state.graph):
             raise Declined("an output may come to be made in an input that is written to")
+
+
+def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
+    return lambda value: storage_root(value) is root
 
 
 def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
