@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode, graph_modes
+from xductor.ir.ambient_modes import UnknownMode
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
@@ -35,6 +34,8 @@ from xductor.transforms.rewriting.contracts import (
     check_region,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.mode_regions import modes_at
+from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 Report = Callable[[TorchOp, str], None]
 """Told of each product below which a softmax stands and that is not fused, and why."""
@@ -121,6 +122,7 @@ class _Fusion:
             with modes_at(root, state):
                 new = self._replacement(attention, builder, state)
             check_region(fragment, builder.made, state)
+            check_saved(fragment, builder.made, [(attention.result, new)], root, state)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
         except BaseException:
@@ -220,38 +222,6 @@ def _check_device(attention: Attention) -> None:
         raise NotAttention(reason, near=True)
 
 
-@contextmanager
-def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
-    """Infer types as they are at an op: under the modes that the ops above it have set.
-
-    Raises UnknownMode: one of those cannot be followed.
-    """
-    changes = state.mode_ops_above(op) if state.env.with_grad else []
-    if not changes:
-        yield
-        return
-    before = state.env.modes
-    with graph_modes(state.graph.ambient.data) as modes:
-        for change in changes:
-            args, kwargs = _constants(change)
-            modes.apply(change, args, kwargs)
-        if modes.functorch:
-            raise UnknownMode("within a functorch transform")
-        state.env.modes = modes.key()
-        try:
-            yield
-        finally:
-            state.env.modes = before
-
-
-def _constants(op: TorchOp) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call that changes modes; None for those that are values."""
-    from xductor.ir.python_calls import CallArguments
-
-    calls = CallArguments(lambda _: None, lambda _: None)
-    return calls.of(type(op), op.args.data, [None] * len(op.operands))
-
-
 def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
 
@@ -262,4 +232,4 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     return value.op not in state.order or state.order.before(value.op, op)
 
 
-__all__ = ["Report", "fuse", "modes_at"]
+__all__ = ["Report", "fuse"]

@@ -43,6 +43,7 @@ from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
+from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 MAX_GENERATIONS = 32
 """How many applications may build on each other before they count as feeding each other."""
@@ -299,7 +300,7 @@ class _Walk:
         try:
             outputs = self._replacement(one, compiled, match, builder)
             made = builder.made
-            self._check(match, made, outputs)
+            self._check(match, made, outputs, insertion)
             checks = [] if self.driver.watch.unchecked else ["contract"]
             application = Application(one, state.graph, match, made, outputs, state, checks)
             if not should_apply(one.name):
@@ -331,7 +332,9 @@ class _Walk:
             )
         return [one.value if isinstance(one, Tensor | Opaque | Dim) else one for one in outputs]
 
-    def _check(self, match: Match, made: list[TorchOp], outputs: list[Any]) -> None:
+    def _check(
+        self, match: Match, made: list[TorchOp], outputs: list[Any], insertion: TorchOp
+    ) -> None:
         state = self.state
         pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
@@ -347,6 +350,7 @@ class _Walk:
         check_region(match, made, state)
         check_effects(match, made, state)
         check_aliases(pairs, state)
+        check_saved(match, made, pairs, insertion, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:
         """The op above which the replacement goes: after all operands, before all uses."""

@@ -142,6 +142,11 @@ class GraphState:
                     return operand
         return None
 
+    def writes_below(self, start: TorchOp) -> list[TorchOp]:
+        """The ops at `start` and below that may write to an operand."""
+        key = self.order.key
+        return self.writes[bisect_left(self.writes, key(start), key=key) :]
+
     def _writes_after(self, start: TorchOp, end: TorchOp) -> bool:
         """Whether an op after `start` and above `end` may write."""
         key = self.order.key
