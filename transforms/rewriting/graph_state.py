@@ -8,6 +8,7 @@ from functools import cached_property
 
 from xdsl.ir import SSAValue
 
+from xductor.ir.arguments import Ref, leaves
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.inference import InferenceEnv, storage_root
@@ -26,6 +27,7 @@ from xductor.transforms.op_effects import (
     written_operands,
 )
 from xductor.transforms.replacement import tensor_of
+from xductor.transforms.rewriting.enclosing_graphs import WrittenAround, written_around
 from xductor.transforms.rewriting.matcher import Match
 
 
@@ -81,6 +83,24 @@ class GraphState:
             for op in self.writes
             for index in written_operands(op, self.bodies)
         }
+
+    @cached_property
+    def _around(self) -> WrittenAround:
+        return written_around()
+
+    @property
+    def written_around(self) -> frozenset[SSAValue]:
+        """The inputs and outputs of a body that the graphs around it write to after it ran."""
+        around = self._around
+        if not any(around):
+            return frozenset()
+        inputs, returned = self.graph.block.args, list(leaves((self.graph.output.tree,)))
+        found = {inputs[number] for number in around.inputs if number < len(inputs)}
+        for number in around.outputs:
+            leaf = returned[number] if number < len(returned) else None
+            if isinstance(leaf, Ref):
+                found.add(self.graph.output.operands[leaf.index])
+        return frozenset(found)
 
     @cached_property
     def draws(self) -> list[TorchOp]:

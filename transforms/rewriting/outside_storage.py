@@ -8,9 +8,9 @@ import torch
 from torch.fx import GraphModule
 from xdsl.ir import BlockArgument, SSAValue
 
-from xductor.ir.effects import target_effects
 from xductor.ir.graph import GetAttrOp, GraphOp
 from xductor.transforms.replacement import is_outside
+from xductor.transforms.rewriting.torch_level_writes import may_write
 
 
 def may_overlap(one: SSAValue, other: SSAValue, graph: GraphOp) -> bool:
@@ -63,16 +63,4 @@ def is_body_without_writes(name: str, graph: GraphOp) -> bool:
     return isinstance(body, GraphModule) and not may_write(body)
 
 
-def may_write(gm: GraphModule) -> bool:
-    """Whether a torch-level graph has a call that writes to a tensor, or may."""
-    for node in gm.graph.nodes:
-        if node.op == "call_module":
-            return True
-        if node.op in ("call_function", "call_method"):
-            effects = target_effects(node.target)
-            if effects.writes or effects.unknown or node.kwargs.get("out") is not None:
-                return True
-    return any(isinstance(child, GraphModule) and may_write(child) for child in gm.children())
-
-
-__all__ = ["is_body_without_writes", "may_overlap", "may_write"]
+__all__ = ["is_body_without_writes", "may_overlap"]

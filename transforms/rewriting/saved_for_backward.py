@@ -23,6 +23,7 @@ from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.mode_regions import modes_at
 from xductor.transforms.rewriting.outside_storage import is_body_without_writes, may_overlap
+from xductor.transforms.rewriting.torch_level_writes import WRITES_NOTHING
 
 Pairs = Sequence[tuple[SSAValue, SSAValue]]
 
@@ -36,12 +37,12 @@ def check_saved(
 
     Raises Declined.
     """
-    if state.graph.stage.data != "pre_grad" or not state.writes:
+    if state.graph.stage.data != "pre_grad" or not (state.writes or state.written_around):
         return
     removed = match.removable()
     first = min((*removed, place), key=state.order.key)
     writes = [op for op in state.writes_below(first) if not _writes_nothing(op, state)]
-    if writes:
+    if writes or state.written_around:
         _Check(removed, made, pairs, place, state, writes).run()
 
 
@@ -91,8 +92,10 @@ class _Check:
         """Raises Declined where a write hits what an op keeps."""
         if not any(requires_grad(result.type) for result in op.results):
             return
-        touched = {root_of(value): value for value in (*op.operands, *op.results)}
-        hits = {root: write for root in touched for write in writes if self._hits(write, root)}
+        touched = {root_of(value) for value in (*op.operands, *op.results)}
+        hits = {root: write.name for root in touched for write in writes if self._hits(write, root)}
+        around = {storage_root(value) for value in self.state.written_around}
+        hits.update(dict.fromkeys(touched & around, "the graph around it"))
         if not hits:
             return
         saved = self._saved(op)
@@ -102,7 +105,7 @@ class _Check:
             write = hits.get(root_of(value))
             if write is not None:
                 raise Declined(
-                    f"{op.name} keeps a value for its backward that {write.name} writes to: {why}"
+                    f"{op.name} keeps a value for its backward that {write} writes to: {why}"
                 )
 
     def _hits(self, write: TorchOp, root: SSAValue) -> bool:
@@ -158,9 +161,11 @@ class _Check:
 
 
 def _writes_nothing(op: TorchOp, state: GraphState) -> bool:
-    """Whether a call counts as a write only because its bodies are not here, and they write to
-    nothing.
+    """Whether a call counts as a write only because too little is said of it in the graph: of a
+    backward, or of bodies that are not here and that write to nothing.
     """
+    if op.target in WRITES_NOTHING:
+        return True
     names = subgraphs_of(op)
     if not names or not state.bodies.declared(op):
         return False
