@@ -6,6 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from xductor.backend import (
@@ -13,6 +14,7 @@ from xductor.backend import (
     compile_state,
     decompositions,
     in_process,
+    recomputation,
     repro_scripts,
     settings,
     stage_watch,
@@ -21,6 +23,7 @@ from xductor.backend import (
 from xductor.backend.settings import Settings
 from xductor.backend.versions import STAGE_FUNCTIONS, Stage, UnsupportedTorchError
 from xductor.ir.first_use import load
+from xductor.transforms.rewriting.enclosing_graphs import entering
 
 _lock = threading.RLock()
 _stock: dict[Stage, Callable[..., Any]] = {}
@@ -81,8 +84,25 @@ def attach() -> None:
             setattr(module, name, _dispatcher(stage, found[stage]))
         in_process.attach(module)
         decompositions.attach(module)
+        _follow_bodies(module)
+        recomputation.attach()
         repro_scripts.attach()
         _stock.update(found)
+
+
+def _follow_bodies(compile_fx: ModuleType) -> None:
+    """Let the pre-grad stage of a body know the graphs that it stands in."""
+    name = "_recursive_pre_grad_passes"
+    stock = getattr(compile_fx, name, None)
+    if stock is None:
+        return
+
+    @functools.wraps(stock)
+    def recursive(gm: Any, *args: Any, **kwargs: Any) -> Any:
+        with entering(gm):
+            return stock(gm, *args, **kwargs)
+
+    setattr(compile_fx, name, recursive)
 
 
 def stock_function(stage: Stage) -> Callable[..., Any]:

@@ -143,6 +143,20 @@ def cache_writers() -> tuple[tuple[type, str], ...]:
     return ((FxGraphCache, "_save_graph"), (autograd, "save"))
 
 
+def rematerialisation_module() -> ModuleType | None:
+    """The module that computes the regions of checkpoints again in a graph that is not partitioned.
+
+    None where this torch has none of the known shape.
+    """
+    name = "remat_using_tags_for_fwd_loss_bwd_graph_pass"
+    try:
+        module = import_module(f"torch._functorch._activation_checkpointing.{name}")
+    except ModuleNotFoundError:
+        return None
+    names = ("has_recomputable_rng_ops", "must_recompute")
+    return module if all(callable(getattr(module, one, None)) for one in names) else None
+
+
 def compiler_config() -> Any:
     """`torch.compiler.config`, whose type the checkers do not see."""
     return import_module("torch.compiler.config")

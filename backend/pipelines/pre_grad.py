@@ -23,6 +23,7 @@ from xductor.backend.pipelines.typed_steps import OwnStep
 from xductor.backend.pipelines.user_hooks import user_hook
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
 from xductor.backend.versions import torch_release
+from xductor.transforms.rewriting.enclosing_graphs import entered_graphs
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -42,8 +43,12 @@ def _checks_numerics(run: StageRun) -> bool:
 
 
 def _fuses_attention(run: StageRun) -> bool:
-    """Not in the body of a checkpoint that chooses what to save: it names the ops of the body."""
-    return _pattern_matcher(run) and run.gm.meta.get("_checkpoint_context_fn") is None
+    """Not within a checkpoint that chooses what to save: it names the ops of its body, and of the
+    bodies in there.
+    """
+    return _pattern_matcher(run) and all(
+        gm.meta.get("_checkpoint_context_fn") is None for gm in (*entered_graphs(), run.gm)
+    )
 
 
 def _lazy_init(_: StageRun) -> None:

@@ -36,6 +36,7 @@ from xductor.transforms.rewriting.contracts import (
 )
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.modes import modes_at
+from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 Report = Callable[[TorchOp, str], None]
 """Told of each product below which a softmax stands and that is not fused, and why."""
@@ -123,6 +124,7 @@ class _Fusion:
                 new = self._replacement(attention, builder, state)
             check_region(fragment, builder.made, state)
             check_order(fragment, root, state)
+            check_saved(fragment, builder.made, [(attention.result, new)], root, state)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
         except BaseException:

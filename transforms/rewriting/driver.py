@@ -47,6 +47,7 @@ from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
+from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 MAX_GENERATIONS = 32
 """How many applications may build on each other before they count as feeding each other."""
@@ -359,6 +360,7 @@ class _Walk:
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
         check_aliases(pairs, state)
+        check_saved(match, made, pairs, insertion, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:
         """The op above which the replacement goes: after all operands, before all uses."""

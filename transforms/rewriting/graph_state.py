@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from xductor.ir.arguments import Ref, leaves
 from xductor.ir.facts import Facts
 from xductor.ir.graph import GraphOp
 from xductor.ir.inference import InferenceEnv, storage_root
@@ -25,6 +26,7 @@ from xductor.transforms.op_effects import (
     written_operands,
 )
 from xductor.transforms.replacement import tensor_of
+from xductor.transforms.rewriting.enclosing_graphs import WrittenAround, written_around
 
 
 class GraphState:
@@ -81,6 +83,24 @@ class GraphState:
         }
 
     @cached_property
+    def _around(self) -> WrittenAround:
+        return written_around()
+
+    @property
+    def written_around(self) -> frozenset[SSAValue]:
+        """The inputs and outputs of a body that the graphs around it write to after it ran."""
+        around = self._around
+        if not any(around):
+            return frozenset()
+        inputs, returned = self.graph.block.args, list(leaves((self.graph.output.tree,)))
+        found = {inputs[number] for number in around.inputs if number < len(inputs)}
+        for number in around.outputs:
+            leaf = returned[number] if number < len(returned) else None
+            if isinstance(leaf, Ref):
+                found.add(self.graph.output.operands[leaf.index])
+        return frozenset(found)
+
+    @cached_property
     def _mode_ops(self) -> list[TorchOp]:
         """Where autocast, grad mode and the like change."""
         return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
@@ -111,6 +131,11 @@ class GraphState:
     def footprints(self) -> Footprints:
         """What each op touches that others may touch too."""
         return Footprints(self.graph, self.bodies)
+
+    def writes_below(self, start: TorchOp) -> list[TorchOp]:
+        """The ops at `start` and below that may write to an operand."""
+        key = self.order.key
+        return self.writes[bisect_left(self.writes, key(start), key=key) :]
 
     def events_between(self, start: TorchOp, end: TorchOp) -> list[TorchOp]:
         """The events below `start` and above `end`."""

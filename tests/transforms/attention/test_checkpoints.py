@@ -1,0 +1,242 @@
+"""Attention in the bodies of activation checkpoints, from Dynamo to the graph that is generated.
+
+What is fused in there may be computed again, whether AOTAutograd partitions the graph or not: with
+gradients, with none though grad mode is on, with a result that is detached, and where the backward
+is part of the graph. Values and gradients against eager; the graphs run as FX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch._dynamo.utils import counters
+from torch.utils.checkpoint import (
+    CheckpointPolicy,
+    checkpoint,
+    create_selective_checkpoint_contexts,
+)
+
+from tests.transforms.attention.spelling import bhsd
+from xductor.backend.without_codegen import without_codegen
+
+Function = Callable[..., Any]
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return torch.softmax(q @ k.mT * 0.25, -1) @ v
+
+
+def _in_checkpoint(body: Function, *inputs: Tensor, **keywords: Any) -> Any:
+    return checkpoint(body, *inputs, use_reentrant=False, **keywords)
+
+
+def _leaves(result: Any) -> list[Tensor]:
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def _run(function: Function, wanting: str) -> list[Tensor]:
+    """Results and gradients, from the same numbers each time."""
+    torch.manual_seed(0)
+    inputs = [
+        one.clone().requires_grad_(name in wanting) for name, one in zip("qkv", bhsd(), strict=True)
+    ]
+    found = _leaves(function(*inputs))
+    wanted = [one for one in inputs if one.requires_grad]
+    graded = [one.square().sum() for one in found if one.requires_grad]
+    gradients: Sequence[Any] = ()
+    if graded:
+        gradients = torch.autograd.grad(sum(graded), wanted, allow_unused=True)  # type: ignore[arg-type]
+    return [one.detach() for one in (*found, *gradients) if one is not None]
+
+
+def _compare(function: Function, wanting: str, *, fused: int, dynamic: bool = False) -> None:
+    torch._dynamo.reset()
+    counters.clear()
+    options = {"xductor.on_error": "raise"}
+    compiled = torch.compile(
+        function, backend="xductor", options=options, fullgraph=True, dynamic=dynamic
+    )
+    with without_codegen():
+        found = _run(compiled, wanting)
+    torch.testing.assert_close(found, _run(function, wanting), atol=1e-5, rtol=1e-5)
+    assert counters["inductor"]["fuse_attention"] == fused
+
+
+def _plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, q, k, v) + 1
+
+
+def _nested(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def outer(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return _in_checkpoint(_attend, q.sin(), k, v).cos()
+
+    return _in_checkpoint(outer, q, k, v)
+
+
+def _detached(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, q, k, v).detach() * 2
+
+
+def _no_grad_inside(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def body(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        with torch.no_grad():
+            return _attend(q, k, v)
+
+    return _in_checkpoint(body, q, k, v) * q
+
+
+def _one_after_another(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, _in_checkpoint(_attend, q, k, v), k, v)
+
+
+def _beside_a_draw(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, torch.nn.functional.dropout(q, 0.0), k, v)
+
+
+@pytest.mark.parametrize(
+    ("function", "wanting", "fused"),
+    [
+        (_plain, "", 1),
+        (_plain, "v", 1),
+        (_nested, "", 1),
+        (_nested, "qkv", 1),
+        (_detached, "qkv", 1),
+        (_no_grad_inside, "", 1),
+        (_no_grad_inside, "qkv", 1),
+        (_one_after_another, "qk", 2),
+        (_beside_a_draw, "", 1),
+    ],
+)
+def test_what_is_fused_may_be_computed_again(function: Function, wanting: str, fused: int) -> None:
+    _compare(function, wanting, fused=fused)
+
+
+@pytest.mark.parametrize(("function", "wanting"), [(_plain, ""), (_plain, "qkv"), (_detached, "v")])
+def test_symbolic_sizes(function: Function, wanting: str) -> None:
+    _compare(function, wanting, fused=1, dynamic=True)
+
+
+def test_grad_mode_within_no_grad() -> None:
+    def with_grad(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        with torch.enable_grad():
+            return _plain(q, k, v)
+
+    with torch.no_grad():
+        _compare(with_grad, "", fused=1)
+
+
+@pytest.mark.parametrize("wanting", ["qkv", "v"])
+def test_the_backward_is_part_of_the_graph(wanting: str) -> None:
+    """What is computed again there gives the gradients of what was computed first."""
+
+    def step(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        wanted = [one for one, name in ((q, "q"), (k, "k"), (v, "v")) if name in wanting]
+        return torch.autograd.grad(_in_checkpoint(_attend, q, k, v).square().sum(), wanted)
+
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        _compare(step, wanting, fused=1)
+
+
+def test_a_draw_is_refused_still() -> None:
+    """As by Inductor: nothing keeps the state of the generator in a graph without a partition."""
+
+    def drops(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        def body(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            return torch.nn.functional.dropout(_attend(q, k, v), 0.5)
+
+        return _in_checkpoint(body, q, k, v)
+
+    with pytest.raises(Exception, match="does not support RNG ops"):
+        _compare(drops, "", fused=1)
+
+
+# Policies.
+
+
+def _policy(_: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
+    saved = op in (torch.ops.aten.bmm.default, torch.ops.aten.mm.default)
+    return CheckpointPolicy.MUST_SAVE if saved else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def _contexts() -> Any:
+    return create_selective_checkpoint_contexts(_policy)
+
+
+def _selective(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, q, k, v, context_fn=_contexts)
+
+
+def _within_a_selective_one(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_plain, q, k, v, context_fn=_contexts)
+
+
+def _around_a_selective_one(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(lambda *inputs: _selective(*inputs).sin(), q, k, v)
+
+
+def _beside_a_selective_one(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _selective(q, k, v) + _plain(q, k, v)
+
+
+@pytest.mark.parametrize("wanting", ["", "qkv"])
+@pytest.mark.parametrize(
+    ("function", "fused"),
+    [
+        (_selective, 0),
+        (_within_a_selective_one, 0),
+        (_around_a_selective_one, 0),
+        (_beside_a_selective_one, 1),
+    ],
+)
+def test_a_policy_names_the_ops_of_the_body(function: Function, fused: int, wanting: str) -> None:
+    _compare(function, wanting, fused=fused)
+
+
+# What the graph around a body writes.
+
+
+def _result_is_written(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(_attend, q, k, v * 1.0).mul_(2)
+
+
+def _part_of_the_result_is_written(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    o = _in_checkpoint(_attend, q, k, v)
+    o[:, 1].zero_()
+    return o
+
+
+def _written_two_graphs_up(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def outer(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return _in_checkpoint(_attend, q, k, v)
+
+    return _in_checkpoint(outer, q, k, v).add_(1)
+
+
+def _written_inside(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(lambda q, k, v: _attend(q, k, v).clamp_(min=-0.1), q, k, v)
+
+
+@pytest.mark.parametrize("wanting", ["v", "qkv"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        _result_is_written,
+        _part_of_the_result_is_written,
+        _written_two_graphs_up,
+        _written_inside,
+    ],
+)
+def test_what_is_written_around_it_is_not_kept(function: Function, wanting: str) -> None:
+    _compare(function, wanting, fused=0)
+
+
+def test_what_is_written_beside_it_does_not_matter() -> None:
+    def beside(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        o = torch.nn.functional.relu(_in_checkpoint(_attend, q, k, v))
+        return torch.add(o.sin().mul_(2), o)
+
+    _compare(beside, "qkv", fused=1)
