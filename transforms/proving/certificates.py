@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import torch
 
 from xductor.ir.meaning.registry import meaning_of
 from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning
-from xductor.transforms.proving.results import Proof
+from xductor.transforms.proving.results import FAILED, Proof
 from xductor.transforms.proving.subjects import Subject
 
 PROVER = 3
@@ -23,7 +25,9 @@ OURS = Path(__file__).resolve().parents[1] / "proofs.json"
 """The certificates of this project's own rewrites."""
 
 _KEPT = tuple(
-    one.name for one in fields(Proof) if one.name not in ("counter_example", "cached", "seconds")
+    one.name
+    for one in fields(Proof)
+    if one.name not in ("counter_example", "cached", "seconds", "not_taken")
 )
 
 
@@ -95,13 +99,30 @@ def _versions() -> str:
     return f"z3 {_z3_version()}, torch {torch.__version__}"
 
 
+#: What proofs and validations are made by: folders whose sources count as a whole.
+_PROVERS = ("transforms/proving", "transforms/rewriting", "ir/meaning")
+
+
+@cache
+def _sources_of_the_prover() -> str:
+    """A hash of all sources that decide what a proof comes to."""
+    root = Path(__file__).resolve().parents[2]
+    found = hashlib.sha256()
+    for folder in _PROVERS:
+        for path in sorted((root / folder).rglob("*.py")):
+            found.update(path.relative_to(root).as_posix().encode() + b"\0")
+            found.update(path.read_bytes())
+    return found.hexdigest()
+
+
 class Cache:
     """Certificates kept between runs, of all that is neither refuted nor vacuous.
 
     What is no whole proof depends on the time it was given, on the solver and, if it was run, on
     PyTorch: it is kept for the same ones, and for no more time.
 
-    In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
+    They are kept by the sources of the prover too, so that none comes back that another prover
+    made. In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -109,7 +130,7 @@ class Cache:
         self.folder = Path(home) if folder is None else folder
 
     def _path(self, subject: Subject) -> Path:
-        key = hash_of((subject.identity, *subject.code()))
+        key = hash_of((subject.identity, _sources_of_the_prover(), *subject.code()))
         return self.folder / f"{key}.json"
 
     def get(self, subject: Subject, seconds: float) -> Proof | None:
@@ -126,7 +147,7 @@ class Cache:
 
     def put(self, subject: Subject, proof: Proof, seconds: float) -> None:
         """Keep what came of so much time."""
-        if proof.status in ("refuted", "vacuous"):
+        if proof.status in FAILED:
             return
         path = self._path(subject)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ from xductor.ir.graph import GraphOp, OutputOp, raw_args
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.python_call_binding import call_arguments
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
@@ -277,13 +278,8 @@ class _Instance:
         if issubclass(cls, SchemaOp):
             ordered = tuple([items[place] for place in range(len(entries))])
             return self.builder.call(cls.name, [BoundCall(cls, ordered, (True,) * len(ordered))])
-        positional = tuple([item for slot, item in items.items() if str(slot).isdigit()])
-        named = {str(slot): item for slot, item in items.items() if not str(slot).isdigit()}
-        if cls.fx_op == "call_method":
-            receiver = next(iter(named), None)
-            if receiver is not None:
-                positional = (named.pop(receiver), *positional)
-        return self.builder.raw_call(cls, positional, named)
+        named = {str(slot): items[slot] for slot, _ in entries}  # in the signature's order
+        return self.builder.raw_call(cls, *call_arguments(cls, named))
 
 
 def _parameter(cls: Any, slot: int | str) -> tuple[str, str]:
