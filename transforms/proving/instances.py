@@ -140,10 +140,11 @@ class SymbolicFiller:
         """Tensors that are alike but for their sizes, or of which one has another dtype or rank."""
         longest = self.limits.longest_list
         count = self._length(range(1, longest + 1), name)
-        self._bounded(
-            f"lists of at most {longest} tensors; of two or three of them one may be unlike the "
-            "others in dtype or rank"
-        )
+        if count > 1:
+            self._bounded(
+                f"lists of at most {longest} tensors; of two or three of them one may be unlike "
+                "the others in dtype or rank"
+            )
         rank, dtype = self._rank(name, slot), self._dtype(name, slot)
         odd, what = self._listed(
             [(-1, ""), *domains.odd_ones(count, rank)], f"which one of {name} is unlike the others"

@@ -16,7 +16,7 @@ from xductor.ir.arguments import ListArg
 from xductor.ir.expressions import SymExpr
 from xductor.ir.facts import Facts
 from xductor.ir.meaning.terms import eq, le
-from xductor.ir.meaning.values import Illegal, NoMeaning
+from xductor.ir.meaning.values import Illegal, NoMeaning, dtypes_of_both
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.symbols import SymbolTable
@@ -166,7 +166,8 @@ class NoopCase:
         before, after = result.meaning, source.meaning
         if before.rank != after.rank or before.device != after.device:
             raise Refused("result and argument differ in rank or device")
-        if before._dtype is not after._dtype:
+        dtype, other = dtypes_of_both(before, after)
+        if dtype is not other:
             raise Refused("result and argument differ in dtype")
         for a, b in zip(before.shape, after.shape, strict=True):
             world.assume(eq(a, b))
