@@ -42,6 +42,7 @@ from xductor.transforms.proving.symbolic import (
 from xductor.transforms.rewriting.decisions import Fact, Refusal, deciding
 from xductor.transforms.rewriting.handles import Dim
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.where_answers import refusal_of
 
 LARGEST_RANK = {0: 5, 1: 5, 2: 4, 3: 3, 4: 2}
 """To which rank each tensor variable goes, by the number of tensor variables."""
@@ -360,7 +361,7 @@ def make_instance(
     except Illegal as error:
         raise Unmade(str(error)) from error
     if mutation is None or not mutation.drops_condition:
-        _answer_where(rewrite, run.bindings, world)
+        _answer_where(rewrite, run.bindings, world, limits.explain)
     if not world.assumptions.possible():
         raise Pruned("the hypothesis cannot be")
     filler.note_unlike_dtypes()
@@ -381,11 +382,15 @@ def make_instance(
     return instance
 
 
-def _answer_where(rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld) -> None:
-    names = rewrite.compiled.where_names
+def _answer_where(
+    rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld, explain: bool
+) -> None:
+    arguments = [bindings.get(name) for name in rewrite.compiled.where_names]
     try:
         with deciding(world.decide):
-            answer = _called(rewrite.where, [bindings.get(name) for name in names], "where")
+            answer = _called(rewrite.where, arguments, "where")
+            if explain and answer is False:
+                raise Refused(refusal_of(rewrite, arguments) or "`where` says no")
     except Illegal as error:
         raise Refused(str(error)) from error
     condition = condition_of(answer)

@@ -133,6 +133,7 @@ class _Prover:
         self.elements = Elements(subject.numerics, Budget(total=seconds))
         self.found = Found()
         self.used: set[str] = set()
+        self.limits = Limits()
         self._taken: set[Any] = set()
         self._refusals: Counter[Any] = Counter()
 
@@ -192,6 +193,7 @@ class _Prover:
         - `whole`: only if they are all there are, which raises _AsksForMore if not.
         """
         asked = self._asked()
+        self.limits = limits
 
         def run(path: Path) -> Instance:
             return self.subject.instance(path, limits, self.reads, self.used)
@@ -415,12 +417,23 @@ class _Prover:
         order = sorted(
             found.not_taken.items(), key=lambda one: (one[0].startswith("cannot"), -one[1])
         )
-        return tuple(
-            [
-                f"{count} times: {why} (such as {'; '.join(found.first_of[why].notes) or 'the only'})"
-                for why, count in order[:_MOST_REASONS]
-            ]
-        )
+        return tuple([self._reason(why, count) for why, count in order[:_MOST_REASONS]])
+
+    def _reason(self, why: str, count: int) -> str:
+        path = self.found.first_of[why]
+        notes = f" (such as {'; '.join(path.notes)})" if path.notes else ""
+        return f"{count} times: {self._explained(why, path)}{notes}"
+
+    def _explained(self, why: str, path: Path) -> str:
+        """A reason with the clause of `where` that said no, if it gave none."""
+        limits = replace(self.limits, explain=True)
+        try:
+            self.subject.instance(Path(tuple(path.taken)), limits, self.reads, self.used)
+        except Refused as error:
+            return str(error)
+        except Pruned:
+            pass
+        return why
 
     def validated(self, reason: str) -> Proof:
         """What cannot be proved is run on generated instances."""
