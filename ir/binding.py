@@ -18,7 +18,7 @@ from xductor.ir.signatures import (
     signatures,
 )
 
-__all__ = ["IsValue", "bind", "bind_method"]
+__all__ = ["IsValue", "bind", "bind_method", "placed"]
 
 IsValue = Callable[[object], bool]
 
@@ -54,6 +54,39 @@ def bind_method(
 ) -> dict[str, object] | None:
     """As `bind`, for the Tensor method `name`; `args[0]` is the receiver, bound as `self`."""
     return _bind(method_signatures(name), args, kwargs, is_value, is_tensor)
+
+
+def placed(
+    found: tuple[Signature, ...] | None, bound: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Arguments by parameter name as a call gives them: the inverse of `bind`.
+
+    By position wherever a parameter takes it so, as C functions ask for; what stands at the end and
+    is a default is left out. Returns None if no signature has parameters of these names.
+    """
+    for signature in found or ():
+        if not bound.keys() <= set(signature.names):
+            continue
+        if any(p.default is MISSING and p.name not in bound and p.how not in _COLLECTING
+               for p in signature.parameters):
+            continue
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        last = 0
+        for parameter in signature.parameters:
+            item = bound.get(parameter.name, parameter.default)
+            if parameter.how is ParameterKind.VAR_KEYWORD:
+                kwargs |= bound.get(parameter.name, {})
+            elif parameter.how is ParameterKind.VAR_POSITIONAL:
+                args += bound.get(parameter.name, ())
+                last = len(args)
+            elif parameter.how in _BY_POSITION:
+                args.append(item)
+                last = last if item is parameter.default else len(args)
+            elif item is not parameter.default:
+                kwargs[parameter.name] = item
+        return tuple(args[:last]), kwargs
+    return None
 
 
 def _bind(
@@ -102,6 +135,7 @@ def _place(
     return given if _place_keywords(parameters, kwargs, given) else None
 
 
+_COLLECTING = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from torch._ops import HigherOrderOperator
 
 from xductor.ir import python_targets
-from xductor.ir.binding import IsValue
+from xductor.ir.binding import IsValue, placed
 from xductor.ir.operations import TorchOp
+from xductor.ir.signatures import method_signatures, signatures
 
 
 def bind_call(
@@ -32,4 +33,23 @@ def bind_call(
     return {**{str(place): item for place, item in enumerate(args)}, **kwargs}
 
 
-__all__ = ["bind_call"]
+def call_arguments(
+    cls: type[TorchOp], bound: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments of a call of `cls`, of which `bind_call` gave the names.
+
+    Names that are numbers are positions; of a method that is not known the first is the receiver.
+    """
+    known = None
+    if cls.fx_op == "call_method":
+        known = method_signatures(cls.target)
+    elif cls.fx_op == "call_function" and not isinstance(cls.target, HigherOrderOperator):
+        known = signatures(cls.target)
+    found = placed(known, bound)
+    if found is not None:
+        return found
+    positional = tuple([item for name, item in bound.items() if name.isdigit()])
+    return positional, {name: item for name, item in bound.items() if not name.isdigit()}
+
+
+__all__ = ["bind_call", "call_arguments"]

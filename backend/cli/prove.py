@@ -20,7 +20,7 @@ _DESCRIPTION = """\
 Decide whether what a rewrite matches and what it puts there agree, for all sizes and bits, and say
 up to which bound. Without names: all declared rewrites of our passes, and each rule of the no-op
 registry (remove_noop_ops, or remove_noop_ops:aten.slice.Tensor for one). A rewrite of yours is
-named as path/to/file.py:Class. The status is 1 if one is refuted or vacuous. Needs z3
+named as path/to/file.py:Class. The status is 1 if one is refuted, vacuous or undecided. Needs z3
 (pip install 'xductor[prove]').
 """
 
@@ -52,8 +52,9 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what each came to; 1 if one is refuted or vacuous."""
+    """Print what each came to; 1 if one is refuted, vacuous or undecided."""
     from xductor.transforms.proving import certificates
+    from xductor.transforms.proving.results import FAILED
     from xductor.transforms.proving.solver import ProverUnavailable, z3_module
 
     try:
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         entries = {name: entry for name, entry in entries.items() if name in current}
     for subject, proof in zip(chosen, _proofs(chosen, options), strict=True):
         print(proof if options.verbose or not proof.ok else line(proof), flush=True)
-        failed += proof.status in ("refuted", "vacuous")
+        failed += proof.status in FAILED
         entries[subject.identity] = certificates.certificate_of(subject, proof)
         if options.write:
             certificates.write(certificates.OURS, entries)

@@ -8,7 +8,7 @@ import torch
 
 from xductor.ir.meaning.registry import meaning
 from xductor.ir.meaning.scalars import converted
-from xductor.ir.meaning.values import NoMeaning, TensorValue, World
+from xductor.ir.meaning.values import NoMeaning, TensorValue, World, dtypes_of_both
 
 
 @meaning("prims.convert_element_type.default")
@@ -68,7 +68,7 @@ def copy(world: World, x: TensorValue, src: TensorValue, non_blocking: Any = Fal
     from xductor.ir.meaning.index_maps import expand
 
     wide = expand(world, src, list(x.shape))
-    source, target = src._dtype, x._dtype
+    target, source = dtypes_of_both(x, src)
     return TensorValue(
         x.shape,
         target,

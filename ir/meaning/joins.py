@@ -33,6 +33,7 @@ from xductor.ir.meaning.values import (
     TensorValue,
     World,
     dim_of,
+    dtypes_of_both,
     known_equal,
 )
 
@@ -42,7 +43,8 @@ LONGEST = 4
 
 def _joint_dtype(tensors: Sequence[TensorValue]) -> torch.dtype:
     first = tensors[0]
-    if len(tensors) == 1:
+    pairs = [dtypes_of_both(first, one) for one in tensors[1:]]
+    if all(a is b for a, b in pairs):  # nothing is promoted
         return first._dtype
     examples = [torch.empty((1,) * min(one.rank, 1), dtype=one.dtype) for one in tensors]
     dtype = examples[0].dtype
@@ -224,12 +226,12 @@ def slice_scatter(
     for k in range(x.rank):
         wanted = length if k == place else x.shape[k]
         world.require(eq(src.shape[k], wanted), "slice_scatter: other sizes")
-    dtype = x._dtype
+    dtype, source = dtypes_of_both(x, src)
 
     def element(index: Sequence[Term]) -> Term:
         at = index[place]
         inside = [*index[:place], quotient(at - first, by), *index[place + 1 :]]
-        written = converted(src.element(inside), src._dtype, dtype)
+        written = converted(src.element(inside), source, dtype)
         hit = both(le(first, at), lt(at, last), eq(modulo(at - first, by), 0))
         return ite(hit, written, x.element(index))
 
@@ -251,11 +253,11 @@ def select_scatter(
         raise Illegal("select_scatter: another rank")
     for a, b in zip(src.shape, rest, strict=True):
         world.require(eq(a, b), "select_scatter: other sizes")
-    dtype = x._dtype
+    dtype, source = dtypes_of_both(x, src)
 
     def element(entries: Sequence[Term]) -> Term:
         inside = [*entries[:place], *entries[place + 1 :]]
-        written = converted(src.element(inside), src._dtype, dtype)
+        written = converted(src.element(inside), source, dtype)
         return ite(eq(entries[place], at), written, x.element(entries))
 
     return TensorValue(x.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)

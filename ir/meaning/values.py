@@ -80,6 +80,17 @@ class TensorValue:
         )
 
 
+def dtypes_of_both(a: TensorValue, b: TensorValue) -> tuple[torch.dtype, torch.dtype]:
+    """The dtypes of two tensors, for what depends on whether they are one.
+
+    They are asked for, but where one dtype stands for any in both, or in none: then they are the
+    same, or not, whatever it stands for.
+    """
+    if a._dtype is b._dtype and (a.on_dtype is None) == (b.on_dtype is None):
+        return a._dtype, b._dtype
+    return a.dtype, b.dtype
+
+
 class World(Protocol):
     """What meanings ask about sizes, and what they tell of a call.
 

@@ -13,7 +13,7 @@ import torch
 
 from xductor.ir.meaning.registry import meaning_of
 from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, hash_of_sources
-from xductor.transforms.proving.results import Proof
+from xductor.transforms.proving.results import FAILED, Proof
 from xductor.transforms.proving.subjects import Subject
 
 PROVER = 3
@@ -25,7 +25,9 @@ OURS = Path(__file__).resolve().parents[1] / "proofs.json"
 """The certificates of this project's own rewrites."""
 
 _KEPT = tuple(
-    one.name for one in fields(Proof) if one.name not in ("counter_example", "cached", "seconds")
+    one.name
+    for one in fields(Proof)
+    if one.name not in ("counter_example", "cached", "seconds", "not_taken")
 )
 
 
@@ -103,7 +105,8 @@ class Cache:
     What is no whole proof depends on the time it was given, on the solver and, if it was run, on
     PyTorch: it is kept for the same ones, and for no more time.
 
-    In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
+    They are kept by the sources of the prover too, so that none comes back that another prover
+    made. In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -130,7 +133,7 @@ class Cache:
 
     def put(self, subject: Subject, proof: Proof, seconds: float) -> None:
         """Keep what came of so much time."""
-        if proof.status in ("refuted", "vacuous"):
+        if proof.status in FAILED:
             return
         path = self._path(subject)
         path.parent.mkdir(parents=True, exist_ok=True)

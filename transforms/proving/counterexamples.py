@@ -11,7 +11,7 @@ import torch
 from xductor.ir.arguments import ListArg
 from xductor.ir.meaning.evaluation import Evaluation
 from xductor.ir.meaning.terms import Term, var
-from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial
+from xductor.transforms.proving.eager_runs import Named, NotTaken, SourceRefused, Trial
 from xductor.transforms.proving.instances import Instance
 from xductor.transforms.proving.results import CounterExample
 from xductor.transforms.proving.symbolic import SymbolicNumber, SymbolicTensor, term_of
@@ -50,6 +50,32 @@ def find(
         if trial.problem:
             return _example(trial, instance, concrete)
     return None
+
+
+def refusal_of_eager(
+    run: Callable[[Sequence[Any]], Trial], instance: Instance, rounds: int = 4
+) -> str:
+    """Why eager refuses the source, whatever the values; empty if it takes some, or none were tried.
+
+    - `run`: both sides on given values.
+    """
+    found = ""
+    model = instance.assumptions.model(variables=instance.variables)
+    for number in range(rounds if model is not None else 0):
+        concrete = _Concrete(model or {}, {}, number)
+        try:
+            fillings = [concrete.value(one) for one in instance.fillings]
+        except (NotTaken, KeyError, OverflowError, MemoryError):
+            continue
+        try:
+            run(fillings)
+        except SourceRefused as error:
+            found = str(error)
+        except NotTaken:
+            return ""
+        else:
+            return ""
+    return found
 
 
 def _sizes(
@@ -172,4 +198,4 @@ def _example(trial: Trial, instance: Instance, concrete: _Concrete) -> CounterEx
     )
 
 
-__all__ = ["find"]
+__all__ = ["find", "refusal_of_eager"]

@@ -27,6 +27,16 @@ DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source
 """Names of parameters that are a dim."""
 
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
+_VIEWS = frozenset(("view", "reshape", "_unsafe_view", "view_copy"))
+"""Ops whose sizes are of what they are given; other ops with sizes make tensors of them."""
+
+_PERMUTING = frozenset(("permute", "permute_copy", "transpose"))
+SIGNED_RANK = 3
+"""Up to this rank lists of dims are tried in every order, each dim from both ends."""
+
+OTHER_DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
+"""What tensors have beside one of any dtype."""
+
 LONGEST_LIST = 3
 """The length to which lists are tried whose length no rank gives."""
 
@@ -81,38 +91,64 @@ def dims(slot: Slot) -> list[int]:
 
 
 def dim_lists(slot: Slot) -> list[list[int]]:
-    """Permutations, or sets of dims, from the front; up to rank 3 from the end too."""
+    """Permutations, or lists of distinct dims; beyond `SIGNED_RANK` from the front, in order."""
+    permuting = slot.op in _PERMUTING
     rank = rank_of(slot)
-    if slot.op in ("permute", "permute_copy", "transpose"):
-        found = [list(one) for one in itertools.permutations(range(rank))]
-    else:
-        found = [
-            list(one)
-            for count in range(rank + 1)
-            for one in itertools.combinations(range(rank), count)
-        ]
-    if 0 < rank <= 3:
-        found += [[dim - rank for dim in one] for one in found if one]
-    return found
+    if rank > SIGNED_RANK:
+        ways = itertools.permutations if permuting else itertools.combinations
+        counts = (rank,) if permuting else range(rank + 1)
+        return [list(one) for count in counts for one in ways(range(rank), count)]
+    count = rank if permuting else max(rank, 1)  # where there are no dims, 0 and -1 are dims too
+    return [
+        [dim - count if from_end else dim for dim, from_end in zip(one, ends, strict=True)]
+        for length in ((count,) if permuting else range(count + 1))
+        for one in itertools.permutations(range(count), length)
+        for ends in itertools.product((False, True), repeat=length)
+    ]
 
 
-def lengths(slot: Slot, largest: int) -> Sequence[int]:
+def left_out_of_dim_lists(slot: Slot) -> str:
+    """What `dim_lists` leaves out; empty if it is nothing."""
+    if rank_of(slot) <= SIGNED_RANK:
+        return ""
+    order = "" if slot.op in _PERMUTING else " and in order"
+    return f"lists of dims of rank above {SIGNED_RANK}: from the front{order}"
+
+
+def odd_ones(count: int, rank: int) -> list[tuple[int, str]]:
+    """Which tensor of a list differs from the others, and in what: place and "dtype" or "rank".
+
+    Of lists of two and of three tensors; where one may be of rank 1, which can be empty, the others
+    are of another rank.
+    """
+    if not 1 < count < 4:
+        return []
+    dtypes = [(place, "dtype") for place in range(1 if count == 2 else 0, count)]
+    return dtypes if rank == 1 else [*dtypes, *[(place, "rank") for place in range(count)]]
+
+
+def is_made(slot: Slot) -> bool:
+    """Whether a list of integers there is the shape of a tensor that an op makes of nothing."""
+    return slot.param in ("size", "shape") and slot.op not in (*_VIEWS, "expand", "expand_copy")
+
+
+def lengths(slot: Slot, largest: int, longest_shape: int) -> Sequence[int]:
     """How long a list of sizes may be."""
     if slot.op in ("expand", "expand_copy", "repeat"):
         rank = slot.tensors[0].rank
         return range(rank, min(rank + 2, largest + 1) + 1)
     if slot.param == "pad":
         return range(0, 2 * slot.tensors[0].rank + 1, 2)
+    if is_made(slot):
+        return range(longest_shape + 1)
     if slot.param == "size" or slot.param == "shape":
         return range(largest + 1)
-    return range(1, LONGEST_LIST + 1)
+    return range(LONGEST_LIST + 1)
 
 
 def has_minus_one(slot: Slot) -> bool:
     """Whether one entry of a list of sizes may be -1, which is then worked out."""
-    return slot.param in ("size", "shape") and slot.op in (
-        "view", "reshape", "_unsafe_view", "view_copy",
-    )  # fmt: skip
+    return slot.param in ("size", "shape") and slot.op in _VIEWS
 
 
 def is_complete_length(slot: Slot) -> bool:
@@ -166,8 +202,11 @@ __all__ = [
     "dims",
     "dtypes",
     "has_minus_one",
+    "is_made",
     "is_complete_length",
+    "left_out_of_dim_lists",
     "lengths",
+    "odd_ones",
     "rank_of",
     "ranks",
 ]

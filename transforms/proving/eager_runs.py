@@ -27,6 +27,10 @@ class NotTaken(Exception):
     """The rewrite does not apply to these values, or the source does not take them."""
 
 
+class SourceRefused(NotTaken):
+    """Eager refuses the source: of such values nothing is claimed."""
+
+
 class ConcreteTensor(Tensor):
     """A tensor with data, as `where` and `replacement` see it."""
 
@@ -173,7 +177,7 @@ def run_both(
     - `fillings`: what the pattern leaves open, in the order in which it is asked for: tensors
       (named by their variable), constants, and the numbers of alternatives.
 
-    Raises NotTaken where the source raises, or `where` refuses.
+    Raises SourceRefused where the source raises, NotTaken where `where` refuses.
     """
     facts = Facts.from_table(SymbolTable())
     inputs: dict[str, torch.Tensor] = {}
@@ -185,13 +189,13 @@ def run_both(
     except NotTaken:
         raise
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
-        raise NotTaken(f"the source raises {_first_line(error)}") from error
+        raise SourceRefused(f"the source raises {first_line(error)}") from error
     if mutation is None or not mutation.drops_condition:
         where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
         try:
             _check_where(rewrite.where(*where))
         except (IndexError, TypeError, ValueError) as error:
-            raise NotTaken(f"`where` raises {_first_line(error)}") from error
+            raise NotTaken(f"`where` raises {first_line(error)}") from error
     names = rewrite.compiled.replacement_names
     second = Recorder("t", facts)
     builder: Any = second
@@ -205,7 +209,7 @@ def run_both(
         raise
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         trial = Trial(inputs, [data_of(one) for one in source], [])
-        trial.problem = f"the replacement raises {type(error).__name__}: {_first_line(error)}"
+        trial.problem = f"the replacement raises {type(error).__name__}: {first_line(error)}"
         trial.script = script_of(
             rewrite.name, numerics, inputs, record, source, second, [], trial.problem
         )
@@ -247,7 +251,8 @@ def _check_where(answer: Any) -> None:
         raise NotTaken("`where` says no")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of what an exception says."""
     return (str(error).splitlines() or [""])[0]
 
 
@@ -333,4 +338,16 @@ def _written(data: torch.Tensor) -> str:
     return text if data.numel() else f"torch.empty({list(data.shape)}, dtype={data.dtype})"
 
 
-__all__ = ["ConcreteTensor", "Named", "NotTaken", "Recorder", "Trial", "run_both"]
+__all__ = [
+    "ConcreteTensor",
+    "Named",
+    "NotTaken",
+    "Recorder",
+    "SourceRefused",
+    "Trial",
+    "data_of",
+    "difference",
+    "first_line",
+    "run_both",
+    "script_of",
+]

@@ -15,6 +15,7 @@ from xductor.ir.meaning.terms import (
     FALSE,
     Term,
     element,
+    eq,
     le,
     scalar,
 )
@@ -24,7 +25,7 @@ from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.transforms.proving import domains
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, Obligation, PathWorld
-from xductor.transforms.proving.paths import Path, Pruned
+from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.proving.solver import Assumptions, has_elements
 from xductor.transforms.proving.symbolic import (
@@ -38,11 +39,12 @@ from xductor.transforms.proving.symbolic import (
     expression_of,
     term_of,
 )
-from xductor.transforms.rewriting.decisions import deciding
+from xductor.transforms.rewriting.decisions import Fact, Refusal, deciding
 from xductor.transforms.rewriting.handles import Dim
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.where_answers import refusal_of
 
-LARGEST_RANK = {0: 0, 1: 5, 2: 4, 3: 3, 4: 2}
+LARGEST_RANK = {0: 5, 1: 5, 2: 4, 3: 3, 4: 2}
 """To which rank each tensor variable goes, by the number of tensor variables."""
 
 
@@ -79,6 +81,8 @@ class SymbolicFiller:
         self.dtypes: list[torch.dtype] = []
         self.ranks: list[int] = []
         self.device = ""
+        self.free_dtypes: list[torch.dtype] = []
+        self.unlike: list[str] = []
         self._count = 0
 
     def _kept(self, made: Any) -> Any:
@@ -110,11 +114,7 @@ class SymbolicFiller:
         if kind == "tensor":
             return self.tensor(name, slot)
         if kind == "list[tensor]":
-            longest = self.limits.longest_list
-            count = self._listed(range(1, longest + 1), f"length of {name}")
-            if count == longest:
-                self._bounded(f"lists of at most {longest} tensors")
-            return [self.tensor(f"{name}_{k}", slot, like=bool(k)) for k in range(count)]
+            return self._tensors(name, slot)
         if kind == "int":
             return self._integer(name, slot)
         if kind == "list[int]":
@@ -130,22 +130,51 @@ class SymbolicFiller:
         return self.world.path.choose(options, what)
 
     def _bounded(self, bound: str) -> None:
-        if bound not in self.world.bounds:
+        if bound and bound not in self.world.bounds:
             self.world.bounds.append(bound)
 
-    def tensor(self, name: str, slot: Slot, like: bool = False) -> SymbolicTensor:
-        """A tensor of any sizes; `like` others that were made, as in a list."""
-        rank = (
-            self.ranks[-1]
-            if like and self.ranks
-            else self._listed(domains.ranks(slot, self.limits.rank), f"rank of {name}")
+    def tensor(self, name: str, slot: Slot) -> SymbolicTensor:
+        """A tensor of any sizes."""
+        return self._made(name, self._rank(name, slot), self._dtype(name, slot))
+
+    def _tensors(self, name: str, slot: Slot) -> list[SymbolicTensor]:
+        """Tensors that are alike but for their sizes, or of which one has another dtype or rank."""
+        longest = self.limits.longest_list
+        count = self._length(range(1, longest + 1), name)
+        if count > 1:
+            self._bounded(
+                f"lists of at most {longest} tensors; of two or three of them one may be unlike "
+                "the others in dtype or rank"
+            )
+        rank, dtype = self._rank(name, slot), self._dtype(name, slot)
+        odd, what = self._listed(
+            [(-1, ""), *domains.odd_ones(count, rank)], f"which one of {name} is unlike the others"
         )
-        dtype = self._dtype(name, slot, like)
+        odd_rank = 1 if what == "rank" else rank
+        odd_dtype = self._other_dtype(name, dtype, what, count) if what else dtype
+        self.free_dtypes.append(odd_dtype)
+        return [
+            self._made(f"{name}_{k}", odd_rank, odd_dtype)
+            if k == odd
+            else self._made(f"{name}_{k}", rank, dtype)
+            for k in range(count)
+        ]
+
+    def _other_dtype(self, name: str, dtype: torch.dtype, what: str, count: int) -> torch.dtype:
+        """The dtype of the one tensor of a list that is unlike the others."""
+        others = [one for one in self._others() if one is not dtype]
+        if count > 2 or what == "rank":
+            others = others[-2:-1]
+        return self._listed([dtype, *others] if what == "rank" else others, f"its dtype in {name}")
+
+    def _made(self, name: str, rank: int, dtype: torch.dtype) -> SymbolicTensor:
         if not self.device:
             self.device = self._listed(self.limits.devices, "device")
         sizes = [self.world.variable(f"{name}_{k}") for k in range(rank)]
         for size in sizes:
             self.world.assumptions.add(le(0, size))
+        if self.limits.size_classes and not self.ranks:
+            self._classify(sizes)
         self.ranks.append(rank)
         self.dtypes.append(dtype)
         value = TensorValue(
@@ -157,20 +186,60 @@ class SymbolicFiller:
         )
         return SymbolicTensor(value, self.knowledge, self.reads, self.world.size, name)
 
+    def _classify(self, sizes: Sequence[Term]) -> None:
+        """Look at the first and the last size as none, one and more, each by itself."""
+        for size in dict.fromkeys((*sizes[:1], *sizes[-1:])):
+            conditions = (eq(size, 0), eq(size, 1), le(2, size))
+            self.world.assume(self._listed(conditions, f"class of {size}"))
+
     def _note_dtype(self) -> None:
         self.reads.dtype = True
 
-    def _dtype(self, name: str, slot: Slot, like: bool) -> torch.dtype:
+    def _rank(self, name: str, slot: Slot) -> int:
+        options = domains.ranks(slot, self.limits.rank)
+        self.reads.several_ranks |= len(options) > 1
+        return self._listed(options, f"rank of {name}")
+
+    def _length(self, options: Sequence[int], name: str) -> int:
+        """How long a list is whose length no tensor gives."""
+        count = self._listed(options, f"length of {name}")
+        self.reads.lengths.setdefault(name, set()).add(count)
+        return count
+
+    def _others(self) -> tuple[torch.dtype, ...]:
+        """What a tensor may have beside the dtype of another one.
+
+        Where one dtype stands for all, a second one shows whether two that differ are taken at all.
+        """
+        return domains.OTHER_DTYPES if len(self.limits.dtypes) > 1 else (torch.int64,)
+
+    def _dtype(self, name: str, slot: Slot) -> torch.dtype:
         allowed = domains.dtypes(slot, self.limits.dtypes)
         if allowed is not self.limits.dtypes:
             return self._listed(allowed, f"dtype of {name}")
-        if not self.dtypes or len(allowed) == 1:
-            return self._listed(allowed, f"dtype of {name}")
-        others = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
-        first = self.dtypes[0]
-        if like or len(self.dtypes) > 2:
-            return first
-        return self._listed(list(dict.fromkeys((first, *others))), f"dtype of {name}")
+        known = list(dict.fromkeys(self.free_dtypes))
+        if known:
+            self.unlike.append(name)
+            others = self._others()
+            if len(self.free_dtypes) > 1:  # of further tensors: those there are, or one more
+                others = others[-2:-1] if len(known) == 1 else ()
+            allowed = tuple(dict.fromkeys((*known[:2], *others)))
+        self.free_dtypes.append(self._listed(allowed, f"dtype of {name}"))
+        return self.free_dtypes[-1]
+
+    def note_unlike_dtypes(self) -> None:
+        """Say of an instance that is taken, and whose tensors differ in dtype, what it is one of.
+
+        If one dtype stood for all, it does so no longer.
+        """
+        if len(set(self.free_dtypes)) < 2:
+            return
+        self._note_dtype()
+        if self.unlike and len(self.limits.dtypes) > 1:
+            others = ", ".join(str(one).removeprefix("torch.") for one in domains.OTHER_DTYPES)
+            self._bounded(
+                f"dtypes of {', '.join(self.unlike)} that are not those of other tensors: {others}"
+            )
 
     def _integer(self, name: str, slot: Slot) -> Any:
         if slot.param in domains.DIMS:
@@ -186,14 +255,21 @@ class SymbolicFiller:
 
     def _integers(self, name: str, slot: Slot) -> Any:
         if slot.param in ("dims", *domains.DIMS):
+            self._bounded(domains.left_out_of_dim_lists(slot))
             return ListArg(self._listed(domains.dim_lists(slot), name))
-        count = self._listed(domains.lengths(slot, self.limits.rank), f"length of {name}")
+        limits = self.limits
+        options = domains.lengths(slot, limits.rank, limits.longest_shape)
+        count = self._length(options, name)
+        made_here = domains.is_made(slot)
+        if made_here:
+            self.reads.several_ranks = True
         if not domains.is_complete_length(slot) and count == domains.LONGEST_LIST:
             self._bounded(f"lists of at most {domains.LONGEST_LIST} integers")
         unknown = -1
         if domains.has_minus_one(slot):
             unknown = self._listed(range(-1, count), f"the place of -1 in {name}")
         items: list[Any] = []
+        sizes: list[Term] = []
         for k in range(count):
             if k == unknown:
                 items.append(-1)
@@ -203,6 +279,11 @@ class SymbolicFiller:
             else:
                 made = self.world.variable(f"{name}_{k}")
                 items.append(SymbolicDim(self._expression(made), self.knowledge, self.reads))
+                sizes.append(made)
+        if made_here:
+            if limits.size_classes and not self.ranks:
+                self._classify(sizes)
+            self.ranks.append(count)
         return ListArg(items)
 
     def _number(self, name: str, kind: str) -> Any:
@@ -278,11 +359,12 @@ def make_instance(
     try:
         source = run.outputs()
     except Illegal as error:
-        raise Pruned(str(error)) from error
+        raise Unmade(str(error)) from error
     if mutation is None or not mutation.drops_condition:
-        _answer_where(rewrite, run.bindings, world)
+        _answer_where(rewrite, run.bindings, world, limits.explain)
     if not world.assumptions.possible():
         raise Pruned("the hypothesis cannot be")
+    filler.note_unlike_dtypes()
     instance = Instance(
         path,
         world.assumptions,
@@ -300,21 +382,37 @@ def make_instance(
     return instance
 
 
-def _answer_where(rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld) -> None:
-    names = rewrite.compiled.where_names
+def _answer_where(
+    rewrite: Rewrite, bindings: dict[str, Any], world: PathWorld, explain: bool
+) -> None:
+    arguments = [bindings.get(name) for name in rewrite.compiled.where_names]
     try:
         with deciding(world.decide):
-            answer = _called(rewrite.where, [bindings.get(name) for name in names], "where")
+            answer = _called(rewrite.where, arguments, "where")
+            if explain and answer is False:
+                raise Refused(refusal_of(rewrite, arguments) or "`where` says no")
     except Illegal as error:
-        raise Pruned(str(error)) from error
+        raise Refused(str(error)) from error
     condition = condition_of(answer)
+    if condition is FALSE:
+        raise Refused(_why_not(answer))
     if has_elements(condition):
         # About a number that is an attribute: it holds on this path, and no size depends on it.
-        if condition is FALSE:
-            raise Pruned("`where` says no")
         world.assumptions.add(condition)
         return
-    world.assume(condition)
+    try:
+        world.assume(condition)
+    except Pruned as error:
+        raise Refused(_why_not(answer)) from error
+
+
+def _why_not(answer: Any) -> str:
+    """Why `where` refuses what it is asked about."""
+    if isinstance(answer, Refusal):
+        return f"`where` says no: {answer.reason}"
+    if isinstance(answer, Fact):
+        return f"`where` says no: not true that {answer.text}"
+    return "`where` says no"
 
 
 def _called(method: Any, arguments: list[Any], name: str) -> Any:

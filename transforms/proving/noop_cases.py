@@ -16,7 +16,7 @@ from xductor.ir.arguments import ListArg
 from xductor.ir.expressions import SymExpr
 from xductor.ir.facts import Facts
 from xductor.ir.meaning.terms import eq, le
-from xductor.ir.meaning.values import Illegal, NoMeaning
+from xductor.ir.meaning.values import Illegal, NoMeaning, dtypes_of_both
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.symbols import SymbolTable
@@ -28,9 +28,11 @@ from xductor.transforms.proving.eager_runs import (
     Named,
     NotTaken,
     Recorder,
+    SourceRefused,
     Trial,
     data_of,
     difference,
+    first_line,
     script_of,
 )
 from xductor.transforms.proving.instances import (
@@ -40,7 +42,7 @@ from xductor.transforms.proving.instances import (
 )
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, PathWorld
-from xductor.transforms.proving.paths import Path, Pruned
+from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
 from xductor.transforms.registry import typed_class
@@ -108,17 +110,18 @@ class NoopCase:
         source = items[self.cls.table.index[self.rule.source]]
         if isinstance(source, list | tuple):
             if len(source) != 1:
-                raise Pruned("several arguments")
+                raise Refused("several arguments")
             source = source[0]
         try:
             result = calls(self.cls, tuple(items))
         except Illegal as error:
-            raise Pruned(str(error)) from error
+            raise Unmade(str(error)) from error
         except NoMeaning:
             self._ask(world, items, source, source)  # of what the rule refuses nothing is claimed
             raise
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
+        filler.note_unlike_dtypes()
         target = [source] if self.mutation is None else self.mutation.outputs([source], calls)
         return Instance(
             path,
@@ -141,7 +144,7 @@ class NoopCase:
             return
         with deciding(world.decide):
             if not self.rule.holds(call, source.type, facts):
-                raise Pruned("the rule does not hold")
+                raise Refused("the rule does not hold")
 
     def _arguments(self, filler: SymbolicFiller) -> list[Any]:
         params = self.cls.table.params
@@ -162,9 +165,10 @@ class NoopCase:
     def _assume_same_type(world: PathWorld, result: Any, source: Any) -> None:
         before, after = result.meaning, source.meaning
         if before.rank != after.rank or before.device != after.device:
-            raise Pruned("other types")
-        if before._dtype is not after._dtype:
-            raise Pruned("other dtypes")
+            raise Refused("result and argument differ in rank or device")
+        dtype, other = dtypes_of_both(before, after)
+        if dtype is not other:
+            raise Refused("result and argument differ in dtype")
         for a, b in zip(before.shape, after.shape, strict=True):
             world.assume(eq(a, b))
 
@@ -182,7 +186,7 @@ class NoopCase:
         try:
             result = record(self.cls, tuple(items))
         except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
-            raise NotTaken(str(error)) from error
+            raise SourceRefused(f"the source raises {first_line(error)}") from error
         source = items[self.cls.table.index[self.rule.source]]
         source = source[0] if isinstance(source, list | tuple) else source
         if (result.data.shape, result.data.dtype) != (source.data.shape, source.data.dtype):

@@ -39,6 +39,9 @@ class Limits:
     - `devices`: those of the first tensor, with which all others are.
     - `listed_ints`, `listed_numbers`: integer and number attributes are some of a list, where the
       rewrite asks for their digits.
+    - `longest_shape`: of the sizes that an op without tensors is given.
+    - `explain`: a plain no of `where` is told with the clause that says it.
+    - `size_classes`: sizes of the first tensor are none, one and more, each in turn.
     """
 
     rank: int = 3
@@ -47,6 +50,9 @@ class Limits:
     listed_ints: bool = False
     listed_numbers: bool = False
     longest_list: int = 4
+    longest_shape: int = 5
+    size_classes: bool = False
+    explain: bool = False
 
 
 @dataclass

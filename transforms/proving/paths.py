@@ -13,6 +13,14 @@ class Pruned(Exception):
     """A path that leads nowhere: what it assumes cannot be, or the rewrite is not taken there."""
 
 
+class Refused(Pruned):
+    """A path whose source can be made, and which the rewrite's own condition refuses."""
+
+
+class Unmade(Pruned):
+    """A path whose source PyTorch would refuse."""
+
+
 @dataclass
 class Path:
     """One way through: the choices taken, and between how many."""
@@ -36,16 +44,18 @@ class Path:
         return options[chosen]
 
 
-def all_paths(run: Callable[[Path], Any]) -> Iterator[tuple[Path, Any]]:
-    """The result of `run` for each way through it; what raises Pruned is left out."""
+def all_paths(
+    run: Callable[[Path], Any], pruned: Callable[[Path, Pruned], None] = lambda path, error: None
+) -> Iterator[tuple[Path, Any]]:
+    """The result of `run` for each way through it; what raises Pruned is left out, and told."""
     pending: list[tuple[int, ...]] = [()]
     while pending:
         prefix = pending.pop()
         path = Path(prefix)
         try:
             result = run(path)
-        except Pruned:
-            pass
+        except Pruned as error:
+            pruned(path, error)
         else:
             yield path, result
         for place in range(len(path.taken) - 1, len(prefix) - 1, -1):
@@ -53,4 +63,4 @@ def all_paths(run: Callable[[Path], Any]) -> Iterator[tuple[Path, Any]]:
             pending += [(*before, other) for other in range(path.counts[place] - 1, 0, -1)]
 
 
-__all__ = ["Path", "Pruned", "all_paths"]
+__all__ = ["Path", "Pruned", "Refused", "Unmade", "all_paths"]

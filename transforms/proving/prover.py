@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 
 from xductor.ir.meaning.scalars import KNOWN
 from xductor.ir.meaning.terms import Term, eq, negation, var, within
-from xductor.ir.meaning.values import NoMeaning
+from xductor.ir.meaning.values import NoMeaning, dtypes_of_both
 from xductor.transforms.numerics import (
     APPROXIMATE,
     EXACT,
@@ -23,7 +24,7 @@ from xductor.transforms.proving.instances import LARGEST_RANK, Instance
 from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.mutations import KINDS, Mutation
 from xductor.transforms.proving.path_world import Limits
-from xductor.transforms.proving.paths import Path, all_paths
+from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
 from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
@@ -33,13 +34,22 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 @dataclass
 class Found:
-    """What the instances of a rewrite showed so far."""
+    """What the instances of a rewrite showed so far.
+
+    - `ranks`: those at which both sides agree; `open_ranks`: those at which it was asked.
+    - `not_taken`: why others were not taken, or not made, with counts and the first of each.
+    """
 
     needed: Numerics = EXACT
     engines: set[str] = field(default_factory=set[str])
     axioms: set[str] = field(default_factory=set[str])
     bounds: dict[str, None] = field(default_factory=dict[str, None])
     ranks: set[int] = field(default_factory=set[int])
+    open_ranks: set[int] = field(default_factory=set[int])
+    not_taken: Counter[str] = field(default_factory=Counter[str])
+    first_of: dict[str, Path] = field(default_factory=dict[str, Path])
+    stopped: bool = False
+    refused_later: int = 0
     dtypes: dict[torch.dtype, None] = field(default_factory=dict[torch.dtype, None])
     instances: int = 0
     unknown: str = ""
@@ -56,11 +66,14 @@ class _AsksForMore(Exception):
     """A dtype or device was asked for, so that all of them have to be looked at."""
 
 
+_MOST_REFUSALS = 6
+"""After so many sources of the same dtypes that eager refuses, it is not asked about others."""
+
 _MOST_SUSPICIONS = 12
 """After so many differences that no example shows, what is left is for generated instances."""
 
-LEAST_BOUNDED = 24
-"""On so many instances both sides have to agree for a proof that was cut short to count as one."""
+LEAST_DECIDED = 24
+"""On so many instances both sides have to agree for a proof to count as one."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
@@ -78,25 +91,30 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     """As `prove`, of anything with a source and a target."""
     z3_module()
     start = time.thread_time()
-    proof = _Prover(subject, seconds).proof()
+    prover = _Prover(subject, seconds)
+    proof = prover.proof()
     if proof.ok:
-        _check_self(subject, proof)
+        mutations = _of_mutations(subject)
+        if "refuted" not in mutations.values():
+            proof = prover.validated(
+                "no copy of it with a mistake is refuted, so that a proof would tell nothing"
+            )
+        proof.mutations = mutations
     proof.seconds = time.thread_time() - start
     return proof
 
 
-def _check_self(subject: Subject, proof: Proof) -> None:
-    """Refute copies with a mistake: a prover that lets all of them pass has seen nothing."""
+def _of_mutations(subject: Subject) -> dict[str, str]:
+    """What becomes of copies with a mistake: a prover that lets all of them pass has seen nothing."""
+    found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)
         prover = _Prover(subject.mutated(mutation), _SECONDS_FOR_MUTATION)
         prover.may_validate = False
-        found = prover.proof()
+        status = prover.proof().status
         if mutation.applied:
-            proof.mutations[kind] = found.status
-    if "refuted" not in proof.mutations.values():
-        proof.status = "validated"
-        proof.reason = "no copy of it with a mistake is refuted, so that the proof tells nothing"
+            found[kind] = status
+    return found
 
 
 _SECONDS_FOR_MUTATION = 8.0
@@ -115,27 +133,46 @@ class _Prover:
         self.elements = Elements(subject.numerics, Budget(total=seconds))
         self.found = Found()
         self.used: set[str] = set()
+        self.limits = Limits()
+        self._taken: set[Any] = set()
+        self._refusals: Counter[Any] = Counter()
 
     def proof(self) -> Proof:
         rank = LARGEST_RANK.get(self.subject.tensors, 2)
         reason = ""
         for listed in (False, True):
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
+            limits.longest_shape = 3 if listed else limits.longest_shape
             if listed:  # what was spent on the other way is not to be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
                 self.elements.budget = Budget(total=self.seconds)
             try:
                 # Low ranks first: their counter-examples are small.
-                self._explore(replace(limits, rank=min(1, rank)))
+                self._explore(replace(limits, rank=min(1, rank), longest_shape=2))
                 self._until_stable(limits)
+                self._until_enough(limits)
             except NotSymbolic as error:
                 reason = str(error)
                 self.found = Found()
                 continue
             except NoMeaning as error:
-                return self._validated(str(error))
+                return self.validated(str(error))
             return self._finished()
-        return self._validated(reason)
+        return self.validated(reason)
+
+    def _until_enough(self, limits: Limits) -> None:
+        """Look at what one instance stood for one by one, while they are few."""
+        wider = (
+            {"dtypes": KNOWN},
+            {"devices": ("cpu", "cuda:0")},
+            {"size_classes": True},
+        )
+        for more in wider:
+            found = self.found
+            if not 0 < found.instances < LEAST_DECIDED or found.stopped or found.unknown:
+                return
+            limits = replace(limits, **more)
+            self._until_stable(limits)
 
     def _until_stable(self, limits: Limits) -> None:
         """Explore anew while it turns out that something asks for dtypes or devices."""
@@ -143,6 +180,7 @@ class _Prover:
             self.found = Found()
             dtypes = KNOWN if self.reads.dtype else limits.dtypes
             devices = ("cpu", "cuda:0") if self.reads.device else limits.devices
+            self._refusals.clear()
             try:
                 self._explore(replace(limits, dtypes=dtypes, devices=devices), whole=True)
             except _AsksForMore:
@@ -155,17 +193,19 @@ class _Prover:
         - `whole`: only if they are all there are, which raises _AsksForMore if not.
         """
         asked = self._asked()
+        self.limits = limits
 
         def run(path: Path) -> Instance:
             return self.subject.instance(path, limits, self.reads, self.used)
 
         try:
-            for _, instance in all_paths(run):
+            for _, instance in all_paths(run, self._pruned):
                 if whole and self._asked() != asked:
                     raise _AsksForMore
                 self._check(instance)
                 if time.thread_time() > self.end:
                     self.found.bounds[f"stopped after {self.seconds:g} s"] = None
+                    self.found.stopped = True
                     raise _Enough
         except _Enough:
             pass
@@ -175,19 +215,49 @@ class _Prover:
     def _asked(self) -> tuple[bool, bool]:
         return self.reads.dtype, self.reads.device
 
+    def _pruned(self, path: Path, error: Pruned) -> None:
+        """Note why a path was not taken; no word of what contradicts itself."""
+        if isinstance(error, Unmade):
+            self._note_not_taken(f"cannot be made: {error}", path)
+        elif isinstance(error, Refused):
+            self._note_not_taken(str(error), path)
+
+    def _note_not_taken(self, why: str, path: Path) -> None:
+        self.found.not_taken[why] += 1
+        self.found.first_of.setdefault(why, path)
+
     # One instance.
+
+    def _is_refused_by_eager(self, instance: Instance) -> bool:
+        """Whether eager refuses the source; asked until it takes one of the same dtypes."""
+        constants = [str(one) for one in instance.fillings if isinstance(one, torch.dtype)]
+        key = (instance.dtypes, *constants)
+        if key in self._taken:
+            return False
+        why = str(self._refusals[key])
+        if self._refusals[key] < _MOST_REFUSALS:
+            why = counterexamples.refusal_of_eager(self.subject.run, instance)
+            if not why:
+                self._taken.add(key)
+                return False
+        self._refusals[key] += 1
+        self._note_not_taken(f"is refused by eager: {why}", instance.path)
+        return True
 
     def _check(self, instance: Instance) -> None:
         found = self.found
+        if self._is_refused_by_eager(instance):
+            return
+        found.open_ranks |= set(instance.ranks)
         if instance.problem:
             self._suspect(instance, instance.problem)
             return
-        before = (found.undecided, found.suspicions)
+        before = (found.undecided, found.suspicions, found.refused_later)
         self._obligations(instance)
         for place, (old, new) in enumerate(zip(instance.source, instance.target, strict=True)):
             if new is not None:
                 self._output(instance, place, old, new)
-        if (found.undecided, found.suspicions) != before:
+        if (found.undecided, found.suspicions, found.refused_later) != before:
             return
         found.instances += 1
         found.ranks |= set(instance.ranks)
@@ -210,6 +280,11 @@ class _Prover:
         if example is not None:
             self.found.example = example
             raise _Enough
+        refusal = counterexamples.refusal_of_eager(self.subject.run, instance)
+        if refusal:
+            self._note_not_taken(f"is refused by eager: {refusal}", instance.path)
+            self.found.refused_later += 1
+            return
         found, where = self.found, "; ".join(instance.path.notes)
         found.unknown = found.unknown or f"{why}, but no example shows it ({where})"
         found.suspicions += 1
@@ -228,8 +303,9 @@ class _Prover:
         if before.rank != after.rank:
             self._suspect(instance, f"rank {before.rank} becomes {after.rank}")
             return
-        if before._dtype is not after._dtype:
-            self._suspect(instance, f"{before._dtype} becomes {after._dtype}")
+        dtype, other = dtypes_of_both(before, after)
+        if dtype is not other:
+            self._suspect(instance, f"{dtype} becomes {other}")
             return
         if before.device != after.device:
             self._suspect(instance, f"{before.device} becomes {after.device}")
@@ -291,49 +367,103 @@ class _Prover:
             ranks=(min(found.ranks, default=0), max(found.ranks, default=0)),
             dtypes=dtypes if self.reads.dtype else ("any",),
             devices=("cpu", "cuda") if self.reads.device else ("any",),
-            bounds=tuple(found.bounds),
+            bounds=(*found.bounds, *self._at_one_length()),
             instances=found.instances,
             engines=tuple(sorted(found.engines)),
             axioms=tuple(sorted(found.axioms)),
             ops=tuple(sorted(self.used)),
         )
 
+    def _at_one_length(self) -> list[str]:
+        """Lists that were tried at one length, though nothing fixes it."""
+        lengths = {name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1}
+        return [f"{name}: lists of length {length} only" for name, length in lengths.items()]
+
     def _finished(self) -> Proof:
         found, proof = self.found, self._base()
         if found.example is not None:
             proof.status, proof.counter_example = "refuted", found.example
-        elif found.unknown:
-            return self._validated(found.unknown)
-        elif not found.instances and found.undecided:
-            return self._validated(next(iter(found.bounds)))
-        elif not found.instances:
+            return proof
+        if found.unknown:
+            return self.validated(found.unknown)
+        if not found.instances and found.undecided:
+            return self.validated(next(iter(found.bounds)))
+        if not found.instances:
             proof.status = "vacuous"
             proof.reason = "no instance of the pattern is taken by `where`"
-        else:
-            whole = "proved up to re-association" if found.needed == REASSOCIATES else "proved"
-            proof.status = "bounded" if found.bounds else whole
-            if found.bounds and found.instances < LEAST_BOUNDED:
-                return self._validated(
-                    f"decided on {found.instances} symbolic instances only: "
-                    f"{', '.join(found.bounds)}"
-                )
+            proof.not_taken = self._not_taken()
+            return proof
+        too_few = self._too_few()
+        if too_few:
+            return self.validated(too_few)
+        whole = "proved up to re-association" if found.needed == REASSOCIATES else "proved"
+        proof.status = "bounded" if proof.bounds else whole
         return proof
 
-    def _validated(self, reason: str) -> Proof:
+    def _too_few(self) -> str:
+        """Why what was decided is no proof; empty if it is one."""
+        found = self.found
+        if found.instances < LEAST_DECIDED:
+            bounds = f": {', '.join(found.bounds)}" if found.bounds else ""
+            return f"decided on {found.instances} symbolic instances only{bounds}"
+        looked_at_all = not found.stopped and found.open_ranks == found.ranks
+        if len(found.ranks) == 1 and self.reads.several_ranks and not looked_at_all:
+            return f"decided at rank {min(found.ranks)} only, which the pattern leaves open"
+        return ""
+
+    def _not_taken(self) -> tuple[str, ...]:
+        """Why instances were not taken, those that came nearest first, with an example of each."""
+        found = self.found
+        order = sorted(
+            found.not_taken.items(), key=lambda one: (one[0].startswith("cannot"), -one[1])
+        )
+        return tuple([self._reason(why, count) for why, count in order[:_MOST_REASONS]])
+
+    def _reason(self, why: str, count: int) -> str:
+        path = self.found.first_of[why]
+        notes = f" (such as {'; '.join(path.notes)})" if path.notes else ""
+        return f"{count} times: {self._explained(why, path)}{notes}"
+
+    def _explained(self, why: str, path: Path) -> str:
+        """A reason with the clause of `where` that said no, if it gave none."""
+        limits = replace(self.limits, explain=True)
+        try:
+            self.subject.instance(Path(tuple(path.taken)), limits, self.reads, self.used)
+        except Refused as error:
+            return str(error)
+        except Pruned:
+            pass
+        return why
+
+    def validated(self, reason: str) -> Proof:
         """What cannot be proved is run on generated instances."""
         proof = self._base()
         proof.reason = reason
         if not self.may_validate:
-            proof.status = "validated"
+            proof.status = "undecided"
             return proof
         result = self.subject.validated()
-        proof.instances = result.instances
-        proof.status = {"validated": "validated", "vacuous": "vacuous", "violated": "refuted"}[
-            result.status
-        ]  # type: ignore[assignment]
+        proof.instances, proof.runs = result.instances, result.runs
+        decided = self.found.instances
+        proof.status = {
+            "validated": "validated",
+            "vacuous": "undecided" if decided else "vacuous",
+            "violated": "refuted",
+        }[result.status]  # type: ignore[assignment]
+        if result.status == "vacuous":
+            proof.not_taken = (
+                *self._not_taken(),
+                *[
+                    f"{count} times, of those generated: {why}"
+                    for why, count in result.declined.most_common(_MOST_REASONS)
+                ],
+            )
         if result.violations:
             proof.reason += "\n" + result.violations[0]
         return proof
+
+
+_MOST_REASONS = 6
 
 
 _ORDER: tuple[Numerics, ...] = (

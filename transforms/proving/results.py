@@ -12,13 +12,17 @@ Status = Literal[
     "proved up to re-association",
     "bounded",
     "validated",
+    "undecided",
     "vacuous",
     "refuted",
 ]
 
+#: What is an error where a proof was asked for.
+FAILED: tuple[Status, ...] = ("undecided", "vacuous", "refuted")
+
 
 class ProofError(Exception):
-    """A rewrite that is refuted or vacuous, where a proof was asked for."""
+    """A rewrite that is refuted, vacuous or undecided, where a proof was asked for."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,11 @@ class Proof:
     - `needed`: the numerics that the proof needed; `declared`: those that the rewrite declares.
     - `ranks`: of tensors, least and largest; `dtypes`: those of the instances, or `any`.
     - `bounds`: what the proof leaves out.
-    - `instances`: on how many symbolic instances both sides agree; `paths` that were looked at.
+    - `instances`: on how many symbolic instances both sides agree; of what is validated, on how
+      many generated ones, and `runs` on how many inputs.
     - `engines`: what decided; `axioms`: what was taken for granted about sums.
-    - `reason`: why it is no more than it is.
+    - `reason`: why it is no more than it is; `not_taken`: of what is vacuous, why instances were
+      not taken, and why others could not be made.
     """
 
     rewrite: str
@@ -62,6 +68,8 @@ class Proof:
     axioms: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
     reason: str = ""
+    runs: int = 0
+    not_taken: tuple[str, ...] = ()
     seconds: float = 0.0
     counter_example: CounterExample | None = None
     mutations: dict[str, str] = field(default_factory=dict[str, str])
@@ -73,8 +81,8 @@ class Proof:
         return self.status in ("proved", "proved up to re-association", "bounded")
 
     def raise_if_wrong(self) -> Proof:
-        """The proof itself. Raises ProofError where the rewrite is refuted or vacuous."""
-        if self.status in ("refuted", "vacuous"):
+        """The proof itself. Raises ProofError where it is refuted, vacuous or undecided."""
+        if self.status in FAILED:
             raise ProofError(str(self))
         return self
 
@@ -86,6 +94,8 @@ class Proof:
                 f"  all sizes at ranks {self.ranks[0]} to {self.ranks[1]}, dtypes "
                 f"{', '.join(self.dtypes)}, {how}; {self.instances} instances"
             )
+        elif self.status == "validated":
+            lines.append(f"  run: {self.instances} generated instances, {self.runs} runs")
         if self.engines:
             lines.append(f"  by {', '.join(self.engines)}")
         lines += [f"  axiom: {one}" for one in self.axioms]
@@ -93,10 +103,11 @@ class Proof:
         lines += [f"  with {kind}: {status}" for kind, status in self.mutations.items()]
         if self.reason:
             lines.append(f"  {self.reason}")
+        lines += [f"  {one}" for one in self.not_taken]
         if self.counter_example is not None:
             lines.append("  " + self.counter_example.problem.replace("\n", "\n  "))
             lines += ["", self.counter_example.script]
         return "\n".join(lines)
 
 
-__all__ = ["CounterExample", "Proof", "ProofError", "Status"]
+__all__ = ["FAILED", "CounterExample", "Proof", "ProofError", "Status"]

@@ -140,11 +140,17 @@ def _settled(condition: Term) -> bool | None:
 
 
 class Reads:
-    """What the methods of a rewrite and the meanings asked of the values."""
+    """What the methods of a rewrite and the meanings asked of the values, and what was tried.
+
+    - `lengths`: those at which each list was tried whose length no tensor gives.
+    - `several_ranks`: whether the pattern leaves a rank open.
+    """
 
     def __init__(self) -> None:
         self.dtype = False
         self.device = False
+        self.lengths: dict[str, set[int]] = {}
+        self.several_ranks = False
 
 
 class SymbolicDim(Dim):

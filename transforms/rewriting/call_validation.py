@@ -15,7 +15,7 @@ from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.rewriting.fragments import Fragments
 from xductor.transforms.rewriting.instance_choices import Choices
 from xductor.transforms.rewriting.instances import NoInstance, make_call
-from xductor.transforms.rewriting.validation import DTYPES, ValidationResult, first_tensor
+from xductor.transforms.rewriting.validation import DTYPES, ValidationResult, first_tensor, reason_of
 from xductor.transforms.rewriting.values import compare_fragments
 from xductor.transforms.typed_pass import TypedPass
 
@@ -62,8 +62,8 @@ def _try(
 ) -> None:
     try:
         module = make_call(name, choices)
-    except NoInstance:
-        result.declined["the operator refuses the arguments that were made up"] += 1
+    except NoInstance as error:
+        result.declined[reason_of(error)] += 1
         return
     text = print_ir(module)
     changed = module.clone()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ import torch
 from xductor.ir.expressions import SymExpr, symbol
 from xductor.ir.symbols import INT_OO, SymbolInfo, SymbolTable
 from xductor.ir.types import TensorType, contiguous_strides
+from xductor.transforms.rewriting.operand_shapes import fitting_shape
 
 Dim = int | SymExpr
 
@@ -30,11 +31,15 @@ _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.in
 
 #: The rank that some operators ask of their tensors.
 _RANKS: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("mm", "t", "addmm", "linear", "_scaled_mm", "_int_mm"), (2,)),
+    **dict.fromkeys(("mm", "t", "addmm", "_scaled_mm", "_int_mm", "mv", "addmv"), (2,)),
     **dict.fromkeys(("bmm", "baddbmm"), (3,)),
-    **dict.fromkeys(("convolution", "conv2d", "max_pool2d", "avg_pool2d"), (4,)),
-    **dict.fromkeys(("conv1d",), (3,)),
-    **dict.fromkeys(("dot", "mv"), (1, 2)),
+    **dict.fromkeys(("conv2d", "max_pool2d", "avg_pool2d"), (4,)),
+    "conv1d": (3,),
+    "conv3d": (5,),
+    "convolution": (4, 4, 3),
+    "dot": (1,),
+    "linear": (2, 2, 3, 1),
+    "matmul": (2, 2, 3, 1),
     **dict.fromkeys(("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"), (4,)),
     "embedding": (1, 2),
 }
@@ -66,6 +71,7 @@ class Choices:
                 self.sizes[1] = symbol("s1")
         self.table = SYMBOLS if symbolic else NO_SYMBOLS
         self.mixed = self.chance(0.2)
+        self.joined: int | None = None
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -75,10 +81,46 @@ class Choices:
 
     # Tensors.
 
-    def tensor(self, op: str, param: str, others: Sequence[TensorType]) -> TensorType:
-        """A type for a tensor argument; `others` are those of the values there are already."""
-        shape = self._shape(op, param, others)
-        dtype = self._dtype(param)
+    def tensor(
+        self,
+        op: str,
+        param: str,
+        others: Sequence[TensorType],
+        operands: Mapping[str, TensorType] | None = None,
+    ) -> TensorType:
+        """A type for a tensor argument.
+
+        - `others`: those of the values there are already; `operands`: of the call it is for.
+        """
+        known = {name: one.shape for name, one in (operands or {}).items()}
+        shape = fitting_shape(op, param, known, lambda: self.pick(self.sizes), self.pick)
+        if shape is None:
+            shape = self._shape(op, param, others)
+        return self._typed(shape, self._dtype(param))
+
+    def tensors(self, op: str, param: str, others: Sequence[TensorType]) -> list[TensorType]:
+        """Types for a list of tensors: as long as each other but in one dim, or all alike.
+
+        Of some lists one tensor has another dtype, of some one is an empty vector.
+        """
+        first = self.tensor(op, param, others)
+        count = self.random.randint(1, 4)
+        self.joined = self.random.randrange(first.rank) if first.rank else None
+        alike = op == "stack" or self.chance(0.3)
+        shapes = [first.shape]
+        for _ in range(count - 1):
+            shape = list(first.shape)
+            if self.joined is not None and not alike:
+                shape[self.joined] = self.pick(self.sizes)
+            shapes.append(tuple(shape))
+        dtypes = [first.dtype] * count
+        if self.chance(0.25):
+            dtypes[self.random.randrange(count)] = self.pick(_DTYPES)
+        if self.chance(0.15):
+            shapes[self.random.randrange(count)] = (0,)
+        return [self._typed(one, dtype) for one, dtype in zip(shapes, dtypes, strict=True)]
+
+    def _typed(self, shape: tuple[Dim, ...], dtype: torch.dtype) -> TensorType:
         stride, offset = self._layout(shape)
         flags = ()
         if self.with_grad and (dtype.is_floating_point or dtype.is_complex) and self.chance(0.7):
@@ -155,6 +197,10 @@ class Choices:
 
     def _integer(self, param: str, source: TensorType | None) -> int:
         rank = source.rank if source is not None else 2
+        if param == "dim" and self.joined is not None and self.joined < rank and self.chance(0.7):
+            return self.joined - rank if self.chance(0.3) else self.joined
+        if param == "groups":
+            return 1
         if param.startswith(("dim", "axis")) or param in ("start_dim", "end_dim"):
             return self.random.randint(-rank, max(rank - 1, 0)) if rank else 0
         if "size" in param or param in ("num", "sections", "chunks", "k", "length"):
@@ -179,8 +225,11 @@ class Choices:
         if param in ("dim", "dims"):
             dims = self.random.sample(range(rank), self.random.randint(0, rank))
             return [place - rank if self.chance(0.2) else place for place in dims]
+        if param == "output_padding":
+            return [0] * max(rank - 2, 1)
         if param in ("pad", "padding"):
-            return [self.pick((0, 1, 2)) for _ in range(2)]
+            count = rank - 2 if "conv" in op else 2
+            return [self.pick((0, 1, 2)) for _ in range(count)]
         if param in ("stride", "dilation"):
             return [1] * max(rank - 2, 1)
         if param == "split_sizes":

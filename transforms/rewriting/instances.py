@@ -21,12 +21,14 @@ from xductor.ir.graph import GraphOp, OutputOp, raw_args
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.python_call_binding import call_arguments
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.instance_choices import Choices
+from xductor.transforms.rewriting.operand_shapes import LATE
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -90,6 +92,7 @@ class _Instance:
         self.bindings: dict[str, Any] = {}
         self.calls: dict[Call, Any] = {}
         self.elements: list[Any] = []
+        self._operands: dict[str, TensorType] = {}
         self.stage: Stage = stage
         self.facts = Facts.from_table(choices.table)
         self.env = InferenceEnv(choices.table, with_grad=self.stage == "pre_grad")
@@ -189,18 +192,18 @@ class _Instance:
 
     def _made_up(self, kind: str, op: str, param: str, name: str) -> Any:
         if kind == "tensor":
-            return self._argument(self.choices.tensor(op, param, self._types()), name)
+            type_ = self.choices.tensor(op, param, self._types(), self._operands)
+            return self._argument(type_, name)
         if kind == "list[tensor]":
-            count = self.choices.random.randint(1, 3)
-            first = self.choices.tensor(op, param, self._types())
-            types = [first] + [self.choices.tensor(op, param, [first]) for _ in range(count - 1)]
+            types = self.choices.tensors(op, param, self._types())
             return [self._argument(type_, f"{name}_{n}") for n, type_ in enumerate(types)]
         return self._anything(kind, op, param)
 
     def _anything(self, kind: str, op: str, param: str) -> Any:
-        source = self._first_tensor
+        source = next(iter(self._operands.values()), None)
         if kind == "tensor":
-            return self._argument(self.choices.tensor(op, param, self._types()), param or "v")
+            type_ = self.choices.tensor(op, param, self._types(), self._operands)
+            return self._argument(type_, param or "v")
         if kind.startswith("list["):
             inner = kind[5:-1]
             if inner == "int":
@@ -260,16 +263,21 @@ class _Instance:
     def _made(self, head: Head) -> Any:
         cls = head.cls
         op = cls.name.split(".")[1] if not cls.raw_arguments else cls.name.rpartition(".")[2]
-        self._first_tensor: TensorType | None = None
         items: dict[Any, Any] = {}
         entries = head.entries
-        # Tensors first: the constants depend on them.
-        for slot, entry in sorted(entries, key=lambda one: not _is_value(one[1])):
+        operands: dict[str, TensorType] = {}
+
+        def order(one: tuple[int | str, Any]) -> tuple[bool, bool]:
+            # Tensors first: the constants depend on them.
+            return not _is_value(one[1]), (op, _parameter(cls, one[0])[0]) in LATE
+
+        for slot, entry in sorted(entries, key=order):
             param, kind = _parameter(cls, slot)
+            self._operands = operands  # calls among the arguments have their own
             items[slot] = made = self._part(entry, op, param, kind)
             first = made[0] if isinstance(made, list) and made else made
-            if self._first_tensor is None and isinstance(first, Tensor):
-                self._first_tensor = first.type
+            if isinstance(first, Tensor):
+                operands[param] = first.type
         if head.swappable is not None and self.choices.chance(0.3):
             left, right = head.swappable
             if isinstance(items.get(left), Tensor) and isinstance(items.get(right), Tensor):
@@ -277,13 +285,8 @@ class _Instance:
         if issubclass(cls, SchemaOp):
             ordered = tuple([items[place] for place in range(len(entries))])
             return self.builder.call(cls.name, [BoundCall(cls, ordered, (True,) * len(ordered))])
-        positional = tuple([item for slot, item in items.items() if str(slot).isdigit()])
-        named = {str(slot): item for slot, item in items.items() if not str(slot).isdigit()}
-        if cls.fx_op == "call_method":
-            receiver = next(iter(named), None)
-            if receiver is not None:
-                positional = (named.pop(receiver), *positional)
-        return self.builder.raw_call(cls, positional, named)
+        named = {str(slot): items[slot] for slot, _ in entries}  # in the signature's order
+        return self.builder.raw_call(cls, *call_arguments(cls, named))
 
 
 def _parameter(cls: Any, slot: int | str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,10 +25,12 @@ from xductor.transforms.rewriting.driver import (
     RewriteIndex,
     watching,
 )
+from xductor.transforms.rewriting.explain import explain_module
+from xductor.transforms.rewriting.fragments import Fragments
 from xductor.transforms.rewriting.instance_choices import Choices
 from xductor.transforms.rewriting.instances import NoInstance, make_instance
 from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
-from xductor.transforms.rewriting.values import check_values
+from xductor.transforms.rewriting.values import check_values, compare_fragments
 
 Status = Literal["validated", "violated", "vacuous"]
 
@@ -46,6 +49,9 @@ DTYPES = (
 )
 _ATTEMPTS = 30
 """How many graphs are tried for each instance that is asked for, before it counts as enough."""
+
+_MOST_EXPLAINED = 100
+"""Of so many graphs to which nothing applied it is asked why."""
 
 
 class ValidationError(Exception):
@@ -105,7 +111,7 @@ class ValidationResult:
             lines.append(f"  dtypes: {', '.join(counts)}")
             ranks = [f"{rank} {count}" for rank, count in sorted(self.ranks.items())]
             lines.append(f"  ranks: {', '.join(ranks)}; symbolic sizes: {self.symbolic}")
-        for reason, count in self.declined.most_common(5):
+        for reason, count in self.declined.most_common(5 if self.instances else 20):
             lines.append(f"  not applied, {count} times: {reason}")
         lines += self.violations[:1]
         if self.status == "vacuous":
@@ -178,22 +184,36 @@ class _Validation:
         self.rounds = rounds
         self.seed = seed
         self.result = ValidationResult(rewrite.name, rewrite.numerics)
+        self.explained = 0
         self.driver_index = RewriteIndex([rewrite])
 
     def try_instance(self, choices: Choices, given: Mapping[str, Any] | None = None) -> None:
         try:
             module = make_instance(self.rewrite, choices, given)
-        except NoInstance:
-            self.result.declined["its ops refuse the arguments that were made up"] += 1
+        except NoInstance as error:
+            self.result.declined[reason_of(error)] += 1
             return
         text = print_ir(module)
         first = first_tensor(module)
+        before = self.result.declined.total()
         if self._apply(module, text, given):
             self.result.counted(first, text)
+        elif self.result.declined.total() == before and not self.result.violations:
+            self.result.declined[self._why_not(module)] += 1
+
+    def _why_not(self, module: ModuleOp) -> str:
+        """Why nothing applied, where nobody said it; of the first graphs only."""
+        if self.explained >= _MOST_EXPLAINED:
+            return "`where` says no, or the pattern does not match"
+        self.explained += 1
+        entries = explain_module(self.rewrite, module).entries
+        refused = [one.reason for one in entries if one.outcome == "refused"]
+        return refused[0] if refused else "the pattern does not match the graph that was made"
 
     def _apply(self, module: ModuleOp, text: str, given: Mapping[str, Any] | None) -> bool:
         """Whether the rewrite applied and both sides ran and agreed."""
         result, ran = self.result, [False]
+        violations: list[str] = []
 
         def listener(application: Application) -> None:
             checked = check_values(application, rounds=self.rounds, seed=self.seed, given=given)
@@ -210,13 +230,31 @@ class _Validation:
                 if str(error) != "validated":
                     result.declined[str(error)] += 1
             elif isinstance(error.__cause__, Violation):
-                result.violations.append(f"{error}\nin:\n{text}")
+                violations.append(f"{error}\nin:\n{text}")
             else:
                 result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
 
         with watching(listener=listener, report=report, any_device=True):
             Driver(self.driver_index, "fast").rewrite(module)
+        refusal = self._refusal_of_eager(module, given) if violations and not ran[0] else ""
+        if refusal:
+            result.declined[refusal] += 1
+        else:
+            result.violations += violations
         return ran[0]
+
+    def _refusal_of_eager(self, module: ModuleOp, given: Mapping[str, Any] | None) -> str:
+        """Why eager refuses a graph whatever it is given; empty if it runs, or is not run."""
+        pairs: list[Any] = [(one, one) for one in entry_graph(module).output.operands]
+        checked = compare_fragments(
+            Fragments(module, module, tuple(pairs)),
+            self.rewrite.numerics,
+            [False] * len(pairs),
+            rounds=self.rounds,
+            seed=self.seed,
+            given=given,
+        )
+        return checked.skipped if checked.rejected and not checked.runs else ""
 
     def finished(self) -> ValidationResult:
         result = self.result
@@ -233,8 +271,21 @@ def first_tensor(module: ModuleOp) -> TensorType | None:
     return next((one for one in types if isinstance(one, TensorType)), None)
 
 
+def reason_of(error: NoInstance) -> str:
+    """Why no graph was made, without the numbers, so that the same reasons count together."""
+    line = (str(error).splitlines() or [""])[0]
+    return f"cannot be made: {re.sub(r'(?<![\w.])-?[0-9]+(, -?[0-9]+)*', '#', line)}"
+
+
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-__all__ = ["DTYPES", "ValidationError", "ValidationResult", "first_tensor", "validate"]
+__all__ = [
+    "DTYPES",
+    "ValidationError",
+    "ValidationResult",
+    "first_tensor",
+    "reason_of",
+    "validate",
+]

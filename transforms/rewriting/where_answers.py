@@ -6,6 +6,7 @@ import ast
 import dis
 import linecache
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
@@ -23,7 +24,11 @@ def refusal(one: Rewrite, match: Match, facts: Facts) -> str | None:
     Where it returns a plain False, the clause whose value that is, as the source has it.
     """
     names = one.compiled.where_names
-    arguments = [handle(match.bindings.get(name), facts) for name in names]
+    return refusal_of(one, [handle(match.bindings.get(name), facts) for name in names])
+
+
+def refusal_of(one: Rewrite, arguments: Sequence[Any]) -> str | None:
+    """Why `where` does not take the values of its parameters; None if it does."""
     method: Any = one.where
     code = getattr(method, "__code__", None) or method.__func__.__code__
     watch = _LastStep(code)
@@ -112,4 +117,4 @@ def _evaluates(code: CodeType, offset: int) -> bool:
     return not name.startswith(_NO_CLAUSE)
 
 
-__all__ = ["refusal"]
+__all__ = ["refusal", "refusal_of"]
