@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.transforms.numerics import EXACT, Numerics
+from xductor.transforms.pass_results import application_count
 
 if TYPE_CHECKING:
     from torch.fx import Graph
@@ -94,8 +95,11 @@ class TypedPass(ModulePass):
         """Rewrite ``module`` in place and return the number of applications (0: unchanged)."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """xDSL's entry: :meth:`rewrite`, reported to those who listen."""
-        applications = self.rewrite(op)
+        """xDSL's entry: :meth:`rewrite`, reported to those who listen.
+
+        Raises WrongCount where `rewrite` returns no count.
+        """
+        applications = application_count(self, self.rewrite(op))
         for listener in _listeners.get():
             listener(self, applications)
 

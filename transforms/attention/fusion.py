@@ -14,6 +14,7 @@ from xductor.ir.ambient_modes import UnknownMode, graph_modes
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
+from xductor.transforms.applications import applied
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_values import KnownValues
@@ -152,6 +153,7 @@ class _Fusion:
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
     ) -> None:
         block, root = self.graph.block, attention.root
+        applied(root, new)
         for op in made:
             block.insert_op_before(op, root)
             state.order.insert(op, root)
