@@ -6,8 +6,9 @@ A record is written with `save` and read with `load`; it is JSON, and holds no g
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, overload
@@ -16,9 +17,11 @@ from rich.console import Console
 from rich.table import Table
 
 from xductor.backend import ledger
-from xductor.backend.ledger import ApplicationRecord, PassRecord, StageRecord
+from xductor.backend.application_records import ApplicationRecord
+from xductor.backend.ledger import PassRecord, StageRecord
+from xductor.backend.record_content import stage_content, stage_of
 
-FORMAT = 1
+FORMAT = 2
 
 
 class NotARecord(ValueError):
@@ -57,7 +60,7 @@ class CompileRecord(Sequence[StageRecord]):
 
     @property
     def applications(self) -> list[ApplicationRecord]:
-        """The applications of declared rewrites, in order."""
+        """The applications of rewrites and of procedural passes, in order."""
         return [one for stage in self.stages for one in stage.applications_made]
 
     @property
@@ -66,19 +69,25 @@ class CompileRecord(Sequence[StageRecord]):
         return [n for stage in self.stages for one in stage.passes for n in one.numbers]
 
     def counts(self) -> dict[str, int]:
-        """How often each pass and each declared rewrite was applied, in all stages."""
-        found: dict[str, int] = {}
+        """How often each rewrite and each procedural pass was applied, in all stages.
+
+        Each application is counted once, under the name of its rewrite, if it is one of a rewrite.
+        """
+        found: Counter[str] = Counter()
         for stage in self.stages:
-            for one in stage.passes:
-                if one.applications:
-                    found[one.name] = found.get(one.name, 0) + one.applications
-            for made in stage.applications_made:
-                found[made.rewrite] = found.get(made.rewrite, 0) + 1
-        return found
+            found += stage.counts()
+        return dict(found)
+
+    def count(self, value: Any) -> int:
+        """How often a rewrite or pass was applied, given by name: `counts()` of it, or 0.
+
+        Of a stage's record, as for any sequence: how often it is among the records.
+        """
+        return self.counts().get(value, 0) if isinstance(value, str) else super().count(value)
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON. Raises OSError where that fails."""
-        content = {"xductor_compile": FORMAT, "stages": [asdict(one) for one in self.stages]}
+        content = {"xductor_compile": FORMAT, "stages": [stage_content(one) for one in self.stages]}
         Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
@@ -93,7 +102,7 @@ class CompileRecord(Sequence[StageRecord]):
             raise NotARecord(f"{path}: no JSON: {error}") from error
         if not isinstance(content, dict) or content.get("xductor_compile") != FORMAT:
             raise NotARecord(f"{path}: expected the record of a compile, format {FORMAT}")
-        return cls(tuple(_stage(one) for one in content["stages"]))
+        return cls(tuple(stage_of(one) for one in content["stages"]))
 
     def table(self) -> Table:
         """A table with one row for each pass that fired and each application of a rewrite."""
@@ -108,9 +117,9 @@ class CompileRecord(Sequence[StageRecord]):
                 if one.applications or one.changed:
                     made.add_row(where, one.name, _numbers(one), *_counted(one))
                     where = ""
-                for application in stage.applications_made:
-                    if application.number in one.numbers:
-                        made.add_row("", "", str(application.number), *_application(application))
+                for application in one.made:
+                    number = str(application.number or "")
+                    made.add_row("", "", number, *_application(application))
             if where:
                 made.add_row(where, "-", "", "", "", "")
         return made
@@ -135,22 +144,6 @@ def last_compile() -> CompileRecord:
     return CompileRecord(tuple(one for one in history if one.compile == last))
 
 
-def _stage(content: dict[str, Any]) -> StageRecord:
-    content["passes"] = [
-        PassRecord(**{**one, "numbers": tuple(one["numbers"])}) for one in content["passes"]
-    ]
-    content["applications_made"] = [_made(one) for one in content["applications_made"]]
-    return StageRecord(**content)
-
-
-def _made(content: dict[str, Any]) -> ApplicationRecord:
-    where = content["where"]
-    content["where"] = None if where is None else tuple(where)
-    for name in ("before", "after", "checks"):
-        content[name] = tuple(content[name])
-    return ApplicationRecord(**content)
-
-
 def _numbers(one: PassRecord) -> str:
     if not one.numbers:
         return ""
@@ -167,11 +160,11 @@ def _counted(one: PassRecord) -> tuple[str, str, str]:
 def _application(one: ApplicationRecord) -> tuple[str, str, str]:
     where = "" if one.where is None else f"{Path(one.where[0]).name}:{one.where[1]}"
     types = ", ".join(one.before)
-    if one.before != one.after:
+    if one.after and one.before != one.after:
         types += f" -> {', '.join(one.after)}"
     bindings = ", ".join(f"{name}: {text}" for name, text in one.bindings.items())
-    text = f"{one.rewrite} at {one.anchor} ({one.numerics}; {', '.join(one.checks)})\n{bindings}"
-    return text, where, types
+    text = f"{one.rewrite} at {one.anchor} ({'; '.join((one.numerics, *one.checks))})"
+    return f"{text}\n{bindings}".rstrip(), where, types
 
 
 __all__ = ["CompileRecord", "NotARecord", "last_compile"]

@@ -1,43 +1,132 @@
-"""`xductor.explain`: why a rewrite did not apply, on FX graphs and on modules of the IR."""
+"""`xductor.explain`: why a rewrite or a pass did not apply, on FX graphs and modules of the IR."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
-from xductor.transforms.rewriting.explain import Explanation, explain_module
+from xductor.backend import out_of_reach, settings
+from xductor.ir.diagnostics import op_line
+from xductor.ir.operations import TorchOp
+from xductor.transforms import registry
+from xductor.transforms.applications import told
+from xductor.transforms.debug_counters import counting
+from xductor.transforms.graphs import graphs_of
+from xductor.transforms.pass_row import PassRow
+from xductor.transforms.rewriting.declared_pass import DeclaredPass
+from xductor.transforms.rewriting.explain import Entry, Explanation, explain_module
 from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
-from xductor.transforms.typed_pass import Stage
+from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
+from xductor.transforms.typed_pass import Stage, TypedPass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
 
 
 def explain(
-    rewrite: Rewrite | type[Rewrite],
+    rewrite: type[Rewrite | TypedPass] | Rewrite | TypedPass | str,
     gm_or_module: GraphModule | ModuleOp,
     stage: Stage | None = None,
 ) -> Explanation:
     """Why `rewrite` applies or does not, at each op of all graphs that may root its pattern.
 
+    `rewrite` is a declared rewrite, a pass, or the name of a pass that `xductor passes` lists.
     `stage` says what kind of graph an FX graph is; by default the first stage of the rewrite. A
     module says it itself. What is given is not changed.
 
     The result has an entry for each root, the nearest misses first: how many of the pattern's calls
     are there, the first difference with both sides and the user's line, what `where` or a contract
-    said, and what would let it match. `print` it.
+    said, and what would let it match. A procedural pass has no pattern: there are the ops to which
+    it applies, and, where the pass tells, those that it came near and why it left them. What keeps
+    the rewrite from running at all, whatever matches, is in `notes`. `print` it.
 
-    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold.
+    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold, and ValueError
+    for a name that no pass has.
     """
-    one = rewrite() if isinstance(rewrite, type) else rewrite
+    row = _row(rewrite) if isinstance(rewrite, str) else None
+    if row is not None and not row.factory:
+        return Explanation(row.name, "", (), (_not_ours(row),))
+    one: Any = registry.typed_class(row.name)() if row is not None else instance(rewrite)
     if isinstance(gm_or_module, ModuleOp):
         module = gm_or_module.clone()
     else:
         from xductor.frontend.fx_importer import from_fx
 
         module = from_fx(gm_or_module, stage or stages_of(one)[0])
-    return explain_module(one, module)
+    found = [_explained(part, module) for part in _parts(one)]
+    if len(found) == 1:
+        return found[0]
+    return Explanation(
+        one.name,
+        ", or ".join(part.pattern for part in found),
+        tuple([entry for part in found for entry in part.near])
+        + tuple([entry for part in found for entry in part.matched]),
+        tuple(dict.fromkeys(note for part in found for note in part.notes)),
+    )
+
+
+def _row(name: str) -> PassRow:
+    rows = {row.name: row for row in reversed(registry.rows())}
+    if name in rows:
+        return rows[name]
+    close = get_close_matches(name, rows, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ValueError(f"no pass is called {name!r}.{hint} `xductor passes` lists them")
+
+
+def _not_ours(row: PassRow) -> str:
+    if row.covered_by:
+        return f"it is done by {row.covered_by}: explain that"
+    return (
+        f"it is Inductor's own ({row.kind}, {row.stage} stage): it runs in compiles, on the FX "
+        "graph, and has nothing to say of this graph"
+    )
+
+
+def _parts(one: Any) -> Iterator[Any]:
+    """The declared rewrites that a pass is made of, or the pass itself."""
+    if isinstance(one, DeclaredPass | RewritePass):
+        yield from one.rewrites
+    else:
+        yield one
+
+
+def _explained(one: Any, module: ModuleOp) -> Explanation:
+    notes = tuple(out_of_reach.notes(one, module, settings.current().numerics))
+    if isinstance(one, Rewrite):
+        return explain_module(one, module, notes)
+    return _of_procedural(one, module.clone(), notes)
+
+
+def _of_procedural(one: TypedPass, module: ModuleOp, notes: tuple[str, ...]) -> Explanation:
+    """What a procedural pass does to a module, and what it leaves, with its reasons."""
+    stages = {graph.stage.data for graph in graphs_of(module)}
+    if stages.isdisjoint(stages_of(one)):
+        return Explanation(one.name, "", (), notes)
+    matched: list[Entry] = []
+    near: list[Entry] = []
+
+    def applied(op: Operation, _: tuple[SSAValue, ...]) -> None:
+        matched.append(_entry("matched", op))
+
+    def refused(op: TorchOp, reason: str) -> None:
+        near.append(_entry("refused", op, reason))
+
+    with counting({}), told(applied):
+        one.explained(module, refused)
+    return Explanation(one.name, "", (*near, *matched), notes)
+
+
+def _entry(outcome: Any, op: Operation, reason: str = "") -> Entry:
+    graph: Any = op.parent_op()
+    name = graph.sym_name.data if graph is not None else ""
+    location = op.node.location() if isinstance(op, TorchOp) else None
+    text = op_line(op) if isinstance(op, TorchOp) else op.name
+    return Entry(outcome, text, name, location, 0, 0, reason)
 
 
 __all__ = ["Explanation", "explain"]

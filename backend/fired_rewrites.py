@@ -19,16 +19,12 @@ def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]
     fired: Counter[str] = Counter()
     sources: Counter[str] = Counter()
     for record in records:
-        fired.update(
-            {one.name: one.applications or 0 for one in record.passes if one.kind == "typed"}
-        )
-        for one in record.applications_made:
-            fired[one.rewrite] += one.in_pass != one.rewrite
-            sources[one.source] += 1
+        fired += record.counts()
+        sources.update(one.source for one in record.applications_made)
     name = _name(rewrite)
     qualified = getattr(rewrite, "qualified_name", None)
     found = sources[str(qualified())] if callable(qualified) else fired[name]
-    others = [f"{one} {count}" for one, count in fired.items() if count and one != "rewrites"]
+    others = [f"{one} {count}" for one, count in fired.items()]
     return found, f"{name} {found} times; what fired: {', '.join(others) or 'nothing'}"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from torch._inductor.custom_graph_pass import CustomGraphPass
 from torch.fx import Graph, GraphModule
 
-from xductor.backend import cache_keys, ledger, placement, settings
+from xductor.backend import cache_keys, ledger, out_of_reach, placement, settings
 from xductor.backend.pipelines import failures, runner, stock
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.settings import Settings
@@ -68,6 +68,7 @@ class InductorPass(CustomGraphPass):
                 runner.run_pass(run, one, lambda failure: failures.skip(run, failure))
             if run.group is not None:
                 run.group.flush()
+            out_of_reach.say(run, map(placement.unplaced, self.rewrites))
             record.nodes_after = len(gm.graph.nodes)
         if cache_keys.is_kept_out():
             cache_keys.install_key()  # so that Inductor's writers ask

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
+from xductor.backend.application_records import ApplicationRecord, Applications, Note
+
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
-
-    from xductor.transforms.rewriting.driver import Application
 
 Direction = Literal["forward", "backward", "inference", "joint", "unknown"]
 
@@ -32,7 +32,7 @@ class PassRecord:
     """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
 
     ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
-    those of the applications (`debug_counters`).
+    those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
     """
 
     name: str
@@ -41,55 +41,14 @@ class PassRecord:
     changed: bool | None = None
     counters: dict[str, int] | None = None
     numbers: tuple[int, ...] = ()
+    made: Applications = field(default_factory=Applications)
 
-
-@dataclass(frozen=True)
-class ApplicationRecord:
-    """One application of a declared rewrite, as text: it keeps no graph alive.
-
-    - `where`: file and line of the user's code, where known; `anchor`: the op that was replaced.
-    - `bindings`: the variables by name; `before`, `after`: the types of the outputs.
-    - `checks`: the levels that the application passed.
-    - `in_pass`: the pass that the rewrite ran in; `number`: the application's number.
-    - `source`: module and class of the rewrite, which tell rewrites of one name apart.
-    """
-
-    rewrite: str
-    anchor: str
-    where: tuple[str, int] | None
-    bindings: dict[str, str]
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    numerics: str
-    checks: tuple[str, ...]
-    in_pass: str = ""
-    number: int = 0
-    source: str = ""
-
-    @classmethod
-    def of(cls, application: Application, in_pass: str = "", number: int = 0) -> ApplicationRecord:
-        match = application.match
-        return cls(
-            application.rewrite.name,
-            match.anchor.name,
-            match.anchor.node.location(),
-            {name: _shown(item) for name, item in match.bindings.items()},
-            tuple([str(value.type) for value in match.outputs]),
-            tuple([str(value.type) for value in application.new_outputs if value is not None]),
-            application.rewrite.numerics,
-            tuple(application.checks),
-            in_pass,
-            number,
-            application.rewrite.qualified_name(),
-        )
-
-
-def _shown(item: Any) -> str:
-    if isinstance(item, list):
-        if all(type(part) is int for part in item):
-            return str(item)
-        return f"[{', '.join(_shown(part) for part in item)}]"
-    return str(getattr(item, "type", item))
+    def counts(self) -> Counter[str]:
+        """How often each rewrite, or else the pass itself, was applied: each application once."""
+        found = Counter([one.rewrite for one in self.made])
+        if rest := (self.applications or 0) - len(self.made):
+            found[self.name] += max(rest, 0)
+        return found
 
 
 @dataclass
@@ -99,7 +58,8 @@ class StageRecord:
     ``compile`` is the number of the compile it belongs to, which it shares with the other stages,
     the backward included. ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how
     often the graph was brought into the typed IR; ``fallback`` is the reason why optional steps
-    were left out, if so.
+    were left out, if so. ``cached`` tells that no stage ran: the result came out of a cache of
+    Inductor's, and this is the record of the compile that put it there.
     """
 
     stage: str
@@ -112,19 +72,40 @@ class StageRecord:
     lowered: int = 0
     fallback: str | None = None
     passes: list[PassRecord] = field(default_factory=list[PassRecord])
-    applications_made: list[ApplicationRecord] = field(default_factory=list[ApplicationRecord])
     detailed: bool = False
     compile: int = 0
+    cached: bool = False
 
-    def typed(self, name: str, applications: int, numbers: Iterable[int] = ()) -> None:
+    def typed(
+        self,
+        name: str,
+        applications: int,
+        numbers: Iterable[int] = (),
+        made: Iterable[Note] = (),
+    ) -> None:
         """Note that the typed pass ``name`` ran and was applied so often."""
         self.passes.append(
-            PassRecord(name, "typed", applications, applications > 0, numbers=tuple(numbers))
+            PassRecord(
+                name,
+                "typed",
+                applications,
+                applications > 0,
+                numbers=tuple(numbers),
+                made=Applications(made),
+            )
         )
 
-    def applied(self, application: Application, in_pass: str, number: int) -> None:
-        """Note an application of a declared rewrite, in the pass of that name."""
-        self.applications_made.append(ApplicationRecord.of(application, in_pass, number))
+    @property
+    def applications_made(self) -> list[ApplicationRecord]:
+        """The applications that were noted one by one, in order."""
+        return [made for one in self.passes for made in one.made]
+
+    def counts(self) -> Counter[str]:
+        """How often each rewrite and each procedural pass was applied: each application once."""
+        found: Counter[str] = Counter()
+        for one in self.passes:
+            found += one.counts()
+        return found
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
         """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
@@ -154,10 +135,9 @@ class StageRecord:
         return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
 
     def applications(self, name: str) -> int:
-        """How often the typed pass ``name`` was applied in this call."""
-        passes = sum(p.applications or 0 for p in self.passes if p.name == name)
-        others = [one for one in self.applications_made if one.in_pass != name]
-        return passes + sum(1 for one in others if one.rewrite == name)
+        """How often the rewrite or typed pass ``name`` was applied in this call."""
+        others = sum(p.counts()[name] for p in self.passes if p.name != name)
+        return others + sum(p.applications or 0 for p in self.passes if p.name == name)
 
 
 Fingerprint = list[tuple["Node", Any, Any, Any, Any]]

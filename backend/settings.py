@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from xductor.backend import environment
 
 if TYPE_CHECKING:
     from xductor.backend.placement import Place
@@ -43,7 +45,8 @@ class Settings:
     - ``numerics``: which rewrites are enabled by what they may change about values.
     - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
     - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
-    - ``disabled_passes``: names of passes that are left out (required steps run all the same).
+    - ``disabled_passes``: names of passes that are left out (where code generation needs what one
+      of ours does, Inductor's own runs).
     """
 
     on_error: OnError = "fallback"
@@ -153,6 +156,7 @@ def set_default(settings: Settings | None) -> None:
 def _environment_values() -> dict[str, Any]:
     """The settings that ``XDUCTOR_ON_ERROR`` and its like give; empty variables give none."""
     values: dict[str, Any] = {}
+    environment.warn_of_unknown()
     for name in _CHOICES:
         variable = f"XDUCTOR_{name.upper()}"
         if text := os.environ.get(variable):
@@ -203,28 +207,15 @@ def _checked_choice(name: str, value: Any, given_as: str) -> Any:
 
 
 def _checked_names(items: tuple[Any, ...], given_as: str) -> frozenset[str]:
-    known = _pass_names() if items else frozenset[str]()
+    from xductor.backend import disabled_passes
+
     for item in items:
         if not isinstance(item, str):
             raise SettingsError(f"{given_as}: expected names of passes, found {item!r} among them")
-        if item not in known:
-            close = get_close_matches(item, known, n=1)
-            guess = f" Did you mean {close[0]!r}?" if close else ""
-            raise SettingsError(
-                f"{given_as}: no pass is called {item!r}.{guess} `xductor passes` lists them"
-            )
+        reason = disabled_passes.refusal(item)
+        if reason is not None:
+            raise SettingsError(f"{given_as}: {reason}")
     return frozenset(items)
-
-
-@cache
-def _pass_names() -> frozenset[str]:
-    """What can be disabled: the passes of the registry and the steps of the pipelines."""
-    from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
-    from xductor.transforms.registry import rows
-
-    steps = (*pre_grad.STEPS, *joint_graph.STEPS, *post_grad.STEPS)
-    named = (getattr(step, "name", None) for step in steps)
-    return frozenset({*(row.name for row in rows()), *filter(None, named)})
 
 
 def _check_rewrite(item: Any, given_as: str) -> None:

@@ -6,6 +6,7 @@ an op, a proof takes its meaning. Outside of any builder a call is an error.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -97,6 +98,10 @@ class OpFunction:
             self._overloads = tuple(op_class_by_name(f"{self.name}.{one}") for one in names)
         return self._overloads
 
+    def has_overload(self, overload: str) -> bool:
+        """Whether `overload` is one of its overloads; no op class is made for the answer."""
+        return overload in self.__dict__ or overload in dispatcher_overloads(self._packet)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         calls = fitting_calls(self.name, self.overloads, args, kwargs)
         return _current(self.name).call(self.name, calls)
@@ -135,6 +140,12 @@ class OpLibrary:
         return self._name
 
 
+def is_loaded(library: OpLibrary) -> bool:
+    """Whether an operator of the library is registered: the package that defines it is imported."""
+    found = vars(library)
+    return len(found) > 1 or bool(_operators(found["_name"]))
+
+
 def op_function(library: str, op: str) -> OpFunction:
     """The function for an operator. Raises AttributeError for one that nobody registered."""
     packet = getattr(getattr(torch.ops, library), op, None)
@@ -158,6 +169,30 @@ def _guess(name: str, known: list[str]) -> str:
     return f". Did you mean '{close[0]}'?" if close else ""
 
 
+_WITH_METHODS = (
+    torch.Tensor,
+    torch.Size,
+    torch.SymInt,
+    torch.SymFloat,
+    int,
+    float,
+    str,
+    dict,
+    list,
+)
+"""Types of the values in a graph of Dynamo's."""
+
+
+def _siblings(home: str) -> list[str]:
+    """The names beside a Python function or a higher-order op."""
+    if home == "higher_order":
+        return sorted(torch._ops._higher_order_ops)
+    found: Any = sys.modules.get(home.removeprefix("pyfn.").partition(".")[0])
+    for part in home.removeprefix("pyfn.").split(".")[1:]:
+        found = getattr(found, part, None)
+    return dir(found)
+
+
 class RawFunction:
     """A Python function, a method or a higher-order op, called in a pattern or replacement.
 
@@ -171,11 +206,14 @@ class RawFunction:
 
     @property
     def op_class(self) -> type[TorchOp]:
-        """Raises AttributeError for a name that stands for nothing."""
+        """Raises UnknownOp for a name that stands for nothing."""
+        home, _, last = self.name.rpartition(".")
+        if home == "method" and not any(hasattr(one, last) for one in _WITH_METHODS):
+            raise UnknownOp(f"no value has a method '{last}'{_guess(last, dir(torch.Tensor))}")
         try:
             return op_class_by_name(self.name)
         except UnknownOp as error:
-            raise AttributeError(str(error)) from error
+            raise UnknownOp(f"{error}{_guess(last, _siblings(home))}") from error
 
     @property
     def overloads(self) -> tuple[type[Any], ...]:
@@ -207,5 +245,6 @@ __all__ = [
     "RawFunction",
     "building",
     "is_higher_order",
+    "is_loaded",
     "op_function",
 ]

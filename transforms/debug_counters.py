@@ -21,10 +21,12 @@ from __future__ import annotations
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 VARIABLE = "XDUCTOR_DEBUG_COUNTER"
 
@@ -36,6 +38,10 @@ _RANGE = re.compile(r"(\d*)(?::(\d*))?")
 
 class CounterError(ValueError):
     """A counter that cannot be understood, or that no pass of this name will ever ask."""
+
+
+class UnknownCounterWarning(UserWarning):
+    """A counter in the environment that no pass will ask."""
 
 
 @dataclass
@@ -115,7 +121,36 @@ def active() -> Counters:
         with _lock:
             if text != _of_environment[0]:
                 _of_environment = (text, parse(text, given_as=VARIABLE))
+                _warn_of_unknown(_of_environment[1])
     return _of_environment[1]
+
+
+def _warn_of_unknown(counters: Counters) -> None:
+    """Warn of counters that no pass will ask: nothing that is loaded has their name."""
+    if set(counters) <= {TOTAL}:
+        return
+    from xductor.transforms.registry import rows
+    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.typed_pass import TypedPass
+
+    named = {row.name for row in rows() if row.factory}
+    for base in (Rewrite, TypedPass):
+        named.update(str(getattr(one, "name", "")) for one in _derived(base))
+    for name in sorted(set(counters) - named - {TOTAL}):
+        close = get_close_matches(name, named, n=1)
+        guess = f" Did you mean '{close[0]}'?" if close else ""
+        warnings.warn(
+            f"{VARIABLE}: no pass or rewrite that is loaded is called '{name}', so that its "
+            f"counter has no effect.{guess}",
+            UnknownCounterWarning,
+            stacklevel=4,
+        )
+
+
+def _derived(cls: type) -> Iterator[type]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _derived(one)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from xductor.ir.operations import TorchOp
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import Dim, TensorType
 from xductor.transforms.analyses import analyses_of
+from xductor.transforms.applications import applied
 from xductor.transforms.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
 from xductor.transforms.graphs import facts_of
 from xductor.transforms.memory import Memory
@@ -139,7 +140,8 @@ class Replacement:
         return reads_what_it_writes(result, source, in_storage, self.facts)
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
-        """Let `source` stand for the only result of `op`, and erase `op`."""
+        """Let `source` stand for the only result of `op`, and erase `op`: one application."""
+        applied(op, source)
         result = op.results[0]
         if (memory := self.analyses.known_memory) is not None:
             memory.unite(result, source)

@@ -15,9 +15,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.transforms.numerics import EXACT, Numerics
+from xductor.transforms.pass_results import application_count
 
 if TYPE_CHECKING:
     from torch.fx import Graph
+
+    from xductor.ir.operations import TorchOp
 
 Stage = Literal["pre_grad", "joint", "post_grad"]
 Listener = Callable[["TypedPass", int], None]
@@ -93,9 +96,19 @@ class TypedPass(ModulePass):
     def rewrite(self, module: ModuleOp) -> int:
         """Rewrite ``module`` in place and return the number of applications (0: unchanged)."""
 
+    def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
+        """Run on a module that is thrown away, and tell ``refused`` of ops that the pass came near.
+
+        With each goes the reason why it was left. A pass that has no reasons to tell just runs.
+        """
+        self.rewrite(module)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """xDSL's entry: :meth:`rewrite`, reported to those who listen."""
-        applications = self.rewrite(op)
+        """xDSL's entry: :meth:`rewrite`, reported to those who listen.
+
+        Raises WrongCount where `rewrite` returns no count.
+        """
+        applications = application_count(self, self.rewrite(op))
         for listener in _listeners.get():
             listener(self, applications)
 

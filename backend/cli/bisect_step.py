@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.backend.application_records import ApplicationRecord
 from xductor.backend.cli import scripts
 from xductor.backend.cli.lowered_stages import GraphNumbers
 from xductor.backend.pipelines.applications import watching_passes
@@ -110,15 +112,18 @@ class Watcher:
         self.by = (one, name)
         self.module_before = module.clone()
 
-    def passed(self, run: StageRun, one: TypedPass, module: ModuleOp) -> None:
+    def passed(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
+    ) -> None:
         if self.by is None or self.by[0] is not one or self.module_after is not None:
             return
         assert self.found is not None
         self.module_after = module.clone()
-        for made in run.record.applications_made:
-            if made.number == self.culprit:
-                self.found.anchor, self.found.where = made.anchor, made.where
-                self.found.bindings, self.found.numerics = made.bindings, made.numerics
+        for application in made:
+            if application.number == self.culprit:
+                self.found.anchor, self.found.where = application.anchor, application.where
+                self.found.bindings = application.bindings
+                self.found.numerics = application.numerics
 
 
 def step(plan: Plan) -> Result:

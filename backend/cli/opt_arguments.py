@@ -33,8 +33,8 @@ def add(parser: argparse.ArgumentParser, levels: Sequence[str]) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="Print why a declared rewrite does not apply, for each op that may root it, after the "
-        "passes: a name that a pass plugin brings, or module:Class, or file.py:Class",
+        help="Print why a rewrite or pass does not apply, for each op that may root it, after the "
+        "passes: a name of 'xductor passes' or of a pass plugin, module:Class, or file.py:Class",
     )
     _add_plugins(parser)
 

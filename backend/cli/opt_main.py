@@ -39,6 +39,7 @@ from xductor.transforms import debug_counters
 from xductor.transforms.instrumentation import InstrumentedPipeline, PassListener
 from xductor.transforms.registry import passes_for_cli
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.typed_pass import TypedPass
 from xductor.transforms.universe import UNIVERSE
 
 VerifyLevel = Literal["structure", "types", "stage"]
@@ -72,7 +73,7 @@ class XductorOptMain(xDSLOptMain):
         self._counts_before, self._counts_after = Counter[str](), Counter[str]()
         self.timing: TimePasses | None = None
         self.counters = debug_counters.Counters()
-        self._explained: list[type[Rewrite]] = []
+        self._explained: list[type[Rewrite | TypedPass] | str] = []
         super().__init__(description="xductor's modular optimizer driver", args=args)
 
     def register_all_dialects(self) -> None:

@@ -11,12 +11,13 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xdsl.passes import ModulePass
 
 if TYPE_CHECKING:
     from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.typed_pass import TypedPass
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -45,30 +46,40 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
     return passes
 
 
-def rewrite_named(name: str) -> type[Rewrite]:
+def rewrite_named(name: str) -> type[Rewrite | TypedPass] | str:
     """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
-    `module:Class`, or `path/to/file.py:Class`.
+    `module:Class`, or `path/to/file.py:Class`. A pass likewise; one that `xductor passes` lists and
+    that is no class of ours stays a name.
 
     Raises:
         PluginError: there is none.
     """
+    from xductor.transforms.registry import rows
     from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.typed_pass import TypedPass
 
     home, colon, attribute = name.rpartition(":")
     if colon:
         found = getattr(_import(home), attribute, None)
-        if _is_rewrite(found):
+        if _is_rewrite(found) or (isinstance(found, type) and issubclass(found, TypedPass)):
             return found
-        raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
-    known = {one.name: one for one in _subclasses(Rewrite)}
+        raise PluginError(f"'{name}' is no rewrite or pass; expected module:Class")
+    known: dict[str, Any] = {
+        **{row.name: row.name for row in rows()},
+        **{one.name: one for base in (TypedPass, Rewrite) for one in _named(base)},
+    }
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
-        raise PluginError(f"no declared rewrite that is loaded is called '{name}'; {hint}")
+        raise PluginError(f"no rewrite or pass that is loaded is called '{name}'; {hint}")
     return known[name]
 
 
-def _subclasses(cls: type[Rewrite]) -> Iterator[type[Rewrite]]:
+def _named(base: type[Any]) -> Iterator[type[Any]]:
+    return (one for one in _subclasses(base) if getattr(one, "name", ""))
+
+
+def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
     for one in cls.__subclasses__():
         yield one
         yield from _subclasses(one)

@@ -1,19 +1,23 @@
-"""Follows the applications of declared rewrites in a stage: ledger, counters, broken contracts."""
+"""Follows the applications that passes make in a stage: notes, counters, broken contracts."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from xductor.backend import cache_keys
+from xductor.backend.application_records import ApplicationRecord, Applications, Note
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.ir.operations import TorchOp
+from xductor.transforms.applications import told
 from xductor.transforms.debug_counters import asking
 from xductor.transforms.rewriting.driver import (
     Application,
@@ -42,8 +46,10 @@ class PassWatcher(Protocol):
         """`name` is about to make application `number`, which is allowed."""
         ...
 
-    def passed(self, run: StageRun, one: TypedPass, module: ModuleOp) -> None:
-        """The pass is done with the module."""
+    def passed(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
+    ) -> None:
+        """The pass is done with the module; `made` are the applications that were noted."""
         ...
 
 
@@ -64,26 +70,56 @@ def watching_passes(watcher: PassWatcher) -> Iterator[None]:
             _watchers = tuple(one for one in _watchers if one is not watcher)
 
 
-@contextmanager
-def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[list[int]]:
-    """Note each application in the stage's record and in Inductor's counters.
+@dataclass
+class Followed:
+    """The applications of one pass in one module: their numbers, and a note on each.
 
-    Gives the list in which the numbers of the applications are collected. With `on_error="raise"`
-    a broken contract raises; else it is told once, and skipped. With `validate="values"` each
-    application is run on generated inputs before it is connected.
+    `counters` are what Inductor and ours count for declared rewrites. They count when the module
+    is raised: what is undone before that was not applied.
     """
-    numbers: list[int] = []
 
-    def asked(name: str, number: int, allowed: bool) -> None:
+    numbers: list[int] = field(default_factory=list[int])
+    notes: list[Note] = field(default_factory=list[Note])
+    counters: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+
+    def count(self) -> None:
+        """Bump the counters."""
+        if not self.counters:
+            return
+        from torch._dynamo.utils import counters
+
+        for group, name, number in self.counters:
+            counters[group][name] += number
+
+
+@contextmanager
+def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Followed]:
+    """Note each application that a pass makes inside the block.
+
+    With `on_error="raise"` a broken contract raises; else it is told once, and skipped. With
+    `validate="values"` each application of a declared rewrite is run on generated inputs before it
+    is connected.
+    """
+    found = Followed()
+    number = 0
+
+    def asked(name: str, asked_number: int, allowed: bool) -> None:
+        nonlocal number
         if not allowed:
             return
-        numbers.append(number)
+        number = asked_number
+        found.numbers.append(number)
         for watcher in _watchers:
             watcher.asked(run, one, module, name, number)
 
     def applied(application: Application) -> None:
-        run.record.applied(application, one.name, numbers[-1])
-        _count(application)
+        found.notes.append(Note.of(application, one.name, number))
+        found.counters += _counters(application)
+
+    def applied_to(op: Operation, new: tuple[SSAValue, ...]) -> None:
+        nonlocal number
+        found.notes.append(Note.of_op(one, op, new, number))
+        number = 0
 
     def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
         if isinstance(error, ContractViolation | RewritesFeedEachOther):
@@ -94,10 +130,15 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[list[i
             log.debug("rewrite %s declined at %s: %s", rewrite.name, op.name, error)
 
     check_values = run.settings.validate == "values"
-    with validating(check_values), watching(applied=applied, report=report), asking(asked):
-        yield numbers
+    with (
+        validating(check_values),
+        watching(applied=applied, report=report),
+        asking(asked),
+        told(applied_to),
+    ):
+        yield found
     for watcher in _watchers:
-        watcher.passed(run, one, module)
+        watcher.passed(run, one, module, Applications(found.notes))
 
 
 def _skip(one: Rewrite, error: Exception) -> None:
@@ -114,14 +155,14 @@ def _skip(one: Rewrite, error: Exception) -> None:
     )
 
 
-def _count(application: Application) -> None:
-    from torch._dynamo.utils import counters
+def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
+    """What an application counts for: the group of counters, the counter, and how much."""
+    rewrite = application.rewrite
+    yield "inductor", "pattern_matcher_count", 1
+    yield "inductor", "pattern_matcher_nodes", len(application.match.matched_ops())
+    yield "xductor", rewrite.qualified_name(), 1
+    if rewrite.counter is not None:
+        yield "inductor", rewrite.counter, 1
 
-    counters["inductor"]["pattern_matcher_count"] += 1
-    counters["inductor"]["pattern_matcher_nodes"] += len(application.match.matched_ops())
-    counters["xductor"][application.rewrite.qualified_name()] += 1
-    if application.rewrite.counter is not None:
-        counters["inductor"][application.rewrite.counter] += 1
 
-
-__all__ = ["ContractWarning", "PassWatcher", "followed", "watching_passes"]
+__all__ = ["ContractWarning", "Followed", "PassWatcher", "followed", "watching_passes"]

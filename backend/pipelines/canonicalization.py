@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xductor.backend import ledger
-from xductor.backend.pipelines import failures, runner
+from xductor.backend.pipelines import runner
 from xductor.backend.pipelines.bridge import flush, unobserved
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import TypedStep, is_all_bridged, make
@@ -25,25 +24,12 @@ class CanonicalizationStep(TypedStep):
         if _PASS in run.settings.disabled_passes or is_all_bridged() or not self._is_stock():
             self.stock_step(run)
         elif one.may_fire(run.gm.graph):
-            if not run.degraded and _lowered(run):
+            if not run.degraded and runner.lowered(run, "bodies") is not None:
                 runner.run_pass(run, one)
                 flush(run)
                 run.group = None
             if one.may_fire(run.gm.graph):
                 self.stock_step(run)
-
-
-def _lowered(run: StageRun) -> bool:
-    """Lower the graph with the bodies of its subgraphs; False after a failure."""
-    from xductor import frontend
-
-    try:
-        module = frontend.from_fx(run.gm, run.stage)
-        run.group = runner.TypedGroup(run, module, ledger.fingerprint(run.gm))
-    except Exception as error:
-        failures.handle(run, failures.Failure("from_fx", error))
-        return False
-    return True
 
 
 canonicalize_aten_ir_passes = CanonicalizationStep(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,10 +21,14 @@ from xductor.backend.settings import VerifyLevel
 from xductor.backend.stack_room import with_stack_room
 from xductor.transforms import analyses
 from xductor.transforms.numerics import ADMITTED
+from xductor.transforms.pass_results import application_count, snapshot
 from xductor.transforms.typed_pass import Stage, TypedPass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
+
+#: Whether the graphs of higher-order ops are lowered too, or only named.
+Subgraphs = Literal["bodies", "declare"]
 
 
 @dataclass
@@ -35,15 +39,14 @@ class TypedGroup:
     module: ModuleOp
     source: ledger.Fingerprint
     changed: bool = False
-    #: Passes that ran since the last flush, and how often each was applied.
+    #: Passes that ran since the last flush, how often each was applied, and what was noted of it.
     passes: list[TypedPass] = field(default_factory=list[TypedPass])
     applied: list[int] = field(default_factory=list[int])
-    #: The numbers of the applications of each.
-    numbers: list[list[int]] = field(default_factory=list[list[int]])
+    followed: list[applications.Followed] = field(default_factory=list[applications.Followed])
 
     @classmethod
-    def lower(cls, run: StageRun) -> TypedGroup:
-        """Lower ``run.gm``; nothing is checked yet.
+    def lower(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
+        """Lower ``run.gm``, with or without the bodies of its subgraphs; nothing is checked yet.
 
         Inductor's fusions leave uses before definitions, to be sorted at the end of the stage, and
         values that are no longer true. The typed IR has neither, so such a graph is sorted, and
@@ -52,20 +55,21 @@ class TypedGroup:
         try:
             node_values.refresh(run)
         except Exception:
-            verify_module(_from_fx(run), "types")  # names the node, its operands, the user's line
+            module = _from_fx(run, subgraphs)
+            verify_module(module, "types")  # names the node, its operands, the user's line
             raise
-        return cls.lower_as_is(run)
+        return cls.lower_as_is(run, subgraphs)
 
     @classmethod
-    def lower_as_is(cls, run: StageRun) -> TypedGroup:
+    def lower_as_is(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
         """As `lower`, with the values that the nodes have recorded."""
         try:
-            module = _from_fx(run)
+            module = _from_fx(run, subgraphs)
         except Exception:
             if node_values.in_order(run):
                 raise
             node_values.sort(run)
-            module = _from_fx(run)
+            module = _from_fx(run, subgraphs)
         run.record.lowered += 1
         analyses.keep(module)
         return cls(run, module, ledger.fingerprint(run.gm))
@@ -77,10 +81,13 @@ class TypedGroup:
     def apply(self, one: TypedPass) -> int:
         """Run one pass; returns the number of applications."""
         self.passes.append(one)
-        with applications.followed(self.run, one, self.module) as numbers:
-            applied = one.rewrite(self.module)
+        before = snapshot(self.module) if self._is_doubted(one) else None
+        with applications.followed(self.run, one, self.module) as followed:
+            answer = one.rewrite(self.module)
+        changed = before is not None and not answer and snapshot(self.module) != before
+        applied = application_count(one, answer, changed)
         self.applied.append(applied)
-        self.numbers.append(numbers)
+        self.followed.append(followed)
         if applied:
             self.changed = True
             analyses.changed(self.module, one.preserves)
@@ -88,6 +95,11 @@ class TypedGroup:
             if level != "structure":
                 verify_module(self.module, level)
         return applied
+
+    def _is_doubted(self, one: TypedPass) -> bool:
+        """Whether what a pass says of itself is held against what it does, at a cost."""
+        ours = type(one).__module__.partition(".")[0] == "xductor"
+        return not ours or self.run.settings.verify != "structure"
 
     def flush(self) -> None:
         """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
@@ -100,17 +112,18 @@ class TypedGroup:
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
-        for one, applied, numbers in zip(self.passes, self.applied, self.numbers, strict=True):
-            self.run.record.typed(one.name, applied, numbers)
+        for one, applied, followed in zip(self.passes, self.applied, self.followed, strict=True):
+            self.run.record.typed(one.name, applied, followed.numbers, followed.notes)
+            followed.count()
             _count(one, applied)
-        self.passes, self.applied, self.numbers = [], [], []
+        self.passes, self.applied, self.followed = [], [], []
 
 
-def _from_fx(run: StageRun) -> ModuleOp:
+def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
     from xductor import frontend
 
     return frontend.from_fx(
-        run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare"
+        run.gm, run.stage, example_inputs=run.example_inputs, subgraphs=subgraphs
     )
 
 
@@ -170,12 +183,12 @@ def _apply(group: TypedGroup, one: TypedPass, failed: OnFailure | None) -> int:
         return 0
 
 
-def lowered(run: StageRun) -> TypedGroup | None:
+def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | None:
     """The graph in the typed IR, checked at the level of the settings; None after a failure."""
     run.group = None
     culprit = "from_fx"
     try:
-        group = TypedGroup.lower(run)
+        group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
         verify_module(group.module, run.settings.verify)
     except Exception as error:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xductor.backend import out_of_reach, placement
 from xductor.backend.pipelines import failures, hook_checks, stock
 from xductor.backend.pipelines.bridge import BridgedStep, Condition, always, flush, observed
 from xductor.backend.pipelines.typed_steps import run_observed
@@ -45,6 +46,7 @@ class HookStep(BridgedStep):
         with _under(typed.settings, run):
             for one in typed.passes:
                 run_observed([one], run, self.name, lambda failure: failures.skip(run, failure))
+            out_of_reach.say(run, map(placement.unplaced, typed.rewrites))
 
     def _run_bridged(self, hook: Any, run: StageRun) -> None:
         flush(run)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
-from xductor.backend import placement
+from xductor.backend import out_of_reach, placement
 from xductor.backend.pipelines import failures
 from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import run_observed
@@ -55,6 +55,12 @@ def run_at(run: StageRun, places: Sequence[Place]) -> None:
                 _run_alone(run, one)
 
 
+def say_what_cannot_run(run: StageRun) -> None:
+    """Warn of rewrites that the user named for this stage and that cannot run in it."""
+    if run.settings.rewrites:
+        out_of_reach.say(run, [one for _, one in _placed(run)])
+
+
 def _placed(run: StageRun) -> Sequence[tuple[Place, Any]]:
     return run.settings.placed_rewrites.get(run.stage, ())
 
@@ -76,4 +82,4 @@ def _run_alone(run: StageRun, one: TypedPass) -> None:
     run.count += run_observed([one], run, failed=lambda failure: failures.skip(run, failure)) or 0
 
 
-__all__ = ["around", "first_rewrites", "run_at", "user_rewrites"]
+__all__ = ["around", "first_rewrites", "run_at", "say_what_cannot_run", "user_rewrites"]

@@ -13,6 +13,7 @@ from xductor.ir.ambient_modes import UnknownMode
 from xductor.ir.graph import GraphOp, OutputOp
 from xductor.ir.inference import InferenceEnv, storage_root
 from xductor.ir.operations import TorchOp
+from xductor.transforms.applications import applied
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_values import KnownValues
@@ -155,6 +156,7 @@ class _Fusion:
     def _connect(
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
     ) -> None:
+        applied(attention.root, new)
         for op in made:
             state.analyses.insert(op, attention.root)
         state.replaces(attention.result, new)

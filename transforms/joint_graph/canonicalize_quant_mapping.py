@@ -14,6 +14,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp, graph_named, raw_args
 from xductor.ir.metadata import NodeMeta, quantization_text
 from xductor.ir.operations import RawOp, TorchOp
 from xductor.ir.registry import op_class
+from xductor.transforms.applications import applied
 from xductor.transforms.graphs import free_subgraph_name, graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -79,6 +80,7 @@ def _canonicalize(module: ModuleOp, graph: GraphOp, op: RawOp, unpacked: dict[st
         _with_options(op, options, packed=single is None),
         structure=None if single is not None else op.structure,
     )
+    applied(op, *made.results)
     graph.block.insert_op_before(made, op)
     for old, new in zip(op.results, made.results, strict=True):
         old.replace_all_uses_with(new)

@@ -19,6 +19,7 @@ from xductor.ir.registry import op_class_by_name
 from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType, contiguous_strides
 from xductor.transforms.analyses import MEMORY, ORDER
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.joint_graph import uniform_values
@@ -118,6 +119,7 @@ class _Folding:
         if not should_apply(ConstantFoldUniformValue.name):
             made.erase()
             return False
+        applied(op, made.results[0])
         self.replacement.analyses.insert(made, op)
         if (memory := self.replacement.analyses.known_memory) is not None:
             memory.puts(made, op)

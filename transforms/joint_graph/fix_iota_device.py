@@ -13,6 +13,7 @@ from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
 from xductor.transforms.analyses import analyses_of
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -80,6 +81,7 @@ def _move(graph: GraphOp, op: SchemaOp, device: torch.device) -> None:
         [TensorType(type_.data._replace(device=device))],
         op.node.inherited(op.node.names, op.node.node),
     )
+    applied(op, made.results[0])
     graph.block.insert_op_before(made, op)
     op.results[0].replace_all_uses_with(made.results[0])
     graph.block.erase_op(op)

@@ -15,6 +15,7 @@ from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import SymIntType, TensorType
+from xductor.transforms.applications import applied
 from xductor.transforms.joint_graph.random_draws import (
     LOOKUP_SEED,
     OFFSET,
@@ -111,6 +112,7 @@ def _combined(
     made = cls.make(
         args, operands, [TensorType.get(torch.int64, shape, device=device)], NodeMeta(("",))
     )
+    applied(first, made.results[0])
     graph.block.insert_op_before(made, first)
     return made.results[0]
 

@@ -13,6 +13,7 @@ from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.types import TensorType
 from xductor.transforms.analyses import MEMORY, ORDER, Analyses
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.replacement import Replacement, same_meta
@@ -81,6 +82,7 @@ def _erase_unused(analyses: Analyses, views: dict[SSAValue, dict[torch.dtype, SS
         if isinstance(value, OpResult) and value.first_use is None:
             op = value.op
             if op.name == _VIEW or op.name in _SAME_BYTES:
+                applied(op)
                 analyses.erase(op)
                 erased += 1
     return erased

@@ -15,6 +15,7 @@ from xductor.ir.graph import GraphOp
 from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
+from xductor.transforms.applications import applied
 from xductor.transforms.joint_graph.eager_offsets import eager_offset
 from xductor.transforms.joint_graph.random_draws import (
     ATEN_DRAWS,
@@ -157,6 +158,7 @@ def _replace(
     if not whole:
         cast = ArgsAttr((Ref(0), type_.dtype))
         value = _insert(graph, op, _CONVERT, cast, [value], type_, named=True).results[0]
+    applied(op, value)
     old.replace_all_uses_with(value)
     graph.block.erase_op(op)
 

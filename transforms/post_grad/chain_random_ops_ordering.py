@@ -19,6 +19,7 @@ from xductor.ir.graph import GraphOp, OutputOp, entry_graph, raw_args
 from xductor.ir.operations import TorchOp
 from xductor.ir.registry import op_class
 from xductor.ir.results import flat_structure
+from xductor.transforms.applications import applied
 from xductor.transforms.graphs import free_subgraph_name
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
 
@@ -83,6 +84,7 @@ def _wait(module: ModuleOp, graph: GraphOp, op: TorchOp, before: TorchOp) -> Tor
         op.node.inherited(op.node.names, op.node.node),
         structure=flat_structure(len(op.results)) if op.tuple_valued else None,
     )
+    applied(op, *made.results)
     graph.block.insert_op_before(made, op)
     for old, new in zip(op.results, made.results, strict=True):
         old.replace_all_uses_with(new)

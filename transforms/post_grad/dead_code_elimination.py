@@ -18,6 +18,7 @@ from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import symbols_of
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.op_effects import Bodies, arguments_of, subgraphs_of
@@ -67,6 +68,7 @@ class DeadCodeElimination(TypedPass):
                 and not unbacked.is_needed(op)
                 and should_apply(self.name)
             ):
+                applied(op)
                 block.erase_op(op)
                 removed += 1
                 continue

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -43,6 +44,7 @@ class RemoveProfilerOps(TypedPass):
                     and all(result.first_use is None for result in op.results)
                     and should_apply(self.name)
                 ):
+                    applied(op)
                     graph.block.erase_op(op)
                     removed += 1
         return removed

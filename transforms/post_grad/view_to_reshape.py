@@ -12,6 +12,7 @@ from xductor.ir.operations import SchemaOp
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.results import AliasAttr
 from xductor.ir.storage import result_aliases
+from xductor.transforms.applications import applied
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.graphs import graphs_of
 from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
@@ -54,6 +55,7 @@ def _reshape(graph: GraphOp, op: SchemaOp) -> None:
         op.node.inherited(op.node.names, op.node.node),
         aliases=AliasAttr(result_aliases(op)),
     )
+    applied(op, made.results[0])
     graph.block.insert_op_before(made, op)
     op.results[0].replace_all_uses_with(made.results[0])
     graph.block.erase_op(op)

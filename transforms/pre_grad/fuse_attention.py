@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from torch.fx import Graph
@@ -14,6 +15,9 @@ from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
 from xductor.transforms.numerics import REASSOCIATES
 from xductor.transforms.typed_pass import Numerics, Stage, TypedPass
+
+if TYPE_CHECKING:
+    from xductor.ir.operations import TorchOp
 
 _PRODUCT_NAMES = ("matmul", "bmm", "mm", "baddbmm")
 _PRODUCT_METHODS = (*_PRODUCT_NAMES, "__matmul__", "__rmatmul__")
@@ -77,5 +81,11 @@ class FuseAttention(TypedPass):
     fallback_random: bool = False
 
     def rewrite(self, module: ModuleOp) -> int:
+        return fuse(module, self._options())
+
+    def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
+        fuse(module, self._options(), refused)
+
+    def _options(self) -> Options:
         dropout = not (self.fallback_random or torch.are_deterministic_algorithms_enabled())
-        return fuse(module, Options(self.policy, dropout))
+        return Options(self.policy, dropout)

@@ -5,7 +5,7 @@ Nothing is changed: what would be applied is built, checked and thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ from xductor.ir.inference import InferenceEnv
 from xductor.ir.operations import TorchOp
 from xductor.transforms.debug_counters import counting
 from xductor.transforms.graphs import graphs_of
-from xductor.transforms.numerics import ADMITTED
 from xductor.transforms.op_effects import Bodies
 from xductor.transforms.rewriting.driver import (
     Application,
@@ -77,7 +76,8 @@ class Entry:
         lines = [f"{self.outcome}: {self.root}{place}"]
         if self.outcome == "matched":
             return lines[0]
-        lines.append(f"  {self.calls} of {self.of} calls of the pattern are there")
+        if self.of:
+            lines.append(f"  {self.calls} of {self.of} calls of the pattern are there")
         if self.difference is not None:
             lines.append(f"  pattern: {self.difference.pattern}")
             where = self.difference.location
@@ -94,6 +94,7 @@ class Entry:
 class Explanation:
     """Why a rewrite did or did not apply; `str` of it is for people.
 
+    - `pattern`: as text; empty for a procedural pass, which has none.
     - `entries`: the nearest first; those that matched are the last.
     - `notes`: what keeps the rewrite from running at all.
     """
@@ -118,11 +119,13 @@ class Explanation:
         near, matched = self.near, self.matched
         lines = [
             f"{self.rewrite}: {len(matched)} matched, {len(near)} did not",
-            f"  pattern: {self.pattern}",
+            f"  pattern: {self.pattern}" if self.pattern else "  a pass without a pattern",
             *(f"  {note}" for note in self.notes),
         ]
-        if not self.entries:
+        if not self.entries and self.pattern:
             lines.append("  no op of the graphs is a root of the pattern, or near to one")
+        elif not self.entries and not self.notes:
+            lines.append("  it does nothing to these graphs, and does not say why")
         close = [one for one in near if 2 * one.calls >= one.of or one.remedies] or near
         shown = close[: self.shown]
         lines += [str(one) for one in shown]
@@ -132,8 +135,11 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_module(one: Rewrite, module: ModuleOp) -> Explanation:
-    """Why `one` applies or does not, at each op of each graph of a module that may root it."""
+def explain_module(one: Rewrite, module: ModuleOp, notes: Sequence[str] = ()) -> Explanation:
+    """Why `one` applies or does not, at each op of each graph of a module that may root it.
+
+    `notes` say what keeps it from running at all.
+    """
     compiled = one.compiled
     entries: list[Entry] = []
     bodies = Bodies(module)
@@ -143,16 +149,7 @@ def explain_module(one: Rewrite, module: ModuleOp) -> Explanation:
     order: dict[str, int] = {"refused": 0, "declined": 0, "near miss": 1, "matched": 2}
     entries.sort(key=lambda entry: (order[entry.outcome], not entry.remedies, -entry.calls))
     shown = ", ".join(pattern_text(output, 8) for output in compiled.outputs)
-    return Explanation(one.name, shown, tuple(entries), tuple(_notes(one)))
-
-
-def _notes(one: Rewrite) -> Iterator[str]:
-    policies = [policy for policy in ADMITTED if one.numerics in ADMITTED[policy]]
-    if "default" not in policies:
-        yield (
-            f"its numerics are {one.numerics!r}: it runs only with xductor.numerics = "
-            + " or ".join(map(repr, policies))
-        )
+    return Explanation(one.name, shown, tuple(entries), tuple(notes))
 
 
 class _WouldApply(BaseException):

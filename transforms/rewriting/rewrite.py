@@ -26,7 +26,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+from xductor.ir.registry import UnknownOp
 from xductor.transforms.numerics import Numerics
+from xductor.transforms.rewriting.misspellings import check_members, check_ops
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -56,6 +58,7 @@ class Rewrite:
       though it would be right. Empty: all.
     - `once`: it does not apply to what itself, or another rewrite of its name, has made.
     - `counter`: a counter of `counters["inductor"]` that an application bumps.
+    - `position`, `before`, `after`: where in its stage it runs (`xductor.placed`).
     - `keeps`: a variable whose dtype and sizes the output has wherever `where` holds: where they
       surely differ nothing is matched. To be quick at ops that are common and seldom match.
 
@@ -64,7 +67,7 @@ class Rewrite:
     for validation where generation needs help.
 
     Raises PatternError when the class is made: for methods that do not fit together, a misspelt
-    op or argument, a pattern that is no computation.
+    member, op or argument (`misspellings.py`), a pattern that is no computation.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -145,7 +148,7 @@ class Compiled:
         arguments = tuple([Var(name, kind) for name, kind in kinds.items()])
         try:
             self.outputs = trace(rewrite.pattern, arguments)
-        except (TypeError, AttributeError) as error:
+        except (TypeError, AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite.name}.pattern: {error}") from error
         used = {one.name for output in self.outputs for one in variables(output)}
         unused = [name for name in kinds if name not in used]
@@ -238,6 +241,8 @@ def _check_class(cls: type[Rewrite]) -> None:
                 f"{cls.__name__}.{method.__name__} takes {', '.join(unknown)}, which `pattern` "
                 f"does not bind; it binds {', '.join(given)}"
             )
+    check_members(cls, Rewrite, given)
+    check_ops(cls.name, cls.replacement)
 
 
 _KINDS: dict[str, str] = {

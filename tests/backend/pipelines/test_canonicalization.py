@@ -14,7 +14,7 @@ from torch._inductor.fx_passes import joint_graph
 
 from xductor.backend import ledger, settings, stages
 from xductor.backend.fx_exporter import to_fx
-from xductor.backend.pipelines import typed_steps
+from xductor.backend.pipelines import failures, typed_steps
 from xductor.frontend import from_fx
 from xductor.ir.text import parse_ir, print_ir, same
 from xductor.ir.verifier import verify
@@ -169,6 +169,22 @@ def test_inductors_own_in_its_place(
             gm = graph.run(stages.joint_graph_passes)
     assert not _has_calls(gm)
     assert _calls(gm) == _calls(graph.run(joint_graph.joint_graph_passes))
+
+
+def test_what_the_step_lowers_is_counted_and_verified(
+    stage_graphs: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDUCTOR_DEBUG_DIR", str(tmp_path))
+    graph = _joint(stage_graphs, _single)
+    with inductor_config.patch(joint_graph_constant_folding=False, pattern_matcher=False):
+        graph.run(stages.joint_graph_passes)
+        assert ledger.recent()[-1].lowered == 1
+        (call,) = graph.gm.graph.find_nodes(op="call_function", target=_PACKED)
+        (held,) = [node for node in call.args if node.op != "get_attr"][:1]
+        held.meta["val"] = held.meta["val"].new_empty(7, 7)
+        wrong = settings.Settings(verify="types", on_error="raise")
+        with settings.use(wrong), pytest.raises(failures.StageError, match="metadata is stale"):
+            graph.run(stages.joint_graph_passes)
 
 
 def test_graphs_without_such_calls_are_not_lowered(stage_graphs: Any) -> None:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.ir.graph import GraphOp, entry_graph
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.operations import TorchOp
+from xductor.transforms.applications import applied
 from xductor.transforms.block_order import ops_of
 from xductor.transforms.debug_counters import should_apply
 from xductor.transforms.joint_graph.auto_chunker.amplifier import (
@@ -98,6 +99,7 @@ class AutoChunker(TypedPass):
         if not should_apply(self.name):
             maker.discard()
             return 0
+        applied(amplifier)
         for body in calls.bodies.values():
             module.body.block.add_op(body)
         placement.put(graph, maker.made)

@@ -1,0 +1,67 @@
+"""What a procedural pass answers, held against what it did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+if TYPE_CHECKING:
+    from xductor.transforms.typed_pass import TypedPass
+
+
+class WrongCount(Exception):
+    """A pass does not say how often it was applied; the message names it and where it stands."""
+
+
+Snapshot = list[tuple[Operation, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]]
+
+
+def snapshot(module: ModuleOp) -> Snapshot:
+    """The ops of a module in order, with the very objects they hold."""
+    return [
+        (
+            op,
+            tuple(op._operands),
+            (*op.attributes.values(), *op.properties.values()),
+            tuple([value.type for value in (*op.results, *_arguments(op))]),
+        )
+        for op in module.walk()
+    ]
+
+
+def application_count(one: TypedPass, answer: Any, changed: bool = False) -> int:
+    """The number of applications that `rewrite` of a pass answered.
+
+    `changed`: the module is known to be another than before.
+
+    Raises WrongCount for an answer that is no count, and for 0 where the module changed.
+    """
+    if not isinstance(answer, int) or answer < 0:
+        raise WrongCount(
+            f"{_described(one)}: `rewrite` returned {answer!r}; expected the number of "
+            "applications, 0 if the module is as it was"
+        )
+    if changed and not answer:
+        raise WrongCount(
+            f"{_described(one)}: `rewrite` changed the module and returned 0; expected the number "
+            "of applications"
+        )
+    return int(answer)
+
+
+def _described(one: TypedPass) -> str:
+    stages = (one.stage,) if isinstance(one.stage, str) else one.stage
+    code = type(one).rewrite.__code__
+    return (
+        f"pass {one.name} ({', '.join(stages)}; {code.co_filename}:{code.co_firstlineno}, "
+        f"in {type(one).__qualname__})"
+    )
+
+
+def _arguments(op: Operation) -> list[Any]:
+    return [argument for region in op.regions for block in region.blocks for argument in block.args]
+
+
+__all__ = ["Snapshot", "WrongCount", "application_count", "snapshot"]

@@ -1,0 +1,211 @@
+"""What is misspelt in the class of a rewrite: its members, and the ops of `replacement`.
+
+Both are looked for when the class is made. Nothing is called for it.
+"""
+
+from __future__ import annotations
+
+import opcode
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from xductor.ir import aten, ops, prims
+from xductor.ir.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
+from xductor.ir.registry import UnknownOp
+from xductor.transforms.rewriting.patterns import PatternError
+
+PLACE = ("position", "before", "after")
+"""Attributes that say where in its stage a rewrite runs."""
+
+_OPTIONAL_METHODS = ("instances", "uuid")
+
+
+def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
+    """Raise PatternError for a member of a rewrite's class that has no meaning and no use.
+
+    That is a public one which `base` does not have and none of the methods names, and which is
+
+    - a method all of whose parameters are variables of the pattern;
+    - a value, unless it is annotated as a field (as the options of a dataclass are).
+
+    Properties, class methods, static methods and nested classes are nobody's misspelling.
+    """
+    unknown = [
+        (name, value)
+        for owner in _classes(cls, base)
+        for name, value in vars(owner).items()
+        if not name.startswith("_") and not _is_known(name, base)
+    ]
+    if not unknown:
+        return
+    used = _names_used(cls, base)
+    for name, value in unknown:
+        if name in used or not _may_be_meant(cls, name, value, variables):
+            continue
+        raise PatternError(
+            f"{cls.__name__} has no use for `{name}`: it is no part of a rewrite, and no method "
+            f"names it.{_guess(name, base)} A name that begins with an underscore is left alone"
+        )
+
+
+def _classes(cls: type, base: type) -> list[type]:
+    return [one for one in cls.__mro__ if issubclass(one, base) and one is not base]
+
+
+def _is_known(name: str, base: type) -> bool:
+    return (
+        name in vars(base)
+        or name in base.__annotations__
+        or name in PLACE
+        or name in _OPTIONAL_METHODS
+    )
+
+
+def _may_be_meant(cls: type, name: str, value: Any, variables: Mapping[str, Any]) -> bool:
+    if isinstance(value, FunctionType):
+        code = value.__code__
+        variadic = code.co_flags & 0x0C or code.co_kwonlyargcount
+        given = code.co_varnames[1 : code.co_argcount]
+        return not variadic and all(one in variables for one in given)
+    if isinstance(value, type) or hasattr(value, "__get__"):
+        return False
+    return not any(_is_field(owner, name) for owner in cls.__mro__)
+
+
+def _is_field(owner: type, name: str) -> bool:
+    note = vars(owner).get("__annotations__", {}).get(name)
+    return note is not None and "ClassVar" not in str(note)
+
+
+def _names_used(cls: type, base: type) -> set[str]:
+    functions = [
+        function
+        for owner in _classes(cls, base)
+        for value in vars(owner).values()
+        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
+        if isinstance(function, FunctionType)
+    ]
+    return {name for one in functions for code in _codes(one.__code__) for name in code.co_names}
+
+
+def _guess(name: str, base: type) -> str:
+    known = [*vars(base), *base.__annotations__, *PLACE, *_OPTIONAL_METHODS]
+    public = [one for one in dict.fromkeys(known) if not one.startswith("_")]
+    close = get_close_matches(name, public, n=1, cutoff=0.6)
+    return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
+    """Raise PatternError for an op that a method names and that there is not.
+
+    Seen are the op functions that stand in its own code by name, `aten.sin` and
+    `ops.mylib.fused.default`, not those that other functions call for it. An op of a library that
+    is not imported yet is left for later.
+    """
+    function = getattr(method, "__func__", method)
+    if not isinstance(function, FunctionType):
+        return
+    for path in _op_paths(function):
+        try:
+            path.check()
+        except (AttributeError, UnknownOp) as error:
+            raise PatternError(f"{rewrite}.{function.__name__}: {error}") from None
+
+
+class _Path:
+    """An op function or a library, and the attributes that are read of it one after the other."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.names: list[str] = []
+        self.called = False
+
+    def check(self) -> None:
+        """Raises AttributeError or UnknownOp where the path ends in nothing."""
+        found = self.root
+        for name in self.names:
+            if name.startswith("__"):
+                return
+            if isinstance(found, OpLibrary) and not is_loaded(found):
+                return
+            if isinstance(found, OpFunction) and found.has_overload(name):
+                return
+            found = getattr(found, name)
+        if isinstance(found, RawFunction) and self.called:
+            _ = found.op_class
+
+
+_OURS = (aten, prims, ops)
+_OP_FUNCTIONS = (OpLibrary, OpFunction, RawFunction)
+
+_LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
+_LOAD_DEREF = opcode.opmap["LOAD_DEREF"]
+_LOAD_ATTR = opcode.opmap["LOAD_ATTR"]
+_LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", -1)
+_SHIFTED = sys.version_info >= (3, 12)
+"""Whether the argument of LOAD_ATTR has a bit that tells whether a method is called."""
+
+
+def _op_paths(function: FunctionType) -> Iterator[_Path]:
+    cells = function.__closure__ or ()
+    closure: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        try:
+            closure[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    for code in _codes(function.__code__):
+        names = {name: function.__globals__.get(name) for name in code.co_names}
+        roots = {name: value for name, value in {**names, **closure}.items() if _is_root(value)}
+        if roots:
+            yield from _paths(code, roots)
+
+
+def _is_root(value: Any) -> bool:
+    return isinstance(value, _OP_FUNCTIONS) or (isinstance(value, ModuleType) and value in _OURS)
+
+
+def _paths(code: CodeType, roots: Mapping[str, Any]) -> Iterator[_Path]:
+    path: _Path | None = None
+    units, names, extended = code.co_code, code.co_names, 0
+    for offset in range(0, len(units), 2):
+        op, argument = units[offset], units[offset + 1] | extended
+        if not op:  # room for what the interpreter learns
+            continue
+        extended = 0
+        if op == opcode.EXTENDED_ARG:
+            extended = argument << 8
+        elif path is not None and op in (_LOAD_ATTR, _LOAD_METHOD):
+            shifted = op == _LOAD_ATTR and _SHIFTED
+            path.names.append(names[argument >> 1 if shifted else argument])
+            path.called = op == _LOAD_METHOD or (shifted and bool(argument & 1))
+        else:
+            if path is not None:
+                yield path
+            path = None
+            if op in (_LOAD_GLOBAL, _LOAD_DEREF):
+                name = _loaded(code, op, argument)
+                path = _Path(roots[name]) if name in roots else None
+    if path is not None:
+        yield path
+
+
+def _loaded(code: CodeType, op: int, argument: int) -> str:
+    if op == _LOAD_GLOBAL:
+        return code.co_names[argument >> 1]
+    name: str = code._varname_from_oparg(argument)  # type: ignore[attr-defined]
+    return name
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code and that of the functions inside of it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+__all__ = ["PLACE", "check_members", "check_ops"]
