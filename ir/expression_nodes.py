@@ -16,7 +16,6 @@ from weakref import WeakValueDictionary
 
 from xductor.ir.expression_functions import FUNCTION_NAMES, UNORDERED, arity
 
-
 _SHOWN = 500
 
 

@@ -79,9 +79,7 @@ class TextLexer(MLIRLexer):
     time for each further character of one that is not closed. Possessive repetition tries one.
     """
 
-    _unescaped_characters_regex = re.compile(
-        r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
-    )
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
     _whitespace_regex = re.compile(r"(?://[^\n]*+\n?+|\s++)*+", re.ASCII)
 
     def _lex_string_literal(self, start_pos: Position) -> MLIRToken:

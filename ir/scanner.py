@@ -66,9 +66,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 _SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]++|\\.)*+"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]++|\\.)*+"))')
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
-_NUMBER = re.compile(
-    r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)"
-)
+_NUMBER = re.compile(r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)")
 _TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]++|\\.)*+"|[^<>"]++|<[^<>]*+>)*+)>)?')
 _MARKS = {pair: re.compile(f'["{pair}]') for pair in ("<>", "()")}
 """What `Scanner.balanced` stops at for a pair of brackets."""
@@ -77,7 +75,7 @@ _BITS = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 _TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
 
 MOST_DIGITS = 400
-"""Of a number: Python takes time that grows with their square. A double has 309 before its point."""
+"""Of a number: Python takes time that grows with their square. No double has more than 309."""
 
 _DEEPEST = 200
 """How deep arguments may be nested: what handles them later is recursive too."""
@@ -385,7 +383,6 @@ _NUMBERS_OF_CALL: dict[str, tuple[int, int, tuple[type, ...]]] = {
     "range": (1, 3, (int,)),
 }
 """How many numbers a call takes, at least and at most, and of which types."""
-
 
 
 def _torch_constant(kind: type) -> Callable[[str], Any]:

@@ -206,9 +206,9 @@ _MEMORY_FORMATS = {
 """The numbers by which schemas write a memory format's default."""
 
 
-def _as_float(value: int) -> float | int:
+def _as_float(value: Any) -> Any:
     try:
-        return float(value)
+        return float(value) if type(value) in (int, bool) else value
     except OverflowError:
         return value
 
@@ -229,12 +229,12 @@ def normalise(param: Param, value: Any) -> Any:
     if param.lists:
         if kind is ListArg:
             if param.kind == "float":
-                return ListArg(_as_float(item) if type(item) in (int, bool) else item for item in value)
+                return ListArg(map(_as_float, value))
             return value
         if param.size is not None and kind in (int, float, bool) and param.lists == 1:
             return ListArg([value] * param.size)
         return value
-    if param.kind == "float" and kind in (int, bool):
+    if param.kind == "float":
         return _as_float(value)
     if param.kind == "bool" and kind is int:
         return bool(value)

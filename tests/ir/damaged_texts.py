@@ -20,18 +20,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import FrameType
 
-import torch._higher_order_ops
-import torch._inductor.inductor_prims  # imported when an op is first asked for, which takes a second
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from xductor.backend.cli.opt_main import XductorOptMain
 from xductor.ir.context import XductorContext
 from xductor.ir.text import parse_ir
+
+for _name in ("torch._higher_order_ops", "torch._inductor.inductor_prims"):
+    import_module(_name)  # or the first text that names an op of theirs takes a second
 
 LIMIT = 1.0
 """Seconds of CPU time that a text may take. Those of the corpus take some milliseconds."""
@@ -196,7 +198,9 @@ def flip(text: str, rng: random.Random) -> str:
 
 def nest(text: str, rng: random.Random) -> str:
     start, end = _token(text, rng)
-    opening, closing = rng.choice(("()", "[]", "{}", "<>", ("(-", ")"), ("max(", ", 1)"), ("{1: ", "}")))
+    opening, closing = rng.choice(
+        ("()", "[]", "{}", "<>", ("(-", ")"), ("max(", ", 1)"), ("{1: ", "}"))
+    )
     depth = rng.choice((1, 2, 50, 3000))
     return text[:start] + opening * depth + text[start:end] + closing * depth + text[end:]
 
@@ -206,7 +210,9 @@ def enlarge(text: str, rng: random.Random) -> str:
     if not numbers:
         return text
     found = rng.choice(numbers)
-    digits = rng.choice(("9" * 19, "9" * 40, "9" * 5000, "-1", f"-{'9' * 40}", "1e400", "0", "18446744073709551616"))
+    digits = rng.choice(
+        ("9" * 19, "9" * 40, "9" * 5000, "-1", f"-{'9' * 40}", "1e400", "0", "18446744073709551616")
+    )
     return text[: found.start()] + digits + text[found.end() :]
 
 
@@ -293,7 +299,10 @@ def read_by_library(text: str) -> None:
     parse_ir(text, "stdin")
 
 
-WAYS: dict[str, Callable[[str], None]] = {"parse_ir": read_by_library, "xductor-opt": read_by_driver}
+WAYS: dict[str, Callable[[str], None]] = {
+    "parse_ir": read_by_library,
+    "xductor-opt": read_by_driver,
+}
 
 _PLACE = re.compile(r"stdin:\d+:\d+\n")
 
@@ -318,7 +327,9 @@ def problem(read: Callable[[str], None], text: str, limit: float = LIMIT) -> str
 def _is_xdsls(error: BaseException) -> bool:
     """Whether xDSL's code raised an error, or called what raised it: it has no other way to refuse."""
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    ours_or_xdsls = [file for file in files if "/xdsl/" in file or file.startswith(str(_REPOSITORY))]
+    ours_or_xdsls = [
+        file for file in files if "/xdsl/" in file or file.startswith(str(_REPOSITORY))
+    ]
     return "/xdsl/" in ours_or_xdsls[-1]
 
 
@@ -345,10 +356,14 @@ def read_all(texts: Iterator[str]) -> Outcome:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="how many of the failing texts are printed")
+    parser.add_argument(
+        "--show", type=int, default=3, help="how many of the failing texts are printed"
+    )
     options = parser.parse_args()
     outcome = read_all(damaged(options.count, options.seed))
     print(outcome.table())
