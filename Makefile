@@ -2,14 +2,17 @@
 # make test   lint, layering, types, tests: what CI runs
 # make proofs make all certificates and records of validation anew (some 20 minutes)
 # make docs   build the documentation into site/
+# make versions   demo, round trips and models on each release of torch that is supported
 #
-# Each target makes its own environment in .venv; nothing installed elsewhere is used.
+# Each target makes its own environment in .venv; nothing installed elsewhere is used. `versions`
+# makes one for each release, .venv-2.11.0 and so on: CUDA builds of 5 GB each, which run on a CPU.
 # PIP_ARGS is handed to pip, e.g. to name a package index that has CPU builds of torch.
 
 PYTHON ?= python3
 PIP_ARGS ?=
 PYTEST_ARGS ?=
 WORKERS ?= 2
+TORCH_VERSIONS ?= 2.11.0 2.12.1 2.13.0 2.14.1
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export PIP_NO_INPUT ?= 1
 unexport PYTHONPATH
 
-.PHONY: demo test lint layers types unit benchmarks proofs proofs-since docs format clean
+.PHONY: demo versions test lint layers types unit benchmarks proofs proofs-since docs format clean
 
 demo: $(INSTALLED)
 	$(BIN)/xductor demo
@@ -60,6 +63,9 @@ SINCE ?= HEAD
 proofs-since: $(INSTALLED)
 	$(BIN)/xductor prove --fresh --since $(SINCE) --jobs $(WORKERS)
 
+versions: $(TORCH_VERSIONS:%=.venv-%/.installed)
+	$(PYTHON) tests/torch_versions.py $(TORCH_VERSIONS)
+
 docs: $(DOCS_INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -68,12 +74,22 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) site build xductor.egg-info
+	rm -rf $(VENV) $(TORCH_VERSIONS:%=.venv-%) site build xductor.egg-info
+
+NEW_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xductor needs Python 3.11 or newer")'
 
 $(INSTALLED): pyproject.toml requirements-dev.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xductor needs Python 3.11 or newer")'
+	$(NEW_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq --progress-bar off $(PIP_ARGS) -r requirements-dev.txt -e .
+	touch $@
+
+# The same tools as in .venv, with another torch.
+.venv-%/.installed: pyproject.toml requirements-dev.txt
+	$(NEW_PYTHON)
+	$(PYTHON) -m venv .venv-$*
+	sed 's/^torch==.*/torch==$*/' requirements-dev.txt > .venv-$*/requirements.txt
+	.venv-$*/bin/python -m pip install -qq --progress-bar off --no-compile $(PIP_ARGS) -r .venv-$*/requirements.txt -e .
 	touch $@
 
 $(DOCS_INSTALLED): $(INSTALLED) requirements-docs.txt

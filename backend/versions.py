@@ -41,21 +41,47 @@ class InductorVersion:
       is returned, or with the one it passed in.
     - ``pre_grad_timing``: whether ``pre_grad_pass_timing`` exists, so that the stage may run
       after the cache lookup.
+    - ``numpy_compat``: whether numpy's spellings of keyword arguments are replaced before or after
+      the fusions of the pre-grad stage.
+    - ``updater_of``: what ``FakeTensorUpdater`` is made of.
+    - ``overlap_options``: the options of overlap scheduling that are on where they are None.
+    - ``unknown_fusions``: what an entry of ``pre_grad_fusion_options`` does that names no table.
     """
 
     release: tuple[int, int]
     custom_pass_hooks: Literal["callable", "list"]
     pre_grad_result: Literal["used", "dropped"]
     pre_grad_timing: bool
+    numpy_compat: Literal["before", "after"] = "before"
+    updater_of: Literal["graph", "module"] = "module"
+    overlap_options: tuple[str, ...] = ("insert_overlap_deps",)
+    unknown_fusions: Literal["error", "skipped"] = "error"
 
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What later releases have and this one has not."""
+        absent = {
+            "lists of custom passes": self.custom_pass_hooks == "callable",
+            "pre_grad_pass_timing": not self.pre_grad_timing,
+        }
+        return tuple(name for name, lacking in absent.items() if lacking)
+
+
+_BEFORE_2_13: dict[str, Any] = {
+    "numpy_compat": "after",
+    "updater_of": "graph",
+    "overlap_options": ("insert_overlap_deps", "enable_fusion_regions"),
+}
 
 VERSIONS: dict[tuple[int, int], InductorVersion] = {
     version.release: version
     for version in (
-        InductorVersion((2, 11), "callable", "used", pre_grad_timing=False),
-        InductorVersion((2, 12), "callable", "dropped", pre_grad_timing=True),
+        InductorVersion((2, 11), "callable", "used", pre_grad_timing=False, **_BEFORE_2_13),
+        InductorVersion((2, 12), "callable", "dropped", pre_grad_timing=True, **_BEFORE_2_13),
         InductorVersion((2, 13), "list", "dropped", pre_grad_timing=True),
-        InductorVersion((2, 14), "list", "dropped", pre_grad_timing=True),
+        InductorVersion(
+            (2, 14), "list", "dropped", pre_grad_timing=True, unknown_fusions="skipped"
+        ),
     )
 }
 

@@ -16,6 +16,8 @@ from weakref import WeakValueDictionary
 
 from xductor.ir.expression_functions import FUNCTION_NAMES, UNORDERED, arity
 
+_SHOWN = 500
+
 
 class ExpressionError(ValueError):
     """Text or a sympy object that is no expression of the grammar.
@@ -32,7 +34,15 @@ class ExpressionError(ValueError):
         self.expected = expected
         where = f" at column {column}" if column is not None else ""
         tail = f": expected {expected}" if expected else ""
-        super().__init__(f"{message}{where} in '{text}'{tail}")
+        super().__init__(f"{message}{where} in '{_around(text, column or 1)}'{tail}")
+
+
+def _around(text: str, column: int) -> str:
+    """What an error shows of a text: of a long one, what stands around a column."""
+    if len(text) <= 2 * _SHOWN:
+        return text
+    first, last = max(column - _SHOWN, 0), column + _SHOWN
+    return f"{'...' if first else ''}{text[first:last]}{'...' if last < len(text) else ''}"
 
 
 class SymExpr:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<mark>\*\*|[-+*(),]))"
 )
 # Sizes have 19 digits; text must not make Python compute numbers without end.
-_MOST_DIGITS, _LARGEST_EXPONENT = 100, 1000
+_MOST_DIGITS, _LARGEST_EXPONENT, _LONGEST = 100, 1000, 1 << 17
 _ATOM = "an integer, a float, a symbol, a function call or '('"
 
 
@@ -175,6 +175,8 @@ def parse_expr(text: str) -> Expr:
     Raises:
         ExpressionError: not in the grammar; it carries text, column and what was expected.
     """
+    if len(text) > _LONGEST:
+        raise ExpressionError(f"{len(text)} characters are too long", text)
     try:
         return _Parser(text).whole()
     except RecursionError:

@@ -155,6 +155,11 @@ class OutputOp(RawOp):
     fx_op: ClassVar[str] = "output"
     traits = traits_def(IsTerminator())
 
+    def wrong_form(self) -> str:
+        if len(self.args.data[0]) == 1 and not self.args.data[1]:
+            return ""
+        return "it takes one argument, what the graph returns"
+
     @property
     def tree(self) -> Any:
         """The returned value with references to operands."""
@@ -173,6 +178,12 @@ class GetAttrOp(RawOp):
     target: ClassVar[Any] = "get_attr"
     fx_op: ClassVar[str] = "get_attr"
 
+    def wrong_form(self) -> str:
+        positional, keywords = self.args.data
+        if len(positional) == 1 and type(positional[0]) is str and not keywords:
+            return ""
+        return "it takes the path of an attribute, a string"
+
     @property
     def path(self) -> str:
         return self.args.data[0][0]
@@ -183,6 +194,12 @@ class OpaqueCallOp(RawOp):
 
     name = "fx.opaque_call"
     target: ClassVar[Any] = "opaque"
+
+    def wrong_form(self) -> str:
+        positional = self.args.data[0]
+        if positional and type(positional[0]) is Handle:
+            return ""
+        return "its first argument is the callable, opaque<kind, id>"
 
     @property
     def handle(self) -> Handle:

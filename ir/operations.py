@@ -191,6 +191,10 @@ class RawOp(TorchOp):
     def keywords(self) -> dict[str, Any]:
         return dict(self.argument_tree(self.args.data[1]))
 
+    def wrong_form(self) -> str:
+        """What is wrong with arguments that must have a form of their own; empty if nothing."""
+        return ""
+
     def bound_arguments(self) -> dict[str, Any] | None:
         """Arguments by parameter name with defaults; None where no signature is known or fits."""
         return None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.ir import Block, SSAValue
 from xdsl.parser import AttrParser, Parser
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
 
 from xductor.ir.arguments import ArgsAttr, Ref, map_tree
 from xductor.ir.graph import OUTPUT_NAME, STAGES, GraphOp, OutputOp
@@ -42,15 +44,37 @@ def _scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> 
     except TextError as error:
         parser.raise_error(error.message, at_position=error.position)
         raise
-    except RecursionError:
-        parser.raise_error("nested too deeply", at_position=scanner.position)
+    except ParseError:
         raise
+    except Exception as error:  # the text is at fault, and its reader knows the place
+        refuse(parser, error, scanner.position)
     _resume(parser, scanner.position)
     return result
 
 
+def refuse(parser: Any, error: Exception, position: int) -> NoReturn:
+    """Refuse a text for an error that does not tell its place.
+
+    Raises ParseError; its cause is the error, unless that is a text that is nested too deeply.
+    """
+    if isinstance(error, RecursionError):
+        raise ParseError(_place(parser, position), "nested too deeply") from None
+    found = str(error).strip()
+    message = f"{type(error).__name__}: {found}" if found else type(error).__name__
+    raise ParseError(_place(parser, position), message) from error
+
+
+def _place(parser: Any, position: int) -> Span[str]:
+    return Span(position, position, parser.lexer.input)
+
+
+_MOST_OPERANDS = 1 << 16
+
+
 def _no_values(name: str, position: int) -> Any:
-    if name.isdigit():
+    if name.isdecimal() and name.isascii():
+        if len(name) > len(str(_MOST_OPERANDS)) or int(name) >= _MOST_OPERANDS:
+            raise TextError(f"an op has at most {_MOST_OPERANDS} operands", position)
         return Ref(int(name))
     raise TextError(f"expected an operand number, found '%{name}'", position)
 
@@ -145,11 +169,13 @@ def _structure(scanner: Scanner) -> Any:
         return LEAF
     scanner.expect("(", "or '*' of a result structure")
     parts: list[Any] = []
+    scanner.enter()
     while not scanner.accept(")"):
         parts.append(_structure(scanner))
         if not scanner.accept(","):
             scanner.expect(")")
             break
+    scanner.leave()
     return tuple(parts)
 
 
@@ -218,6 +244,7 @@ def _clauses(scanner: Scanner) -> tuple[str, SymbolTable, Ambient]:
 
 def _graph_arguments(scanner: Scanner) -> tuple[list[str], list[Any]]:
     names: list[str] = []
+    taken: set[str] = set()
     types: list[Any] = []
     scanner.expect("(")
     while not scanner.accept(")"):
@@ -225,10 +252,11 @@ def _graph_arguments(scanner: Scanner) -> tuple[list[str], list[Any]]:
         name = scanner.ssa_name()
         if name is None:
             raise scanner.error(f"expected an argument (%x : type), found {scanner.found()}")
-        if name in names:
+        if name in taken:
             raise scanner.error(f"the name %{name} is taken", start)
         scanner.expect(":")
         names.append(name)
+        taken.add(name)
         types.append(scanner.type())
         if not scanner.accept(","):
             scanner.expect(")")
@@ -352,12 +380,9 @@ def _call(scanner: Scanner) -> tuple[list[Any], list[tuple[str, Any]]]:
 
 def _argument_follows(scanner: Scanner) -> bool:
     """False at the end of an op without arguments: a type, a clause, or the next line."""
+    name_end = scanner.position
     char = scanner.peek()
-    if char in ("", ":", "}"):
-        return False
-    line_break = scanner.text.rfind("\n", 0, scanner.position)
-    between = scanner.text[line_break + 1 : scanner.position]
-    if not between.strip():
+    if char in ("", ":", "}") or "\n" in scanner.text[name_end : scanner.position]:
         return False
     saved = scanner.position
     clause = scanner.match(_CLAUSE) is not None
@@ -388,8 +413,8 @@ def _result_types(scanner: Scanner) -> list[Any]:
 
 def _attributes(scanner: Scanner) -> dict[str, str]:
     items: dict[str, str] = {}
-    line = scanner.text.find("\n", scanner.position)
-    if scanner.peek() != "{" or (line != -1 and scanner.position > line):
+    before = scanner.position
+    if scanner.peek() != "{" or "\n" in scanner.text[before : scanner.position]:
         return items
     scanner.expect("{")
     while not scanner.accept("}"):

@@ -16,7 +16,7 @@ sizes and strides are those of the type that `fx.get_attr` records.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ from xductor.ir.types import TensorType
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 _ALIGNMENTS = frozenset(1 << power for power in range(13))
+_SPARSEST, _ROOM = 1024, 1 << 24
+"""Elements of a storage for each one of a tensor in it, beyond a number that costs nothing."""
 
 
 class ResourceError(ValueError):
@@ -62,14 +64,24 @@ class GraphConstants:
     def get(self, path: str, type_: Any) -> torch.Tensor | None:
         """The tensor at a path, of that type; None where the text does not hold it.
 
-        Raises ResourceError where the blob has another size than the type.
+        Raises ResourceError where the blob has another size than the type, or the device of the
+        type is not there.
         """
+        return self._read(path, type_, tensor_of)
+
+    def check(self, path: str, type_: Any) -> None:
+        """Raises ResourceError where the blob has another size than the type. Asks no device."""
+        self._read(path, type_, elements_of)
+
+    def _read(
+        self, path: str, type_: Any, read: Callable[[str, TensorType], torch.Tensor]
+    ) -> torch.Tensor | None:
         key = resource_key(self.graph, path)
         blob = self.resources.lookup(key)
         if not blob or not isinstance(type_, TensorType):
             return None
         try:
-            return tensor_of(blob, type_)
+            return read(blob, type_)
         except ValueError as error:
             raise ResourceError(f"resource {key}: {error}") from None
 
@@ -126,6 +138,16 @@ def constants(module: ModuleOp) -> Iterator[tuple[str, torch.Tensor]]:
                     yield key, value
 
 
+def check_constants(module: ModuleOp) -> None:
+    """Whether each blob of a text suits the types that read it. Raises ResourceError."""
+    for graph in module.ops:
+        if not isinstance(graph, GraphOp) or graph.constants is None:
+            continue
+        for op in graph.block.ops:
+            if isinstance(op, GetAttrOp) and op.results:
+                graph.constants.check(op.path, op.results[0].type)
+
+
 def keys_in_text(graph: GraphOp) -> Iterator[str]:
     """The keys of the constants that a parsed graph still reads, for xDSL's printer."""
     held = graph.constants
@@ -172,8 +194,19 @@ def blob_bytes(blob: str) -> bytes:
 def tensor_of(blob: str, type_: TensorType) -> torch.Tensor:
     """A tensor of that type with the elements of a blob.
 
-    Raises ValueError where they are more or fewer than the type has, or its sizes are symbolic.
+    Raises ValueError where they are more or fewer than the type has, its sizes are symbolic, or
+    its device is not there.
     """
+    elements = elements_of(blob, type_)
+    try:
+        with _disable_current_modes():
+            return elements.to(type_.device)
+    except (RuntimeError, AssertionError) as error:  # the latter from a build without CUDA
+        raise ValueError(f"no tensor on {type_.device}: {error}") from None
+
+
+def elements_of(blob: str, type_: TensorType) -> torch.Tensor:
+    """The tensor that a blob stands for, on the CPU whatever its type says. Raises ValueError."""
     size = [one for one in type_.shape if isinstance(one, int)]
     stride = [one for one in type_.stride if isinstance(one, int)]
     if len(size) != type_.rank or len(stride) != type_.rank:
@@ -183,13 +216,18 @@ def tensor_of(blob: str, type_: TensorType) -> torch.Tensor:
     for dim in size:
         count *= dim
     wanted = count * type_.dtype.itemsize
+    if min(size, default=0) < 0 or min(stride, default=0) < 0:
+        raise ValueError(f"{type_} has negative sizes or strides")
     if len(content) != wanted:
         raise ValueError(f"{len(content)} bytes, but {type_} has {wanted}")
+    room = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    if room > max(_SPARSEST * count, _ROOM):
+        raise ValueError(f"{type_} lays {count} elements out in a storage of {room}")
     with _disable_current_modes():
         if not content:
-            return torch.empty_strided(size, stride, dtype=type_.dtype, device=type_.device)
+            return torch.empty_strided(size, stride, dtype=type_.dtype)
         flat = torch.frombuffer(content, dtype=torch.uint8).view(type_.dtype)
-        return _strided(flat, size, stride).to(type_.device)
+        return _strided(flat, size, stride)
 
 
 def _strided(flat: torch.Tensor, size: list[int], stride: list[int]) -> torch.Tensor:
@@ -212,6 +250,7 @@ __all__ = [
     "ResourceError",
     "Resources",
     "blob_of",
+    "check_constants",
     "constant",
     "constants",
     "keys_in_text",

@@ -58,17 +58,30 @@ class ElementName(str):
         return hash((ElementName, str(self)))
 
 
-_SPACE = re.compile(r"(?:\s|//[^\n]*)*")
+# Repetition is possessive where a text can be long: nothing is tried again, nothing is remembered.
+_SPACE = re.compile(r"(?:\s++|//[^\n]*+)*+")
 _NO_SPACE = frozenset(map(chr, range(ord("!"), ord("~") + 1))) - {"/"}
 """Characters that begin neither space nor a comment."""
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
-_SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))(#[0-9]+)?')
-_SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]|\\.)*"))')
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)")
-_TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]|\\.)*"|[^<>"]|<[^<>]*>)*)>)?')
-_ANGLED = re.compile(r"<([^<>]*)>")
+_SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]++|\\.)*+"))(#[0-9]+)?')
+_SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]++|\\.)*+"))')
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
+_NUMBER = re.compile(r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)")
+_TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]++|\\.)*+"|[^<>"]++|<[^<>]*+>)*+)>)?')
+_MARKS = {pair: re.compile(f'["{pair}]') for pair in ("<>", "()")}
+"""What `Scanner.balanced` stops at for a pair of brackets."""
+_INTEGER = re.compile(r"-?[0-9]+")
+_BITS = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 _TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
+
+MOST_DIGITS = 400
+"""Of a number: Python takes time that grows with their square. No double has more than 309."""
+
+_DEEPEST = 200
+"""How deep arguments may be nested: what handles them later is recursive too."""
+
+_MOST_COMMAS = 4096
+"""In a tensor's type, where each size and stride may stand for a function of some arguments."""
 
 _types: dict[str, Any] = {}
 
@@ -76,7 +89,9 @@ _types: dict[str, Any] = {}
 class Scanner:
     """A cursor over the text; every method skips space and comments first."""
 
-    __slots__ = ("_counted", "_file", "_line", "position", "text", "value_of")
+    __slots__ = (
+        "_counted", "_depth", "_file", "_line", "_line_start", "position", "text", "value_of"
+    )  # fmt: skip
 
     def __init__(
         self, text: str, position: int, value_of: Callable[[str, int], Any], file: str = "<text>"
@@ -85,19 +100,31 @@ class Scanner:
         self.position = position
         self.value_of = value_of
         self._file = StringAttr(file)
-        self._counted, self._line = 0, 1
+        self._counted, self._line, self._line_start = 0, 1, 0
+        self._depth = 0
 
     def location(self) -> FileLineColLoc:
         """File, line and column of what comes next. Lines are counted once, going down."""
         self.skip()
         text, position = self.text, self.position
-        self._line += text.count("\n", self._counted, position)
+        breaks = text.count("\n", self._counted, position)
+        if breaks:
+            self._line += breaks
+            self._line_start = text.rfind("\n", self._counted, position) + 1
         self._counted = position
-        column = position - text.rfind("\n", 0, position)
-        return text_location(self._file, self._line, column)
+        return text_location(self._file, self._line, position - self._line_start + 1)
 
     def error(self, message: str, position: int | None = None) -> TextError:
         return TextError(message, self.position if position is None else position)
+
+    def enter(self) -> None:
+        """Go into a bracket. Raises TextError where that is too deep."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self.error(f"nested too deeply: {_DEEPEST} brackets are open")
+
+    def leave(self) -> None:
+        self._depth -= 1
 
     def skip(self) -> None:
         text, position = self.text, self.position
@@ -159,21 +186,29 @@ class Scanner:
             if self.peek() == '"':
                 raise self.error("the string is not closed")
             raise self.error(f"expected {what}, found {self.found()}")
-        return _unquoted(found.group())
+        return self.unquoted(found.group(), found.start())
+
+    def unquoted(self, text: str, position: int) -> str:
+        """The string that a quoted text at a position stands for; line breaks in it are kept."""
+        if "\\" not in text:
+            return text[1:-1]
+        try:
+            return _STRINGS.decode(text)
+        except ValueError as error:
+            raise self.error(f"the string has an unknown escape: {error}", position) from None
 
     def integer(self, what: str) -> int:
-        found = self.match(re.compile(r"-?\d+"))
+        found = self.match(_INTEGER)
         if found is None:
             raise self.error(f"expected {what}, found {self.found()}")
         return int(self.number(found))
 
     def number(self, found: re.Match[str]) -> int | float:
         """The number that was found; a float if it is written as one."""
-        try:
-            return _number(found.group())
-        except ValueError:  # Python reads no more than some thousand digits
-            digits = found.end() - found.start()
-            raise self.error(f"a number of {digits} digits is too long", found.start()) from None
+        digits = found.end() - found.start()
+        if digits > MOST_DIGITS:
+            raise self.error(f"a number of {digits} digits is too long", found.start())
+        return _number(found.group())
 
     def ssa_name(self) -> str | None:
         """A value's name; `split#1` for an element of a tuple that has none in FX."""
@@ -181,31 +216,33 @@ class Scanner:
         if found is None:
             return None
         plain, quoted, element = found.groups()
-        name = plain if plain is not None else json.loads(quoted)
+        name = plain if plain is not None else self.unquoted(quoted, found.start(2))
         return name if element is None else ElementName(name + element)
 
     def symbol_name(self) -> str | None:
         found = self.match(_SYMBOL)
         if found is None:
             return None
-        return found.group(1) if found.group(1) is not None else json.loads(found.group(2))
+        plain, quoted = found.groups()
+        return plain if plain is not None else self.unquoted(quoted, found.start(2))
 
     def balanced(self, opening: str, closing: str) -> str:
         """The text between a bracket (next in the input) and its partner."""
         self.expect(opening)
-        start, depth = self.position, 1
+        start, depth, marks = self.position, 1, _MARKS[opening + closing]
         while depth:
-            if self.position >= len(self.text):
+            found = marks.search(self.text, self.position)
+            if found is None:
                 raise self.error(f"'{opening}' is not closed", start)
-            char = self.text[self.position]
+            char = found.group()
             if char == '"':
-                found = _STRING.match(self.text, self.position)
+                quote = found.start()
+                found = _STRING.match(self.text, quote)
                 if found is None:
-                    raise self.error("the string is not closed")
-                self.position = found.end()
-                continue
-            depth += (char == opening) - (char == closing)
-            self.position += 1
+                    raise self.error("the string is not closed", quote)
+            else:
+                depth += 1 if char == opening else -1
+            self.position = found.end()
         return self.text[start : self.position - 1]
 
     def type(self) -> Any:
@@ -231,11 +268,13 @@ class Scanner:
     def items(self, closing: str) -> list[Any]:
         """Arguments up to a closing bracket, separated by commas; one may trail."""
         found: list[Any] = []
+        self.enter()
         while not self.accept(closing):
             found.append(self.argument())
             if not self.accept(","):
                 self.expect(closing)
                 break
+        self.leave()
         return found
 
     def argument(self) -> Any:
@@ -272,6 +311,7 @@ class Scanner:
 
     def _dict(self) -> DictArg:
         pairs: list[tuple[Any, Any]] = []
+        self.enter()
         while not self.accept("}"):
             key = self.argument()
             self.expect(":", "after a dict's key")
@@ -279,6 +319,7 @@ class Scanner:
             if not self.accept(","):
                 self.expect("}")
                 break
+        self.leave()
         return DictArg(pairs)
 
     def _named_constant(self) -> Any:
@@ -296,7 +337,7 @@ class Scanner:
             return dtype
         if word in _CALLS:
             self.expect("(")
-            return _CALLS[word](self.items(")"))
+            return self._called(word, self.items(")"), start)
         reader = _ANGLED_CONSTANTS.get(word)
         if reader is None:
             raise self.error(f"'{word}' is no constant of this format", start)
@@ -305,6 +346,21 @@ class Scanner:
         except TextError as error:
             raise self.error(error.message, start) from None
         except (ValueError, AttributeError, RuntimeError) as error:
+            raise self.error(f"bad {word}: {error}", start) from None
+
+    def _called(self, word: str, parts: list[Any], start: int) -> Any:
+        """What `word(parts)` stands for."""
+        if word in _NUMBERS_OF_CALL:
+            fewest, most, kinds = _NUMBERS_OF_CALL[word]
+            named = " or ".join(kind.__name__ for kind in kinds)
+            if not fewest <= len(parts) <= most or any(type(part) not in kinds for part in parts):
+                count = str(fewest) if fewest == most else f"{fewest} to {most}"
+                raise self.error(f"{word}(...) takes {count} numbers ({named})", start)
+        elif word == "slice" and len(parts) != 3:
+            raise self.error("slice(...) takes start, stop and step", start)
+        try:
+            return _CALLS[word](parts)
+        except (ValueError, OverflowError) as error:
             raise self.error(f"bad {word}: {error}", start) from None
 
 
@@ -322,6 +378,11 @@ _CALLS: dict[str, Callable[[list[Any]], Any]] = {
     "complex": lambda parts: complex(*parts),
     "range": lambda parts: range(*parts),
 }
+_NUMBERS_OF_CALL: dict[str, tuple[int, int, tuple[type, ...]]] = {
+    "complex": (2, 2, (float, int)),
+    "range": (1, 3, (int,)),
+}
+"""How many numbers a call takes, at least and at most, and of which types."""
 
 
 def _torch_constant(kind: type) -> Callable[[str], Any]:
@@ -336,7 +397,19 @@ def _torch_constant(kind: type) -> Callable[[str], Any]:
 
 def _handle(body: str) -> Handle:
     kind, _, ident = body.partition(",")
-    return Handle(kind.strip(), json.loads(ident.strip()))
+    return Handle(kind.strip(), _quoted_string(ident.strip()))
+
+
+def _quoted_string(text: str) -> str:
+    if _STRING.fullmatch(text) is None:
+        raise ValueError(f"expected a quoted string, found '{text}'")
+    return _STRINGS.decode(text)
+
+
+def _float_of_bits(body: str) -> float:
+    if _BITS.fullmatch(body) is None:
+        raise ValueError(f"expected 16 hexadecimal digits after 0x, found '{body}'")
+    return struct.unpack("<d", struct.pack("<Q", int(body, 16)))[0]
 
 
 _ANGLED_CONSTANTS: dict[str, Callable[[str], Any]] = {
@@ -346,7 +419,7 @@ _ANGLED_CONSTANTS: dict[str, Callable[[str], Any]] = {
     "sym": lambda body: parse_expr(body),
     "fn": lambda body: FunctionArg(body.strip()),
     "opaque": _handle,
-    "float": lambda body: struct.unpack("<d", struct.pack("<Q", int(body, 16)))[0],
+    "float": _float_of_bits,
 }
 
 
@@ -362,11 +435,6 @@ def _expression(text: str, position: int) -> int | SymExpr:
 
 
 _STRINGS = json.JSONDecoder(strict=False)
-
-
-def _unquoted(text: str) -> str:
-    """The string that a quoted text stands for; line breaks in it are kept."""
-    return _STRINGS.decode(text) if "\\" in text else text[1:-1]
 
 
 def split_commas(text: str) -> list[str]:
@@ -410,7 +478,10 @@ def type_of_text(name: str, body: str | None, position: int) -> Any:
     if name == "fx.tensor":
         return _tensor(body, position)
     if name == "fx.object":
-        return ObjectType(json.loads(body))
+        try:
+            return ObjectType(_quoted_string(body.strip()))
+        except ValueError as error:
+            raise TextError(f"bad !{name}: {error}", position) from None
     scalar = {"fx.symint": SymIntType, "fx.symfloat": SymFloatType, "fx.symbool": SymBoolType}.get(
         name
     )
@@ -426,15 +497,18 @@ def _tensor(body: str, position: int) -> TensorType:
     dtype = DTYPE_OF_TEXT.get(head.group(1))
     if dtype is None:
         raise TextError(f"'{head.group(1)}' is no element type", position)
+    if body.count(",") > _MOST_COMMAS:
+        raise TextError("a tensor has not that many sizes", position)
     shape, rest = _dims(body[head.end() :], position)
     stride: tuple[int | SymExpr, ...] | None = None
     if rest.startswith("["):
         stride, rest = _dims(rest[1:], position)
         if len(stride) != len(shape):
             raise TextError(f"{len(shape)} sizes but {len(stride)} strides", position)
-    _, device, *facts = split_commas(rest) if rest.strip() else ["", ""]
-    if not device.strip():
+    pieces = split_commas(rest)
+    if len(pieces) < 2 or pieces[0].strip() or not pieces[1].strip():
         raise TextError("expected a device after the sizes, such as 'f32[2], cpu'", position)
+    _, device, *facts = pieces
     return TensorType(_fields(dtype, shape, stride, device.strip(), facts, position))
 
 
@@ -456,6 +530,9 @@ def _fields(
             flags.append(word)
         else:
             raise TextError(f"'{fact.strip()}' is no fact of a tensor type", position)
+    for dim in (*shape, *(stride or ()), offset):
+        if type(dim) is int and not -(1 << 63) <= dim < 1 << 63:
+            raise TextError(f"{dim} has more than 64 bits", position)
     if stride is None:
         stride = contiguous_strides(shape) if layout == "strided" else ()
     try:

@@ -206,6 +206,20 @@ _MEMORY_FORMATS = {
 """The numbers by which schemas write a memory format's default."""
 
 
+def _as_float(value: Any) -> Any:
+    try:
+        return float(value) if type(value) in (int, bool) else value
+    except OverflowError:
+        return value
+
+
+def _as_device(value: str) -> torch.device | str:
+    try:
+        return torch.device(value)
+    except RuntimeError:
+        return value
+
+
 def normalise(param: Param, value: Any) -> Any:
     """A constant in the kind its schema gives it, as PyTorch converts it: `1` for a float is `1.0`.
 
@@ -215,19 +229,19 @@ def normalise(param: Param, value: Any) -> Any:
     if param.lists:
         if kind is ListArg:
             if param.kind == "float":
-                return ListArg(float(item) if type(item) in (int, bool) else item for item in value)
+                return ListArg(map(_as_float, value))
             return value
         if param.size is not None and kind in (int, float, bool) and param.lists == 1:
             return ListArg([value] * param.size)
         return value
-    if param.kind == "float" and kind in (int, bool):
-        return float(value)
+    if param.kind == "float":
+        return _as_float(value)
     if param.kind == "bool" and kind is int:
         return bool(value)
     if param.kind == "int" and kind is bool:
         return int(value)
     if param.kind == "device" and kind is str:
-        return torch.device(value)
+        return _as_device(value)
     if param.kind == "memory_format" and kind is int:
         return _MEMORY_FORMATS.get(value, value)
     return value

@@ -97,6 +97,9 @@ def check_op(op: TorchOp) -> None:
 def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
     if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
         _fail(op, "the arguments are not positional and keyword ones")
+    wrong = op.wrong_form()  # type: ignore[attr-defined]
+    if wrong:
+        _fail(op, wrong)
 
 
 def _check_result_count(op: Any) -> None:

@@ -62,7 +62,7 @@ class Ambient:
             word, *rest = part.split()
             if word == "autocast" and len(rest) == 2:
                 autocast.append((rest[0], rest[1]))
-            elif word in names and len(rest) == 1:
+            elif word in names and word != "autocast" and len(rest) == 1:
                 values[word] = {"true": True, "false": False}.get(rest[0], rest[0])
             else:
                 raise ValueError(f"'{part}' is no ambient mode; expected one of {sorted(names)}")

@@ -17,7 +17,7 @@ from xductor.ir.symbols import Kind, SymbolInfo, SymbolTable
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _HINT = re.compile(r"nested_int\([^)]*\)|[-+.\w]+")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"')
 _ESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 
 
@@ -160,15 +160,17 @@ def _parse(scanner: _Scanner) -> SymbolTable:
     scanner.expect("(")
     infos: list[SymbolInfo] = []
     replacements: dict[str, Expr] = {}
+    names: set[str] = set()
     if not scanner.accept(")"):
         while True:
             scanner.skip()
             begin = scanner.at
             entry = _entry(scanner)
             name = entry.name if isinstance(entry, SymbolInfo) else entry[0]
-            if name in replacements or any(info.name == name for info in infos):
+            if name in names:
                 scanner.at = begin
                 raise scanner.error(f"another name: '{name}' already stands in the table")
+            names.add(name)
             if isinstance(entry, SymbolInfo):
                 infos.append(entry)
             else:

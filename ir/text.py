@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from io import StringIO
-from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xductor.ir.context import XductorContext
 from xductor.ir.graph import GraphOp
+from xductor.ir.module_parser import parse_text
 from xductor.ir.operations import TorchOp
 from xductor.ir.printing import default_node_name, value_names
-from xductor.ir.registry import UnknownOp
-from xductor.ir.resources import ResourceError, constants, resource_section
+from xductor.ir.resources import resource_section
 
 Names = dict[SSAValue, str]
 
@@ -39,24 +37,7 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
 
     Raises xDSL's ParseError with file (`name`), line, column and what was expected.
     """
-    parser = ModuleParser(XductorContext(), text, name)
-    try:
-        module = parser.parse_module()
-        for _ in constants(module):  # a blob that does not suit its type is an error here
-            pass
-        return module
-    except (UnknownOp, ResourceError) as error:
-        parser.raise_error(str(error))
-
-
-class ModuleParser(Parser):
-    """xDSL's parser, which says what it expected at the top of a file."""
-
-    def raise_error(self, msg: str, at_position: Any = None, end_position: Any = None) -> NoReturn:
-        if msg == "Could not parse entire input!":
-            rest = self.lexer.input.content[self._current_token.span.start :][:24].split("\n")[0]
-            msg = f"expected fx.graph @name, found {repr(rest) if rest else 'the end of the text'}"
-        super().raise_error(msg, at_position, end_position)
+    return parse_text(XductorContext(), text, name)
 
 
 def same(left: ModuleOp, right: ModuleOp) -> bool:

@@ -15,7 +15,9 @@ from contextlib import AbstractContextManager, nullcontext
 from io import BytesIO
 from typing import IO, Literal, cast, get_args
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.frontend.mlir import MLIRFrontend
 from xdsl.passes import PassPipeline
 from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
@@ -34,6 +36,7 @@ from xductor.backend.cli.pass_listeners import PrintIR, TimePasses, count_ops, o
 from xductor.backend.explaining import explain
 from xductor.ir.context import XductorContext
 from xductor.ir.graph import GraphOp
+from xductor.ir.module_parser import parse_text
 from xductor.ir.verifier import verify
 from xductor.transforms import debug_counters
 from xductor.transforms.instrumentation import InstrumentedPipeline, PassListener
@@ -51,6 +54,14 @@ class UsageError(Exception):
 
 class UnmetExpectations(Exception):
     """Errors came that no comment expects, or expected ones did not."""
+
+
+class TextFrontend(MLIRFrontend):
+    """The text format, as `parse_ir` reads it."""
+
+    def parse(self, ctx: Context, input: IO[bytes], input_name: str = "input") -> ModuleOp:
+        implicit = not self.no_implicit_module
+        return parse_text(ctx, input.read(), input_name, implicit_module=implicit)
 
 
 def available_passes() -> dict[str, pass_plugins.PassFactory]:
@@ -83,6 +94,10 @@ class XductorOptMain(xDSLOptMain):
         for name, factory in Universe.get_multiverse().all_dialects.items():
             if name not in known:
                 self.ctx.register_dialect(name, factory)
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends[TextFrontend.name] = lambda: TextFrontend
 
     def register_all_passes(self) -> None:
         for name, factory in (available_passes() | self._plugins).items():

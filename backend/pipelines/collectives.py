@@ -14,7 +14,7 @@ from xductor.backend.pipelines.bridge import (
     when_flag,
 )
 from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.versions import torch_release
+from xductor.backend.versions import inductor_version
 
 _DISTRIBUTED = "aten_distributed_optimizations"
 
@@ -60,15 +60,11 @@ def _overlap_scheduling(run: StageRun) -> None:
     )
     patched = {
         path: True if (value := stock.flag(path)) is None else value
-        for name in ("insert_overlap_deps", *_before_2_13("enable_fusion_regions"))
+        for name in inductor_version().overlap_options
         for path in (f"{_DISTRIBUTED}.{name}",)
     }
     with config.patch(patched):
         observed(run, "overlap_scheduling", lambda graph: schedule(graph.owning_module), "graph")
-
-
-def _before_2_13(*names: str) -> tuple[str, ...]:
-    return names if torch_release() < (2, 13) else ()
 
 
 FUSION_STEPS = (

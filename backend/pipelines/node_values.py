@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.backend.pipelines import stock
 from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.versions import torch_release
+from xductor.backend.versions import inductor_version
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -22,8 +22,7 @@ _WATCHED = "values_at_entry"
 def updater_for(run: StageRun) -> Any:
     """Inductor's FakeTensorUpdater, which knows the graph of ``run`` as it is now."""
     updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
-    takes_module = torch_release() >= (2, 13)
-    return updater(run.gm if takes_module else run.gm.graph)
+    return updater(run.gm if inductor_version().updater_of == "module" else run.gm.graph)
 
 
 def watch(run: StageRun) -> None:

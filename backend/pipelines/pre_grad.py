@@ -22,7 +22,7 @@ from xductor.backend.pipelines.stage_run import StageRun
 from xductor.backend.pipelines.typed_steps import OwnStep
 from xductor.backend.pipelines.user_hooks import user_hook
 from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
-from xductor.backend.versions import torch_release
+from xductor.backend.versions import inductor_version
 from xductor.transforms.rewriting.enclosing_graphs import entered_graphs
 
 _pattern_matcher = when_flag("pattern_matcher", True)
@@ -71,13 +71,12 @@ def _numeric_check(run: StageRun) -> None:
     )
 
 
-def _numpy_compat(at: tuple[tuple[int, int], tuple[int, int]]) -> BridgedStep:
-    """numpy spellings of keyword arguments; from 2.13 on Inductor runs this before its fusions."""
-    first, last = at
+def _numpy_compat(place: str) -> BridgedStep:
+    """numpy spellings of keyword arguments, at that place before or after Inductor's fusions."""
     return unobserved(
         "numpy_compat_normalization",
         "pre_grad:numpy_compat_normalization",
-        when=lambda run: _torch_level(run) and first <= torch_release() <= last,
+        when=lambda run: _torch_level(run) and inductor_version().numpy_compat == place,
         values=False,
     )
 
@@ -114,7 +113,7 @@ def _fusion_options(run: StageRun) -> None:
     for name, option in _options(run).items():
         if name in fusions or name == "normalization_pass":
             continue
-        if name not in tables and torch_release() >= (2, 14):
+        if name not in tables and inductor_version().unknown_fusions == "skipped":
             continue
         table = tables[name]
         with fusion_option_passes(run, table):
@@ -146,9 +145,9 @@ STEPS = (
     first_rewrites,
     OwnStep("fuse_attention", _fuses_attention),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
-    _numpy_compat(((2, 13), (2, 99))),
+    _numpy_compat("before"),
     _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),
-    _numpy_compat(((2, 0), (2, 12))),
+    _numpy_compat("after"),
     _with(
         lambda run: _torch_level(run) and "normalization_pass" in _options(run),
         "normalization_pass",

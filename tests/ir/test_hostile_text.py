@@ -1,11 +1,14 @@
 """Text that nobody should write: each is an error with a place and a reason, and does nothing."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xductor
+from tests.ir.damaged_texts import WAYS, damaged, problem, read_all
+from xductor.backend.cli import opt_main
 from xductor.ir.python_targets import UnknownTarget, qualified_name, resolve
 
 TENSOR = "!fx.tensor<f32[4, 4], cpu>"
@@ -26,6 +29,29 @@ ADD = GRAPH.replace("aten.sin.default %x", "aten.add.Tensor %x, NUMBER")
         (GRAPH.replace("cpu>", "cpu", 1), "'<' of !fx.tensor is not closed"),
         (GRAPH.replace("(%a,)", '("a,)'), "the string is not closed"),
         (GRAPH.replace("(%a,)", "(" * 3000 + "%a" + ",)" * 3000), "nested too deeply"),
+        (f"#a = {'[' * 3000}\n{GRAPH}", "nested too deeply"),
+        (GRAPH.replace("(%a,)", f"(sym<{'(' * 3000}1{')' * 3000}>)"), "nested too deeply"),
+        (GRAPH.replace("(%a,)", '("a\0b",)'), "a NUL character stands in no text"),
+        (GRAPH + "\0", "a NUL character stands in no text"),
+        (f"#a = {'9' * 6000} : i64\n{GRAPH}", "a number of 6000 digits is too long"),
+        (f"#a = \u00bd : i64\n{GRAPH}", "unexpected character '\u00bd'"),
+        (f"#a = 1 : i999999999999\n{GRAPH}", "an integer type has at most"),
+        (f"#a = #fx.args<%99999999999>\n{GRAPH}", "an op has at most 65536 operands"),
+        (GRAPH.replace("[4, 4]", "[4, 4]x"), "expected a device after the sizes"),
+        (GRAPH.replace("[4, 4], cpu", "[4, 4]"), "expected a device after the sizes"),
+        (GRAPH.replace("[4, 4]", f"[{1 << 63}, 4]"), "has more than 64 bits"),
+        (GRAPH.replace("@f", '@"\\x"'), "an escape in it is unknown"),
+        (GRAPH.replace("%a =", '%"\\x" ='), "the string has an unknown escape"),
+        (GRAPH.replace("(%a,)", '("\\u12",)'), "the string has an unknown escape"),
+        (GRAPH.replace(TENSOR, '!fx.object<"\\x">'), "bad !fx.object"),
+        (GRAPH.replace(TENSOR, "!fx.object<1>"), "bad !fx.object: expected a quoted string"),
+        (GRAPH.replace("(%a,)", "(opaque<a, b>,)"), "bad opaque: expected a quoted string"),
+        (GRAPH.replace("(%a,)", f"(float<0x1{'0' * 16}>,)"), "bad float: expected 16"),
+        (GRAPH.replace("(%a,)", "(range(),)"), "range(...) takes 1 to 3 numbers (int)"),
+        (GRAPH.replace("(%a,)", "(range(0, 4, 0),)"), "bad range"),
+        (GRAPH.replace("(%a,)", "(slice(1),)"), "slice(...) takes start, stop and step"),
+        (GRAPH.replace("(%a,)", "(complex(%a, 1.0),)"), "complex(...) takes 2 numbers"),
+        (GRAPH.replace("(%x", "ambient(autocast cpu) (%x", 1), "'autocast cpu' is no ambient mode"),
         (ADD.replace("NUMBER", "9" * 6000), "a number of 6000 digits is too long"),
         (GRAPH.replace("[4, 4]", f"[{'9' * 6000}, 4]"), "too many digits"),
         (GRAPH.replace("[4, 4]", "[2 ** 99999999999, 4]"), "too large an exponent"),
@@ -38,6 +64,123 @@ def test_is_an_error_that_says_why(text: str, message: str) -> None:
         xductor.parse_ir(text, "bad.mlir")
     assert message in str(error.value)
     assert "bad.mlir:" in str(error.value)
+
+
+LONG = "a" * 10_000_000
+OPEN_STRINGS = {
+    "at the beginning": '"' + LONG,
+    "a graph's name": '\nfx.graph @"' + LONG,
+    "an argument": GRAPH.replace("(%a,)", '("' + LONG),
+    "escapes": GRAPH.replace("(%a,)", '("' + "\\n" * 5_000_000),
+    "a type": GRAPH.replace(TENSOR, '!fx.object<"' + LONG),
+    "a location": GRAPH.replace("\n  fx.output", ' loc("' + LONG),
+    "metadata": GRAPH.replace("\n  fx.output", ' {node = "' + LONG),
+    "a symbol's source": SYMBOLS.replace("hint 4", 'source "' + LONG).replace("RANGE", "0, 4"),
+    "an alias": f'#a = "{LONG}',
+    "the generic format": f'"builtin.module"() ({{ "aten.sin.default"() {{a = "{LONG}',
+    "arguments in the generic format": f'"aten.sin.default"() <{{args = #fx.args<"{LONG}',
+    "a resource": GRAPH + '{-# dialect_resources: { fx: { f.x: "0x' + "0" * 10_000_000,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("place", OPEN_STRINGS)
+def test_ten_megabytes_without_a_closing_quote(place: str, way: str) -> None:
+    """Refused in the time that reading it takes; the error does not repeat the text."""
+    text = OPEN_STRINGS[place]
+    read = WAYS[way]
+    assert problem(read, text, limit=5.0) == ""
+    with pytest.raises(ParseError, match=r"not closed|expected a value's name") as error:
+        read(text)
+    assert len(str(error.value)) < 2000
+
+
+def test_the_driver_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "open.mlir"
+    path.write_text(GRAPH + f'#a = "{"a" * 60}')
+    assert opt_main.main([str(path)]) == 1
+    assert f"{path}:5:6" in capsys.readouterr().err
+
+
+def test_many_symbols_and_arguments_take_linear_time() -> None:
+    arguments = ", ".join(f"%x{index} : {TENSOR}" for index in range(5000))
+    symbols = ", ".join(f"s{index} : int [0, 1]" for index in range(5000))
+    lines = " ".join(f"%y{index} = aten.sin.default %x0 : {TENSOR}" for index in range(2000))
+    text = f"fx.graph @f symbols({symbols}) ({arguments}) {{ {lines} fx.output (%y0,) }}"
+    assert problem(WAYS["parse_ir"], text, limit=5.0) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("%c = fx.get_attr %a", "it takes the path of an attribute"),
+        ("%c = fx.get_attr", "it takes the path of an attribute"),
+        ("%c = fx.opaque_call 1", "its first argument is the callable"),
+        ("%c = fx.opaque_call", "its first argument is the callable"),
+    ],
+)
+def test_what_a_graph_reads_has_a_form(line: str, message: str) -> None:
+    module = xductor.parse_ir(GRAPH.replace("  fx.", f"  {line} : {TENSOR}\n  fx.") + SECTION)
+    with pytest.raises(VerifyException, match=message):
+        xductor.verify(module, level="structure")
+
+
+SECTION = '{-# dialect_resources: { fx: { f.x: "0x0400000000000000" } } #-}\n'
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        ("!fx.tensor<f32[1][99999999999999999], cpu>", ""),
+        ("!fx.tensor<f32[2], cuda:99>", "4 bytes, but"),
+        ("!fx.tensor<i8[2, 2][99999999999, 1], cpu>", "in a storage of 100000000001"),
+        ("!fx.tensor<i8[-2, -2], cpu>", "negative sizes"),
+        ("!fx.tensor<f32[1], cuda:99>", ""),
+    ],
+)
+def test_constants_take_no_more_room_than_is_theirs(type_: str, message: str) -> None:
+    body = GRAPH.replace("  fx.", f'  %c = fx.get_attr "x" : {type_}\n  fx.')
+    text = body + SECTION
+    if not message:
+        xductor.parse_ir(text)
+        return
+    with pytest.raises(ParseError, match=r"bad\.mlir:") as error:
+        xductor.parse_ir(text, "bad.mlir")
+    assert message in str(error.value)
+
+
+def test_damaged_texts() -> None:
+    """`python -m tests.ir.damaged_texts --count 100000 --seed N` reads as many as one likes."""
+    outcome = read_all(damaged(3000, seed=0))
+    assert outcome.failures == [], outcome.table()
+    assert outcome.accepted > 300
+    assert outcome.refused > 1500
+
+
+def test_damage_that_is_not_foreseen_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check itself: an error of the scanner's own, a place left out, and too much time."""
+    from xductor.ir import parsing
+
+    def failing(message: str) -> Callable[..., object]:
+        def read(scanner: object) -> object:
+            raise IndexError(message)
+
+        return read
+
+    monkeypatch.setattr(parsing, "_graph", failing("tuple index out of range"))
+    found = problem(WAYS["parse_ir"], GRAPH)
+    assert found is not None
+    assert "not foreseen: IndexError" in found
+
+    def hanging(text: str) -> None:
+        while True:
+            pass
+
+    def without_a_place(text: str) -> None:
+        raise ValueError("not enough values to unpack")
+
+    assert problem(hanging, GRAPH, limit=0.05) == "over 0.05 s"
+    assert problem(without_a_place, GRAPH) == "ValueError: not enough values to unpack"
 
 
 @pytest.mark.parametrize("name", ["os.system", "torch.os.system", "posix.system"])

@@ -1,0 +1,145 @@
+"""Reads a text into a module: whatever it holds, it is read or refused with its place.
+
+xDSL's parser, with what keeps its promise for any text: every way in goes through `parse_text`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Input, Position, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
+
+from xductor.ir.parsing import refuse
+from xductor.ir.registry import UnknownOp
+from xductor.ir.resources import ResourceError, check_constants
+from xductor.ir.scanner import MOST_DIGITS
+from xductor.ir.verifier import verify
+
+_RESOURCES = "{-#"
+_WIDEST_INTEGER = (1 << 24) - 1  # MLIR's limit
+_INTEGER_TYPE = re.compile(r"[su]?i(\d+)")
+_SHOWN = 160
+"""Characters of a line that an error shows, before and behind the place; lines may be megabytes."""
+
+
+def parse_text(
+    context: Context, text: str | bytes, name: str, *, implicit_module: bool = True
+) -> ModuleOp:
+    """The module of a text that is read in some context.
+
+    Raises xDSL's ParseError with file (`name`), line, column and what was expected, for whatever
+    text; nothing else.
+    """
+    try:
+        parser = ModuleParser(context, text, name)
+        return _parse(parser, implicit_module)
+    except ParseError as error:
+        error.span = _Shown(error.span.start, error.span.end, error.span.input)
+        raise
+
+
+def _parse(parser: ModuleParser, implicit_module: bool) -> ModuleOp:
+    try:
+        module = parser.parse_module(implicit_module)
+        if _RESOURCES in parser.lexer.input.content:
+            _check_constants(module)
+        return module
+    except ParseError:
+        raise
+    except (UnknownOp, ResourceError) as error:
+        parser.raise_error(str(error))
+    except Exception as error:  # what xDSL's attributes refuse is any exception
+        refuse(parser, error, parser.pos)
+
+
+def _check_constants(module: ModuleOp) -> None:
+    """A blob that does not suit its type is an error of the text.
+
+    Raises ResourceError. What is malformed reads no constants, and is the verifier's to report.
+    """
+    try:
+        verify(module, "structure")
+    except VerifyException:
+        return
+    check_constants(module)
+
+
+class TextLexer(MLIRLexer):
+    """xDSL's lexer in linear time, for any text.
+
+    Its pattern of string literals tries each way to cut a literal into pieces, and takes twice the
+    time for each further character of one that is not closed. Possessive repetition tries one.
+    """
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+    _whitespace_regex = re.compile(r"(?://[^\n]*+\n?+|\s++)*+", re.ASCII)
+
+    def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
+        if self._unescaped_characters_regex.match(self.input.content, start_pos) is None:
+            self._refuse(start_pos, "the string is not closed, or an escape in it is unknown")
+        return super()._lex_string_literal(start_pos)
+
+    def _lex_number(self, start_pos: Position) -> MLIRToken:
+        if not self.input.content[start_pos].isascii():
+            self._refuse(start_pos, f"unexpected character '{self.input.content[start_pos]}'")
+        token = super()._lex_number(start_pos)
+        if len(token.span) > MOST_DIGITS:
+            self._refuse(start_pos, f"a number of {len(token.span)} digits is too long")
+        return token
+
+    def _lex_bare_identifier(self, start_pos: Position) -> MLIRToken:
+        token = super()._lex_bare_identifier(start_pos)
+        width = _INTEGER_TYPE.fullmatch(token.text)
+        if width is not None and (len(width[1]) > 8 or int(width[1]) > _WIDEST_INTEGER):
+            self._refuse(start_pos, f"an integer type has at most {_WIDEST_INTEGER} bits")
+        return token
+
+    def _refuse(self, position: Position, message: str) -> NoReturn:
+        raise ParseError(Span(position, position + 1, self.input), message)
+
+
+class ModuleParser(Parser):
+    """xDSL's parser over our lexer, which says what it expected at the top of a file."""
+
+    def __init__(self, ctx: Context, input: str | bytes, name: str = "<unknown>") -> None:
+        text = input.decode("utf-8") if isinstance(input, bytes) else input
+        super().__init__(ctx, "", name)
+        whole = Input(text, name)
+        nul = text.find("\0")
+        if nul != -1:
+            raise ParseError(Span(nul, nul + 1, whole), "a NUL character stands in no text")
+        self._parser_state = ParserState(TextLexer(whole))
+
+    def raise_error(self, msg: str, at_position: Any = None, end_position: Any = None) -> NoReturn:
+        if msg == "Could not parse entire input!":
+            rest = self.lexer.input.content[self._current_token.span.start :][:24].split("\n")[0]
+            msg = f"expected fx.graph @name, found {repr(rest) if rest else 'the end of the text'}"
+        super().raise_error(msg, at_position, end_position)
+
+
+@dataclass(frozen=True, repr=False)
+class _Shown(Span[Any]):
+    """A place in a text; of a long line, only what stands around it is shown."""
+
+    def print_with_context(self, msg: str | None = None) -> str:
+        first = self.input.get_start_of_line(self.start)
+        last = self.input.get_end_of_line(self.start)
+        if last - first <= 2 * _SHOWN:
+            one_line = Span(self.start, min(self.end, last), self.input, self.line_offset)
+            return one_line.print_with_context(msg)
+        first, last = max(first, self.start - _SHOWN), min(last, self.start + _SHOWN)
+        marks = "^" * max(min(self.end, last) - self.start, 1)
+        indent = " " * (self.start - first)
+        shown = [str(self.get_location()), self.input.content[first:last], indent + marks]
+        return "\n".join([*shown, *([indent + msg] if msg is not None else []), ""])
+
+
+__all__ = ["ModuleParser", "TextLexer", "parse_text"]
