@@ -113,7 +113,9 @@ def _gives_gradient(op: TorchOp) -> bool:
     )
 
 
-def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
+def check_aliases(
+    pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState
+) -> None:
     """No output comes to share storage with an input or another output, and none ceases to."""
     came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
@@ -125,6 +127,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
         if before is after:
             if not _same_offset(old, new, state):
                 raise Declined("it would begin elsewhere in its storage")
+            if before in state.written_roots and _is_of_other_modes(new, match.anchor, state):
+                raise Declined("it is written to, and would be a tensor made under other modes")
             returned = state.returned_tensors
             if old in returned:
                 tensor = tensor_of(new)
@@ -144,6 +148,18 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
             raise Declined("its storage is written to")
         if _comes_into_input(old, new, state) and outlives(old, state.graph):
             raise Declined("an output may come to be made in an input that is written to")
+
+
+def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
+    """Whether a value was made where other modes are on than at the match.
+
+    What was made in inference mode, or is a view made under `no_grad`, may not be written to as
+    another view of its storage may.
+    """
+    if isinstance(new, OpResult) and new.op.parent is None:
+        return False
+    made_in = state.region(new.op) if isinstance(new, OpResult) else 0  # type: ignore[arg-type]
+    return made_in != state.region(anchor)
 
 
 def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:

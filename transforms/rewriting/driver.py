@@ -358,7 +358,7 @@ class _Walk:
         check_region(match, made, state)
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
-        check_aliases(pairs, state)
+        check_aliases(pairs, match, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:
         """The op above which the replacement goes: after all operands, before all uses."""
