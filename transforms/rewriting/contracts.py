@@ -275,13 +275,20 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
     if not state.events or key(state.events[0]) > last or key(state.events[-1]) < first:
         return
     for op in ops:
-        above, below = (op, insertion) if key(op) < key(insertion) else (insertion, op)
-        crossed = state.crossed(op, above, below, inside)
-        if not crossed and above is insertion and insertion not in inside:
-            crossed = state.conflict(op, insertion)
+        crossed = _crossed(op, insertion, inside, state)
         if crossed:
             raise Declined(f"{op.name} would move across {crossed}")
         _check_unwritten(op, inside, state)
+
+
+def _crossed(op: TorchOp, insertion: TorchOp, inside: set[TorchOp], state: GraphState) -> str:
+    """What a matched op must not cross on its way to right above `insertion`; "" if nothing."""
+    if op is insertion:
+        return ""
+    if state.order.before(op, insertion):
+        return state.crossed(op, op, insertion, inside)
+    crossed = state.crossed(op, insertion, op, inside)
+    return crossed if crossed or insertion in inside else state.conflict(op, insertion)
 
 
 def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> None:

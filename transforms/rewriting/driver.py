@@ -343,6 +343,7 @@ class _Walk:
     ) -> None:
         state = self.state
         if not self.driver.watch.unchecked:
+            check_region(match, made, state)
             check_gradients(made, state)
         pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
@@ -355,7 +356,6 @@ class _Walk:
             raise Declined("the replacement is what is there already")
         if self.driver.watch.unchecked:
             return
-        check_region(match, made, state)
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
         check_aliases(pairs, match, state)
