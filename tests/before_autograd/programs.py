@@ -188,7 +188,9 @@ class _Writer:
         leaves[2].requires_grad_(self.chance.random() < 0.5)
         self.leaves = leaves
         self.names = list(_INPUTS)
-        for _ in range(self.chance.randint(3, 11)):
+        # A fused attention counts as random, which recomputation refuses: one of them a program.
+        self.checkpoints = self.chance.random() < 0.5
+        for _ in range(self.chance.randint(2, 8)):
             self._unit()
         made = self._returnable() or ["a * 1"]
         count = min(len(made), self.chance.randint(1, 4))
@@ -220,7 +222,7 @@ class _Writer:
             names = list(self.names)
             if kind < 0.72:
                 lines = [self._statement(names, self.names)]
-            elif kind < 0.92:
+            elif kind < 0.9 or not self.checkpoints:
                 lines = self._region(names)
             else:
                 lines = self._checkpoint(names)
@@ -236,6 +238,8 @@ class _Writer:
         templates = self.chance.choices(
             [one for one, _ in _TEMPLATES], [weight for _, weight in _TEMPLATES]
         )[0]
+        if self.checkpoints and templates is ATTENTION:
+            templates = COMPUTES
         template = self.chance.choice(only or templates)
         recent = usable[-4:] if self.chance.random() < 0.6 else usable
         new, more = self._new(), self._new()

@@ -26,12 +26,14 @@ class Outcome:
     - `refused`: programs that eager does not take, most of them in their backward.
     - `stock`: those in which stock differs from eager in the same way.
     - `mismatches`: those in which only ours does, with what differs.
+    - `raised`: compiles that raised, or whose backward did.
     """
 
     compared: int = 0
     refused: int = 0
     stock: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
     mismatches: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
+    raised: int = 0
     applications: Counter[str] = field(default_factory=Counter[str])
 
     def __str__(self) -> str:
@@ -65,6 +67,7 @@ def compare(one: Program, outcome: Outcome) -> None:
                 function, one.leaves, backend=backend, rewrites=rewrites
             )
         except Exception as error:
+            outcome.raised += 1
             return f"{type(error).__name__}: {error}"
         if backend == "xductor":
             for name in _NAMES:
@@ -118,7 +121,7 @@ def run_in_children(count: int, seed: int) -> Outcome:
 def _in_child(seed: int) -> tuple[Outcome, int]:
     """The outcome of some programs from a seed, and the next seed.
 
-    A child stops at the first compile that fails, in stock too.
+    A child stops at the first compile that raises, in stock too.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -130,7 +133,7 @@ def _in_child(seed: int) -> tuple[Outcome, int]:
                 compare(program(number), outcome)
                 pickle.dump((outcome, number + 1), pipe)
                 pipe.flush()
-                if outcome.stock or outcome.mismatches:
+                if outcome.raised:
                     break
         os._exit(0)
     os.close(writer)

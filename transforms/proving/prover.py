@@ -376,7 +376,9 @@ class _Prover:
 
     def _at_one_length(self) -> list[str]:
         """Lists that were tried at one length, though nothing fixes it."""
-        lengths = {name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1}
+        lengths = {
+            name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1
+        }
         return [f"{name}: lists of length {length} only" for name, length in lengths.items()]
 
     def _finished(self) -> Proof:

@@ -112,7 +112,7 @@ def _gives_gradient(op: TorchOp) -> bool:
     return any("requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType)
 
 
-def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
+def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
     """No output comes to share storage with an input or another output, and none ceases to."""
     came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
@@ -124,6 +124,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
         if before is after:
             if not _same_offset(old, new, state):
                 raise Declined("it would begin elsewhere in its storage")
+            if before in state.written_roots and _is_of_other_modes(new, match.anchor, state):
+                raise Declined("it is written to, and would be a tensor made under other modes")
             returned = state.returned_tensors
             if old in returned:
                 tensor = tensor_of(new)
@@ -149,6 +151,18 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> 
 
 def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
     return lambda value: storage_root(value) is root
+
+
+def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
+    """Whether a value was made where other modes are on than at the match.
+
+    What was made in inference mode, or is a view made under `no_grad`, may not be written to as
+    another view of its storage may.
+    """
+    if isinstance(new, OpResult) and new.op.parent is None:
+        return False
+    made_in = state.region(new.op) if isinstance(new, OpResult) else 0  # type: ignore[arg-type]
+    return made_in != state.region(anchor)
 
 
 def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
@@ -262,13 +276,20 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
     if not state.events or key(state.events[0]) > last or key(state.events[-1]) < first:
         return
     for op in ops:
-        above, below = (op, insertion) if key(op) < key(insertion) else (insertion, op)
-        crossed = state.crossed(op, above, below, inside)
-        if not crossed and above is insertion and insertion not in inside:
-            crossed = state.conflict(op, insertion)
+        crossed = _crossed(op, insertion, inside, state)
         if crossed:
             raise Declined(f"{op.name} would move across {crossed}")
         _check_unwritten(op, inside, state)
+
+
+def _crossed(op: TorchOp, insertion: TorchOp, inside: set[TorchOp], state: GraphState) -> str:
+    """What a matched op must not cross on its way to right above `insertion`; "" if nothing."""
+    if op is insertion:
+        return ""
+    if state.order.before(op, insertion):
+        return state.crossed(op, op, insertion, inside)
+    crossed = state.crossed(op, insertion, op, inside)
+    return crossed if crossed or insertion in inside else state.conflict(op, insertion)
 
 
 def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> None:

@@ -344,6 +344,7 @@ class _Walk:
     ) -> None:
         state = self.state
         if not self.driver.watch.unchecked:
+            check_region(match, made, state)
             check_gradients(made, state)
         pairs: list[tuple[SSAValue, Any]] = []
         for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
@@ -356,10 +357,9 @@ class _Walk:
             raise Declined("the replacement is what is there already")
         if self.driver.watch.unchecked:
             return
-        check_region(match, made, state)
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
-        check_aliases(pairs, state)
+        check_aliases(pairs, match, state)
         check_saved(match, made, pairs, insertion, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:
