@@ -57,6 +57,8 @@ def refusal_of_eager(
 ) -> str:
     """Why eager refuses the source, whatever the values; empty if it takes some, or none were tried.
 
+    Integers among the elements are 0, as they may be indices; all is on the CPU.
+
     - `run`: both sides on given values.
     """
     found = ""
@@ -64,7 +66,7 @@ def refusal_of_eager(
     for number in range(rounds if model is not None else 0):
         concrete = _Concrete(model or {}, {}, number)
         try:
-            fillings = [concrete.value(one) for one in instance.fillings]
+            fillings = [_calm(concrete.value(one)) for one in instance.fillings]
         except (NotTaken, KeyError, OverflowError, MemoryError):
             continue
         try:
@@ -76,6 +78,15 @@ def refusal_of_eager(
         else:
             return ""
     return found
+
+
+def _calm(item: Any) -> Any:
+    """A value for a run that is to go through, if the source is legal at all."""
+    if isinstance(item, Named) and not item.data.is_floating_point():
+        return Named(item.name, torch.zeros_like(item.data))
+    if isinstance(item, list | tuple):
+        return ListArg(_calm(one) for one in item)
+    return torch.device("cpu") if isinstance(item, torch.device) else item
 
 
 def _sizes(

@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir.arguments import ListArg
 from xductor.ir.facts import Facts
+from xductor.ir.meaning.values import Illegal
 from xductor.ir.op_functions import BoundCall, OverloadFunction, building
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.symbols import SymbolTable
@@ -188,6 +189,8 @@ def run_both(
         source = run.outputs()
     except NotTaken:
         raise
+    except Illegal as error:
+        raise SourceRefused(f"the source is refused: {error}") from error
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         raise SourceRefused(f"the source raises {first_line(error)}") from error
     if mutation is None or not mutation.drops_condition:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from xductor.ir.arguments import ListArg
 from xductor.ir.meaning.registry import meaning_of
+from xductor.ir.meaning.values import Illegal
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.transforms.rewriting.patterns import (
     Bound,
@@ -76,7 +77,10 @@ class PatternRun:
         if isinstance(part, Call):
             return self._call(part)
         if isinstance(part, Item):
-            return self._call(part.call)[part.index]
+            results = self._call(part.call)
+            if part.index >= len(results):
+                raise Illegal(f"{part.call.name} gives {len(results)} results")
+            return results[part.index]
         if isinstance(part, OneOf):
             chosen = self.filler.alternative(len(part.alternatives), repr(part))
             return self._part(part.alternatives[chosen], slot)

@@ -66,8 +66,8 @@ class _AsksForMore(Exception):
     """A dtype or device was asked for, so that all of them have to be looked at."""
 
 
-_MOST_REFUSALS = 6
-"""After so many sources of the same dtypes that eager refuses, it is not asked about others."""
+_MOST_REFUSALS = 4
+"""After so many sources of these dtypes and ranks that eager refuses, it is not asked of others."""
 
 _MOST_SUSPICIONS = 12
 """After so many differences that no example shows, what is left is for generated instances."""
@@ -135,7 +135,7 @@ class _Prover:
         self.used: set[str] = set()
         self.limits = Limits()
         self._taken: set[Any] = set()
-        self._refusals: Counter[Any] = Counter()
+        self._refusals: dict[Any, list[str]] = {}
 
     def proof(self) -> Proof:
         rank = LARGEST_RANK.get(self.subject.tensors, 2)
@@ -229,19 +229,19 @@ class _Prover:
     # One instance.
 
     def _is_refused_by_eager(self, instance: Instance) -> bool:
-        """Whether eager refuses the source; asked until it takes one of the same dtypes."""
+        """Whether eager refuses the source; asked until it takes one of these dtypes and ranks."""
         constants = [str(one) for one in instance.fillings if isinstance(one, torch.dtype)]
-        key = (instance.dtypes, *constants)
+        key = (instance.dtypes, instance.ranks, *constants)
         if key in self._taken:
             return False
-        why = str(self._refusals[key])
-        if self._refusals[key] < _MOST_REFUSALS:
+        refusals = self._refusals.setdefault(key, [])
+        if len(refusals) < _MOST_REFUSALS:
             why = counterexamples.refusal_of_eager(self.subject.run, instance)
             if not why:
                 self._taken.add(key)
                 return False
-        self._refusals[key] += 1
-        self._note_not_taken(f"is refused by eager: {why}", instance.path)
+            refusals.append(why)
+        self._note_not_taken(f"is refused by eager: {refusals[-1]}", instance.path)
         return True
 
     def _check(self, instance: Instance) -> None:

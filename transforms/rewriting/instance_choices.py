@@ -72,6 +72,7 @@ class Choices:
         self.table = SYMBOLS if symbolic else NO_SYMBOLS
         self.mixed = self.chance(0.2)
         self.joined: int | None = None
+        self.seams: list[Dim] = []
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -118,6 +119,8 @@ class Choices:
             dtypes[self.random.randrange(count)] = self.pick(_DTYPES)
         if self.chance(0.15):
             shapes[self.random.randrange(count)] = (0,)
+        if self.joined is not None and all(len(one) > self.joined for one in shapes):
+            self.seams = [one[self.joined] for one in shapes]
         return [self._typed(one, dtype) for one, dtype in zip(shapes, dtypes, strict=True)]
 
     def _typed(self, shape: tuple[Dim, ...], dtype: torch.dtype) -> TensorType:
@@ -233,8 +236,20 @@ class Choices:
         if param in ("stride", "dilation"):
             return [1] * max(rank - 2, 1)
         if param == "split_sizes":
-            return [1, 2][: self.random.randint(1, 2)]
+            return self._split(source)
         return [self.pick((0, 1, 2)) for _ in range(rank)]
+
+    def _split(self, source: TensorType) -> list[Any]:
+        """Sizes of pieces: at the seams of the list there is, or anywhere along one dim."""
+        if self.seams and self.chance(0.6):
+            return list(self.seams)
+        if self.joined is None or self.joined >= source.rank:
+            self.joined = self.random.randrange(source.rank) if source.rank else None
+        size = source.shape[self.joined] if self.joined is not None else 0
+        if type(size) is not int:
+            return [size]
+        cuts = sorted(self.random.randint(0, size) for _ in range(self.random.randint(0, 2)))
+        return [end - begin for begin, end in zip((0, *cuts), (*cuts, size), strict=True)]
 
     def _expanded(self, source: TensorType) -> list[Any]:
         sizes = [self.pick(self.sizes) if size == 1 else size for size in source.shape]

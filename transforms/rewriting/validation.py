@@ -274,7 +274,10 @@ def first_tensor(module: ModuleOp) -> TensorType | None:
 def reason_of(error: NoInstance) -> str:
     """Why no graph was made, without the numbers, so that the same reasons count together."""
     line = (str(error).splitlines() or [""])[0]
-    return f"cannot be made: {re.sub(r'(?<![\w.])-?[0-9]+(, -?[0-9]+)*', '#', line)}"
+    return "cannot be made: " + _NUMBERS.sub("#", line)
+
+
+_NUMBERS = re.compile(r"(?<![\w.])-?[0-9]+(, -?[0-9]+)*")
 
 
 def _name(dtype: torch.dtype) -> str:
