@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from xductor.backend import compile_state, versions
+from xductor.backend import compile_state, layout_decision, versions
 from xductor.backend.settings import Settings
 from xductor.transforms import debug_counters
 
@@ -145,7 +145,8 @@ def _wrap_key(key_class: Any) -> None:
         part = key_part()
         stock_init(self, *args, **kwargs)
         if part is not None:
-            self.xductor = part
+            noted = layout_decision.notes(args[0] if args else kwargs.get("gm"))
+            self.xductor = (*part, *map(str, noted))
 
     key_class.__init__ = __init__
 

@@ -14,6 +14,7 @@ from xductor.backend import (
     compile_state,
     decompositions,
     in_process,
+    layout_decision,
     recomputation,
     repro_scripts,
     settings,
@@ -85,6 +86,7 @@ def attach() -> None:
         in_process.attach(module)
         decompositions.attach(module)
         _follow_bodies(module)
+        layout_decision.attach(module)
         recomputation.attach()
         repro_scripts.attach()
         _stock.update(found)

@@ -84,9 +84,11 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
     heir_of = meta.__dict__.get("heir_of")
     if heir_of is None:
         restore_textual(meta, node)
-        return
-    node.meta.update(place_metadata(heir_of.meta))
-    restore_quantization(meta, node)
+    else:
+        node.meta.update(place_metadata(heir_of.meta))
+        restore_quantization(meta, node)
+    if meta.custom is not None:
+        node.meta["custom"] = {**node.meta.get("custom", {}), **meta.custom}
 
 
 def inherit_value(

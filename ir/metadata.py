@@ -96,6 +96,8 @@ class NodeMeta(Data[tuple[str, ...]]):
     - `getitems`: for a tuple-valued call, the `getitem` nodes of each result.
     - `operands`, `args`: what they were when lowered, so that raising sees what changed.
     - `textual`: metadata of parsed text, or None where `origin` has it.
+    - `custom`: entries for `custom` in the node's `meta`, which AOTAutograd hands on to what it
+      makes of the call. In memory only.
     """
 
     name = "fx.node"
@@ -108,6 +110,7 @@ class NodeMeta(Data[tuple[str, ...]]):
     args: Any = None
     textual: dict[str, str] | None = None
     loc: tuple[str, int] | None = None
+    custom: dict[str, Any] | None = None
 
     def __new__(cls, names: tuple[str, ...] | Self = (), **fields: Any) -> Self:
         if type(names) is cls:  # xDSL wraps what `parse_parameter` returned

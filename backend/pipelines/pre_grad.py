@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from xductor.backend.pipelines import predispatch, stock
+from xductor.backend.pipelines import predispatch, stock, stock_node_counts
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     Condition,
@@ -143,7 +143,7 @@ STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
-    OwnStep("fuse_attention", _fuses_attention),
+    OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat("before"),
     _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -189,16 +189,22 @@ def typed_step(
     return TypedStep(name, replace(step, name=name), function, observed_as or name, then)
 
 
+def _bare(_: StageRun) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 @dataclass(frozen=True)
 class OwnStep:
-    """A typed pass at a place of the stage where Inductor has none."""
+    """A typed pass at a place of the stage where Inductor has none; it runs inside of `around`."""
 
     name: str
     when: Condition = always
+    around: Callable[[StageRun], AbstractContextManager[None]] = _bare
 
     def __call__(self, run: StageRun) -> None:
         if not _all_bridged.get() and self.when(run):
-            run.count += run_observed([make(self.name, run)], run) or 0
+            with self.around(run):
+                run.count += run_observed([make(self.name, run)], run) or 0
 
 
 @dataclass(frozen=True)

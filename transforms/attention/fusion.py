@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +52,10 @@ class Fragment:
     attention: Attention
 
     @property
+    def bindings(self) -> dict[str, Any]:
+        return {}
+
+    @property
     def anchor(self) -> TorchOp:
         return self.attention.root
 
@@ -62,6 +68,36 @@ class Fragment:
 
     def removable(self) -> set[TorchOp]:
         return set(self.attention.ops)
+
+
+@dataclass
+class Fused:
+    """One fusion, checked and not yet connected; it holds until the listener returns.
+
+    - `match`: what was found; `made`: the ops that will stand for it, `call` the fused one of them.
+    - `new_outputs`: the new value of the result, in a list.
+    """
+
+    graph: GraphOp
+    match: Any
+    made: list[TorchOp]
+    call: TorchOp
+    new_outputs: list[SSAValue]
+    state: GraphState
+
+
+Listener = Callable[[Fused], None]
+_listener: ContextVar[Listener | None] = ContextVar("xductor_attention_listener", default=None)
+
+
+@contextmanager
+def told_of_fusions(listener: Listener) -> Iterator[None]:
+    """Call `listener` with each fusion inside the block, before it is connected."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def fuse(module: ModuleOp, options: Options, report: Report | None = None) -> int:
@@ -122,12 +158,16 @@ class _Fusion:
         )
         try:
             with modes_at(root, state):
-                new = self._replacement(attention, builder, state)
+                new, call = self._replacement(attention, builder, state)
             check_region(fragment, builder.made, state)
             check_order(fragment, root, state)
             check_saved(fragment, builder.made, [(attention.result, new)], root, state)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
+            listener = _listener.get()
+            if listener is not None:
+                made = builder.made
+                listener(Fused(self.graph, fragment, made, call, [new], state))
         except BaseException:
             builder.discard()
             self.masks.forget()
@@ -137,9 +177,9 @@ class _Fusion:
 
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState
-    ) -> SSAValue:
-        """The new result. Its kernel lays it out as it likes, so where that would be seen it is
-        copied into the layout that the product has.
+    ) -> tuple[SSAValue, TorchOp]:
+        """The new result, and the fused call. Its kernel lays it out as it likes, so where that
+        would be seen it is copied into the layout that the product has.
         """
         make = Torch(builder, state.facts)
         replacement = Replacement(
@@ -151,7 +191,9 @@ class _Fusion:
             self.masks.forget()
             new, call = replacement.value(as_product=True)
             check_output(attention.result, new, 0, state)
-        return new
+        owner = call.owner
+        assert isinstance(owner, TorchOp)
+        return new, owner
 
     def _connect(
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
@@ -223,4 +265,4 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
     return value.op not in state.order or state.order.before(value.op, op)
 
 
-__all__ = ["Report", "fuse"]
+__all__ = ["Fused", "Listener", "Report", "fuse", "told_of_fusions"]
