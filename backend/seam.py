@@ -16,6 +16,7 @@ from xductor.backend import (
     repro_scripts,
     settings,
     stage_watch,
+    strict_numerics,
     versions,
 )
 from xductor.backend.settings import Settings
@@ -81,6 +82,7 @@ def attach() -> None:
             setattr(module, name, _dispatcher(stage, found[stage]))
         in_process.attach(module)
         decompositions.attach(module)
+        strict_numerics.attach(module)
         repro_scripts.attach()
         _stock.update(found)
 
