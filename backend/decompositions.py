@@ -33,7 +33,17 @@ def select_decomp_table() -> dict[Any, Callable[..., Any]]:
     """Inductor's table; in a compile of ours, without what goes against eager."""
     assert _stock is not None, "attach() comes first"
     table = _stock()
-    return table if compile_state.current().settings is None else _right(table)
+    settings = compile_state.current().settings
+    if settings is None:
+        return table
+    return _without_products(table) if settings.numerics == "strict" else _right(table)
+
+
+def _without_products(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
+    """Small products stay what they are: written out, their terms are added in another order."""
+    aten = torch.ops.aten
+    products = (aten.mm.default, aten.bmm.default, aten.addmm.default)
+    return {op: function for op, function in table.items() if op not in products}
 
 
 def _right(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:

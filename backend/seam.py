@@ -19,6 +19,7 @@ from xductor.backend import (
     repro_scripts,
     settings,
     stage_watch,
+    strict_numerics,
     versions,
 )
 from xductor.backend.settings import Settings
@@ -88,6 +89,7 @@ def attach() -> None:
         _follow_bodies(module)
         layout_decision.attach(module)
         recomputation.attach()
+        strict_numerics.attach(module)
         repro_scripts.attach()
         _stock.update(found)
 

@@ -188,6 +188,19 @@ def compiler_config() -> Any:
     return import_module("torch.compiler.config")
 
 
+def has_default(name: str) -> bool:
+    """Whether an option of Inductor's configuration exists here and has the value it came with.
+
+    Who set it to that value cannot be told: each `config.patch` puts it back as if a user had.
+    """
+    from operator import attrgetter
+
+    from torch._inductor import config
+
+    entry: Any = config._config.get(name)  # type: ignore[attr-defined]
+    return entry is not None and attrgetter(name)(config) == entry.default
+
+
 def _autograd_cache_module() -> ModuleType:
     from torch._functorch._aot_autograd import autograd_cache
 

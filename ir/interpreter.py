@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -11,15 +12,17 @@ from torch._ops import HigherOrderOperator
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from xductor.ir.aliases import schema_aliases
 from xductor.ir.ambient_modes import after_autograd, graph_modes
+from xductor.ir.effects import overload_effects
 from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_graph, graph_named
-from xductor.ir.operations import TorchOp
+from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.resources import constant
 from xductor.ir.results import LEAF
 from xductor.ir.text_locations import place_in_text
-from xductor.ir.types import SymIntType
+from xductor.ir.types import SymIntType, TensorType
 from xductor.ir.value_types import leaves_of
 
 
@@ -124,6 +127,11 @@ class _Frame:
         for op in self.graph.block.ops:
             assert isinstance(op, TorchOp)
             operands = [self.values[operand] for operand in op._operands]
+            if _makes_new_tensors(type(op)):
+                operands = [
+                    _as_recorded(value, operand._type)
+                    for value, operand in zip(operands, op._operands, strict=True)
+                ]
             try:
                 if isinstance(op, OutputOp):
                     return self.arguments.tree(op.tree, operands)
@@ -194,6 +202,36 @@ class _Frame:
         if value in (sympy.true, sympy.false):
             return bool(value)
         return int(value) if value.is_integer else float(value)  # type: ignore[arg-type]
+
+
+@cache
+def _makes_new_tensors(cls: type[TorchOp]) -> bool:
+    """Whether an overload reads its tensors and nothing else: copies of them do as well."""
+    return (
+        issubclass(cls, SchemaOp)
+        and not any(schema_aliases(cls.target))
+        and not overload_effects(cls.target).writes
+    )
+
+
+def _as_recorded(value: Any, type_: Any) -> Any:
+    """A tensor with the strides that its type says, copied if it has others.
+
+    A kernel may have been chosen for those, and misread others: the graph may come from between
+    two passes, the first of which put a value of other strides in the place of one.
+    """
+    if type(type_) is not TensorType or not isinstance(value, torch.Tensor):
+        return value
+    strides = type_.data.stride
+    if type_.data.layout != "strided" or value.stride() == strides or value.shape != type_.shape:
+        return value
+    if type_.symbols or not value.numel() or 0 in strides:
+        return value
+    steps = zip(value.shape, value.stride(), strides, strict=True)
+    if all(size == 1 or found == step for size, found, step in steps):
+        return value
+    laid_out = torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device)
+    return laid_out.copy_(value)
 
 
 def _symbols(graph: GraphOp, inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:

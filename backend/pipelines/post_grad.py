@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from xductor.backend.overlapping_writes import separate_reads
-from xductor.backend.pipelines import collectives, node_values, stock
+from xductor.backend.pipelines import collectives, node_values, operand_layouts, stock
 from xductor.backend.pipelines.bridge import (
     BridgedStep,
     observed,
@@ -42,10 +42,12 @@ def _reorders(run: StageRun) -> bool:
 def _fake_tensor_updater(run: StageRun) -> None:
     """Inductor's record of node values, by which it refreshes those that bridged steps stale."""
     run.kept["fake_tensor_updater"] = node_values.updater_for(run)
+    operand_layouts.watch(run)
 
 
 def _incremental_update(run: StageRun) -> None:
     run.kept["fake_tensor_updater"].incremental_update()
+    operand_layouts.restore(run)
 
 
 def _lazy_init(_: StageRun) -> None:

@@ -22,6 +22,7 @@ from xductor.backend.pipelines.bridge import (
     stock_pass,
 )
 from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.strict_numerics import REASSOCIATING
 from xductor.transforms import registry
 from xductor.transforms.typed_pass import TypedPass
 
@@ -237,6 +238,8 @@ class TableStep:
         replaced, rest = frozenset[user_patterns.Home](), table
         if not _all_bridged.get() and user_patterns.own_table(f"{run.stage}:{self.name}", table):
             ours = frozenset(homes) | registry.covered_homes()
+            if run.settings.numerics == "strict":
+                ours |= REASSOCIATING
             replaced, rest = user_patterns.split(table, ours)
         for home, name in homes.items():
             if home in replaced:
