@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from xductor.backend import compile_state, layout_decision, versions
+from xductor.backend import cached_records, compile_state, layout_decision, versions
 from xductor.backend.settings import Settings
 from xductor.transforms import debug_counters
 
@@ -51,6 +51,7 @@ def install_key() -> bool:
             _wrap_key(key_class)
             for owner, name in versions.cache_writers():
                 _wrap_writer(owner, name)
+            cached_records.install()
             _wrapped = key_class
         return True
 
@@ -143,6 +144,8 @@ def _wrap_key(key_class: Any) -> None:
     @functools.wraps(stock_init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         part = key_part()
+        if part is not None:
+            cached_records.key_made(versions.is_key_of_autograd(self))
         stock_init(self, *args, **kwargs)
         if part is not None:
             noted = layout_decision.notes(args[0] if args else kwargs.get("gm"))
@@ -153,11 +156,19 @@ def _wrap_key(key_class: Any) -> None:
 
 def _wrap_writer(owner: Any, name: str) -> None:
     stock_write: Callable[..., Any] = getattr(owner, name)
+    note = (
+        cached_records.before_result_is_stored
+        if name == "save"
+        else cached_records.before_graph_is_stored
+    )
 
     @functools.wraps(stock_write)
     def write(*args: Any, **kwargs: Any) -> Any:
-        reasons = compile_state.current().unstorable
+        state = compile_state.current()
+        reasons = state.unstorable
         if not reasons:
+            if state.settings is not None and len(args) > 1:
+                note(args[0], args[1])
             return stock_write(*args, **kwargs)
         from torch._dynamo.utils import counters
 

@@ -59,6 +59,13 @@ class CompileRecord(Sequence[StageRecord]):
         raise LookupError(f"no call of {stage} {direction or ''}; the stages that ran: {ran}")
 
     @property
+    def cached(self) -> bool:
+        """Whether a part of the result came out of one of Inductor's caches, so that its stages
+        did not run: their records are those of the compile that stored it.
+        """
+        return any(one.cached for one in self.stages)
+
+    @property
     def applications(self) -> list[ApplicationRecord]:
         """The applications of rewrites and of procedural passes, in order."""
         return [one for stage in self.stages for one in stage.applications_made]
@@ -106,11 +113,17 @@ class CompileRecord(Sequence[StageRecord]):
 
     def table(self) -> Table:
         """A table with one row for each pass that fired and each application of a rewrite."""
-        made = Table(title="last compile", title_justify="left")
+        title = "last compile"
+        if self.cached:
+            title += (
+                "; what is marked as cached came out of Inductor's caches, and was recorded when it "
+                "was compiled (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 runs every stage)"
+            )
+        made = Table(title=title, title_justify="left")
         for heading in ("stage", "pass", "number", "rewrite", "user code", "types"):
             made.add_column(heading, overflow="fold")
         for stage in self.stages:
-            where = f"{stage.stage} {stage.direction}"
+            where = f"{stage.stage} {stage.direction}{' (cached)' if stage.cached else ''}"
             if stage.fallback:
                 made.add_row(where, "", "", f"fell back: {stage.fallback}", "", "")
             for one in stage.passes:
@@ -133,9 +146,9 @@ class CompileRecord(Sequence[StageRecord]):
 def last_compile() -> CompileRecord:
     """What the last compile of this process did, forward and backward, in any thread.
 
-    A compile whose result came out of a cache ran no stage and leaves no record. The record of a
-    compile grows when its backward is compiled, at the first backward pass. Empty if nothing was
-    compiled.
+    Where a result came out of one of Inductor's caches no stage ran: the record is then that of the
+    compile that stored it, and its stages are marked as `cached`. The record of a compile grows
+    when its backward is compiled, at the first backward pass. Empty if nothing was compiled.
     """
     history = ledger.recent()
     if not history:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from torch._guards import TracingContext
@@ -19,16 +20,27 @@ from xductor.backend import registered_rewrites
 from xductor.backend import settings as settings_module
 from xductor.backend.settings import Settings
 
+if TYPE_CHECKING:
+    from xductor.backend.ledger import StageRecord
+
 
 @dataclass(eq=False)
 class CompileState:
     """One compile: the settings of our pipeline, or None where Inductor's own runs.
 
-    ``unstorable`` holds the reasons why its result must be stored in no cache.
+    ``unstorable`` holds the reasons why its result must be stored in no cache. The other fields
+    are the business of `cached_records`: ``records`` of stage calls, until the graph is stored to
+    which they belong; ``records_before``, of the stages before a graph, by the graph's key;
+    ``loading``, of the graphs that an entry of AOTAutograd's cache is being made of.
     """
 
     settings: Settings | None
     unstorable: list[str] = field(default_factory=list[str])
+    records: list[StageRecord] = field(default_factory=list["StageRecord"])
+    records_before: dict[str, list[StageRecord]] = field(
+        default_factory=dict[str, list["StageRecord"]]
+    )
+    loading: list[StageRecord] | None = None
 
 
 _installed = False

@@ -13,7 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -197,6 +197,16 @@ def clear() -> None:
     """Forget the history (listeners keep what they have)."""
     with _lock:
         _history.clear()
+
+
+def publish_cached(records: Iterable[StageRecord]) -> None:
+    """Put records that came out of a cache into the history, as those of the compile going on.
+
+    Who listens to stage calls is not told: there were none.
+    """
+    number = _compile_number()
+    with _lock:
+        _history.extend(replace(one, compile=number, cached=True) for one in records)
 
 
 @contextmanager

@@ -124,8 +124,8 @@ def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
     aten = any(name.startswith(("aten.", "prims.")) for name in names)
     if stage == "pre_grad" and aten and not python:
         return (
-            "this graph is taken for one of the pre_grad stage, and holds ATen ops alone, as graphs "
-            "of the joint and post_grad stages do"
+            "this graph is taken for one of the pre_grad stage, and holds ATen ops alone, as "
+            "graphs of the joint and post_grad stages do"
         )
     if stage != "pre_grad" and python:
         return (

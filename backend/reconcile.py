@@ -20,9 +20,13 @@ from xductor.backend.raising import RaisingError, ValueNodes, returns_tuple
 from xductor.backend.value_metadata import record_new_values
 from xductor.ir.arguments import Pack
 from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp
+from xductor.ir.metadata import MetadataClass, keys_of
 from xductor.ir.operations import TorchOp
 from xductor.ir.verifier import verify
 from xductor.transforms.block_order import ops_of
+
+_OF_ARGUMENTS = keys_of(MetadataClass.ARGUMENTS)
+_OF_ORDER = keys_of(MetadataClass.ORDER)
 
 
 def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.GraphModule:
@@ -94,7 +98,8 @@ class _Reconciliation:
         self.erase(doomed)
         if self.moved or self.new:
             for node in self.graph.nodes:
-                node.meta.pop("mutation_region_id", None)
+                for key in _OF_ORDER:
+                    node.meta.pop(key, None)
         self.gm.recompile()
 
     def roll_back(self) -> None:
@@ -237,12 +242,12 @@ class _Reconciliation:
                 self.remember_arguments(node)
                 for old, new in renamed.items():
                     node.replace_input_with(old, new)
-                self.drop_call_metadata(node)
+                self.drop_metadata_of_arguments(node)
                 return True
         _, _, args, kwargs = self.nodes.call(op)
         self.remember_arguments(node)
         node.args, node.kwargs = args, kwargs
-        self.drop_call_metadata(node)
+        self.drop_metadata_of_arguments(node)
         return True
 
     def renamed(self, op: TorchOp, node: fx.Node) -> dict[fx.Node, fx.Node] | None:
@@ -276,12 +281,11 @@ class _Reconciliation:
 
         self.undo.append(restore)
 
-    def drop_call_metadata(self, node: fx.Node) -> None:
-        """What was recorded of this very call does not hold for other operands."""
-        for key in OF_THE_CALL:
-            if key in node.meta:
-                value = node.meta.pop(key)
-                self.undo.append(lambda key=key, value=value: node.meta.__setitem__(key, value))
+    def drop_metadata_of_arguments(self, node: fx.Node) -> None:
+        """What was recorded of the arguments of a call does not hold for others."""
+        for key in _OF_ARGUMENTS.intersection(node.meta):
+            value = node.meta.pop(key)
+            self.undo.append(lambda key=key, value=value: node.meta.__setitem__(key, value))
 
     def output(self, op: OutputOp) -> None:
         node = self.graph.output_node()
@@ -383,16 +387,6 @@ def _getitems(op: TorchOp, node: fx.Node) -> dict[int, list[fx.Node]]:
             if isinstance(slot, int) and 0 <= slot < len(op.results):
                 found.setdefault(slot, []).append(user)
     return found
-
-
-OF_THE_CALL = (
-    "eager_input_vals",
-    "arg_kwarg_vals",
-    "only_clone_these_tensors",
-    "call_id",
-    "dislike_padding",
-)
-"""Metadata that records the arguments a call was made with."""
 
 
 def _containers(tree: Any) -> Any:

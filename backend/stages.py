@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend import ledger, settings, stage_watch
+from xductor.backend import cached_records, ledger, settings, stage_watch
 from xductor.backend.pipelines import bridge, node_values, user_rewrites
 from xductor.backend.pipelines.ir_logging import log_ir
 from xductor.backend.pipelines.stage_run import StageRun, lacks_values
@@ -85,6 +85,7 @@ def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterato
         with _fake_mode(gm):
             yield run
         record.nodes_after = len(run.gm.graph.nodes)
+    cached_records.made(record)
 
 
 @contextmanager

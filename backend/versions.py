@@ -183,6 +183,18 @@ def rematerialisation_module() -> ModuleType | None:
     return module if all(callable(getattr(module, one, None)) for one in names) else None
 
 
+def cache_readers() -> tuple[tuple[type, str], ...]:
+    """(class, name): what finds a graph by its key, and what makes a result of an entry that
+    AOTAutograd found; those of them that this torch has.
+    """
+    from torch._functorch._aot_autograd import aot_autograd_result
+    from torch._inductor.codecache import FxGraphCache
+
+    result = getattr(aot_autograd_result, "GenericAOTAutogradResult", None)
+    readers = ((FxGraphCache, "load_with_key"), (result, "wrap_post_compile"))
+    return tuple([(owner, name) for owner, name in readers if owner and hasattr(owner, name)])
+
+
 def compiler_config() -> Any:
     """`torch.compiler.config`, whose type the checkers do not see."""
     return import_module("torch.compiler.config")
@@ -199,6 +211,11 @@ def has_default(name: str) -> bool:
 
     entry: Any = config._config.get(name)  # type: ignore[attr-defined]
     return entry is not None and attrgetter(name)(config) == entry.default
+
+
+def is_key_of_autograd(key: Any) -> bool:
+    """Whether the fields of a key are those of AOTAutograd's cache."""
+    return isinstance(key, _autograd_cache_module().AOTAutogradCacheDetails)
 
 
 def _autograd_cache_module() -> ModuleType:

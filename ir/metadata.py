@@ -22,16 +22,25 @@ TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quan
 
 
 class MetadataClass(Enum):
-    """Whose property an entry of a node's `meta` is; this decides what a rewrite does with it."""
+    """Whose property an entry of a node's `meta` is; this decides what a rewrite does with it.
+
+    Raising reads it here (`keys_of`): there is no other list.
+    """
 
     VALUE = "value"
     """Of the value: recomputed where the value changes."""
+    ARGUMENTS = "arguments"
+    """Of the arguments that the call was made with: dropped where an operand changes."""
+    ORDER = "order"
+    """Of the order of the graph's nodes: dropped where one is new or moved."""
     CALL = "call"
-    """Of this very call: kept only while target and operands are unchanged, never inherited."""
+    """Of the call: stays as long as the call, whatever its operands become; never inherited."""
     PLACE = "place"
     """Of the place in the program: what replaces the call inherits it."""
     GRAPH = "graph"
     """Of the graph's boundary (placeholders, the output node): never touched."""
+    MODULE = "module"
+    """Of a module's own `meta`; no node has it."""
 
 
 _CLASSES: dict[MetadataClass, str] = {
@@ -39,14 +48,22 @@ _CLASSES: dict[MetadataClass, str] = {
         val tensor_meta example_value unbacked_bindings concrete_value fake_result view_of type
         sharding
     """,
-    MetadataClass.CALL: """
+    MetadataClass.ARGUMENTS: """
         eager_input_vals arg_kwarg_vals only_clone_these_tensors call_id dislike_padding
-        mutation_region_id target_dtype_info is_functional_regenerated local_map_kwargs
+    """,
+    MetadataClass.ORDER: """
+        mutation_region_id
+    """,
+    MetadataClass.CALL: """
+        target_dtype_info is_functional_regenerated local_map_kwargs
         _checkpoint_context_fn _fx_runtime_assert_preserve extra_options nested_region_config
         _allow_mixed_dtype_folding low_precision_pointwise_barrier inductor_realize_to_strides
         should_fallback saved_for_quantization dequant_type broadcast chunking original_device
         fusion_meta node_idx saved_tensor_with_no_vc_check original_stride original_size
-        buf_meta creation_timestamp
+        buf_meta creation_timestamp MODULE_TYPE distributed_autotune opt_ctx
+        shapeenv_event current_node bucketing_nn_module_stack_sources
+        bucketing_fwd_nn_module_stack_sources bucketing_stack_trace_sources
+        bucketing_custom_sources
     """,
     MetadataClass.PLACE: """
         nn_module_stack torch_fn source_fn_stack original_aten recompute ac_graph_id
@@ -58,18 +75,30 @@ _CLASSES: dict[MetadataClass, str] = {
         user_visible_output_idxs original_output_strides output_stack_traces desc tensor_dict
         steal_arg grapharg user_cache_hash symbol
     """,
+    MetadataClass.MODULE: """
+        backend_id cudagraph_annotation dynamo_compile_id dynamo_flat_name_to_original_fqn fake_mode
+        is_backward num_activations locals_to_steal module_call_specs mutated_named_buffers
+        partition_names produced_by_chunker specialization tracing_context
+        _dynamo_bypassing_wrapper_fn
+    """,
 }
 
-_CLASS_OF_KEY = {key: kind for kind, keys in _CLASSES.items() for key in keys.split()}
+_KEYS = {kind: frozenset(keys.split()) for kind, keys in _CLASSES.items()}
+_CLASS_OF_KEY = {key: kind for kind, keys in _KEYS.items() for key in keys}
 
 
 def metadata_class(key: str) -> MetadataClass | None:
     """The class of an entry of `node.meta`; None for a key that nobody here knows.
 
-    A key that is unknown is treated as one of the call: not inherited. Of `custom`, which is of the
+    A key that is unknown is treated as one of the call. Of `custom`, which is of the
     place, the entry `call_id` is of the call.
     """
     return _CLASS_OF_KEY.get(key)
+
+
+def keys_of(kind: MetadataClass) -> frozenset[str]:
+    """The entries of a class."""
+    return _KEYS[kind]
 
 
 def place_metadata(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def test_every_key_of_captured_graphs_is_known(keys: dict[str, set[str]]) -> Non
 
 def test_the_model_shows_all_classes(keys: dict[str, set[str]]) -> None:
     seen = {metadata_class(key) for names in keys.values() for key in names}
-    assert seen >= set(MetadataClass)
+    # No call of the model is of a kind for which torch records arguments; modules are no nodes.
+    assert seen >= set(MetadataClass) - {MetadataClass.ARGUMENTS, MetadataClass.MODULE}
 
 
 def test_the_fields_fx_copies_are_of_the_place() -> None:
@@ -134,8 +135,10 @@ def test_the_fields_fx_copies_are_of_the_place() -> None:
     [
         ("val", MetadataClass.VALUE),
         ("unbacked_bindings", MetadataClass.VALUE),
-        ("eager_input_vals", MetadataClass.CALL),
-        ("call_id", MetadataClass.CALL),
+        ("eager_input_vals", MetadataClass.ARGUMENTS),
+        ("call_id", MetadataClass.ARGUMENTS),
+        ("should_fallback", MetadataClass.CALL),
+        ("mutation_region_id", MetadataClass.ORDER),
         ("stack_trace", MetadataClass.PLACE),
         ("user_visible_output_idxs", MetadataClass.GRAPH),
         ("a key of a plugin", None),
