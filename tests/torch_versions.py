@@ -25,9 +25,10 @@ LIMIT = 3600
 
 FAMILIES = {
     "decoder": "gpt2", "encoder": "bert", "convolutions": "convolutions", "recurrent": "recurrent",
-    "recommender": "recommender", "mixed precision": "mixed_precision",
-    "checkpoints": "checkpointed", "control flow": "loop_and_branch", "data-dependent sizes": "size_from_data",
-    "writes": "writes", "custom operators": "custom_operator", "attention by hand": "attention",
+    "recommender": "recommender", "mixed precision": "mixed_precision", "writes": "writes",
+    "checkpoints": "checkpointed", "control flow": "loop_and_branch",
+    "data-dependent sizes": "size_from_data", "custom operators": "custom_operator",
+    "attention by hand": "attention",
 }  # fmt: skip
 """One model of the corpus for each family; compiled and compared with eager."""
 

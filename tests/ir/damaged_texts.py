@@ -339,8 +339,8 @@ def read_all(texts: Iterator[str]) -> Outcome:
     ways = list(WAYS.items())
     for index, text in enumerate(texts):
         way, read = ways[index % 8 == 0]
-        if way == "xductor-opt" and any("\ud800" <= char <= "\udfff" for char in text):
-            continue  # no file holds it
+        if any("\ud800" <= char <= "\udfff" for char in text):  # no file holds it
+            way, read = ways[0]
         start = time.thread_time()
         what = problem(read, text)
         outcome.slowest = max(outcome.slowest, taken := time.thread_time() - start)

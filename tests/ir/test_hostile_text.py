@@ -183,6 +183,37 @@ def test_damage_that_is_not_foreseen_is_seen(monkeypatch: pytest.MonkeyPatch) ->
     assert problem(without_a_place, GRAPH) == "ValueError: not enough values to unpack"
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (GRAPH.replace("f32", "float32", 1), "'float32' is no element type; did you mean f32?"),
+        (GRAPH.replace("f32", "long", 1), "'long' is no element type; did you mean i64?"),
+        (GRAPH.replace("f32", "f23", 1), "did you mean f32?"),
+        (GRAPH.replace("cpu", "gpu", 1), "'gpu' is no device; did you mean cuda?"),
+        (GRAPH.replace("cpu", "gpu:1", 1), "did you mean cuda:1?"),
+        (GRAPH.replace("cpu", "cdua:0", 1), "did you mean cuda:0?"),
+        (GRAPH.replace("sin", "rellu"), "did you mean aten.relu.default?"),
+        (GRAPH.replace("sin.default", "rellu"), "such as aten.relu.default"),
+        (GRAPH.replace("sin.default", "sin"), "such as aten.sin.default"),
+        (GRAPH.replace("aten.sin", "atten.sin"), "did you mean aten.sin.default?"),
+        (GRAPH.replace("aten.sin.default", "method"), "expected method.NAME"),
+        (ADD.replace("NUMBER", "float16"), "no constant of this format; did you mean f16?"),
+        (ADD.replace("NUMBER", "Non"), "no constant of this format; did you mean none?"),
+        ("graph.mlir", "this looks like a path: pass what the file holds"),
+        ("/home/me/graphs/graph.mlir", "this looks like a path"),
+    ],
+)
+def test_what_was_meant_is_said(text: str, hint: str) -> None:
+    with pytest.raises(ParseError) as error:
+        xductor.parse_ir(text)
+    assert hint in str(error.value)
+
+
+def test_a_path_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="takes the text of a module, not PosixPath"):
+        xductor.parse_ir(tmp_path)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["os.system", "torch.os.system", "posix.system"])
 def test_no_program_is_started_by_a_file(name: str, tmp_path: Path) -> None:
     """Inference would call it: `check` on such a file must not do what it says."""
