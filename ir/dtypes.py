@@ -58,7 +58,7 @@ TEXT_OF_DTYPE: dict[torch.dtype, str] = {dtype: text for text, dtype in DTYPE_OF
 
 
 def nearest_dtype(word: str) -> str:
-    """The text of the element type that was meant: torch's name of one, or a misspelt one; or ""."""
+    """The element type that was meant, as text: torch's name of one, or a misspelt one; or ""."""
     meant = getattr(torch, word.removeprefix("torch."), None)
     if isinstance(meant, torch.dtype):
         return TEXT_OF_DTYPE.get(meant, "")

@@ -33,7 +33,7 @@ FAMILIES = {
 """One model of the corpus for each family; compiled and compared with eager."""
 
 _TRAINING = "train-static"
-_IN_INFERENCE_ONLY = ("loop_and_branch",)
+_IN_INFERENCE_ONLY = ("loop_and_branch", "size_from_data")
 
 _KNOWN = """
 import json, torch
