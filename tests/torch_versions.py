@@ -127,8 +127,9 @@ def _tests(release: str, folder: Path, test: str, cases: str, at_least: int = 1)
     passed = len(found) - len(wrong) - len(lacking)
     if len(found) < at_least:
         output += f"\n{len(found)} cases were found, {at_least} were expected"
-    shown = f"{passed} of {len(found)}" if len(found) >= at_least else f"{passed} of {at_least}"
-    return Cell(shown, not status and len(found) >= at_least and passed > 0, output, lacking)
+    ok = not status and len(found) >= at_least and passed > 0
+    shown = f"{passed} of {max(len(found), at_least)}{'' if ok else ', failed'}"
+    return Cell(shown, ok, output, lacking)
 
 
 def _has(case: ElementTree.Element, what: str) -> bool:

@@ -99,7 +99,7 @@ builtin.module {
 !ty = !fx.tensor<f32[2], cpu>
 "builtin.module"() ({
 ^bb0:
-  %0 = "builtin.unrealized_conversion_cast"() {a = #alias, b = 3 : i32, c = [1.5 : f32, "s\\00t"], d = dense<[1, 2]> : tensor<2xi64>, e = #builtin.loc<unknown>} : () -> !ty
+  %0 = "builtin.unrealized_conversion_cast"() {a = #alias, b = 3 : i32, c = [1.5 : f32, "s\\00t"], d = dense<[1, 2]> : tensor<2xi64>, e = unit, f = @"a b"} : () -> !ty
   "aten.relu.default"(%0) <{args = #fx.args<%0>}> : (!ty) -> !ty
 }) : () -> ()
 """

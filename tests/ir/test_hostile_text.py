@@ -7,7 +7,7 @@ import pytest
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xductor
-from tests.ir.damaged_texts import WAYS, damaged, problem, read_all
+from tests.ir.damaged_texts import WAYS, corpus, damaged, problem, read_all
 from xductor.backend.cli import opt_main
 from xductor.ir.python_targets import UnknownTarget, qualified_name, resolve
 
@@ -125,6 +125,34 @@ def test_what_a_graph_reads_has_a_form(line: str, message: str) -> None:
         xductor.verify(module, level="structure")
 
 
+GENERIC = (
+    '"fx.graph"() <{sym_name = "f", stage = "joint", symbols = #fx.symbols<symbols()>, '
+    "ambient = #fx.ambient<>}> ({\n^bb0(%x: TENSOR):\n"
+    '  "fx.output"(%x) <{args = #fx.args<((%0,),), ()>}> : (TENSOR) -> ()\n}) : () -> ()\n'
+).replace("TENSOR", TENSOR)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", symbols = #fx.symbols<symbols()>", ""),
+        ('sym_name = "f", ', ""),
+        ('sym_name = "f"', "sym_name = 1 : i32"),
+        (", ambient = #fx.ambient<>", ""),
+        (", ambient = #fx.ambient<>", ", ambient = unit"),
+        ("}) : () -> ()", "}, {\n}) : () -> ()"),
+        ("}) : () -> ()", "^bb1:\n}) : () -> ()"),
+        ("({\n", "({\n}) : () -> ()\n"),
+    ],
+)
+def test_a_graph_in_the_generic_format_has_all_that_it_needs(old: str, new: str) -> None:
+    text = GENERIC.replace(old, new)
+    assert text != GENERIC
+    xductor.verify(xductor.parse_ir(GENERIC), level="structure")
+    with pytest.raises(ParseError, match=r"bad\.mlir:\d+:\d+\n"):
+        xductor.parse_ir(text, "bad.mlir")
+
+
 SECTION = '{-# dialect_resources: { fx: { f.x: "0x0400000000000000" } } #-}\n'
 
 
@@ -147,6 +175,11 @@ def test_constants_take_no_more_room_than_is_theirs(type_: str, message: str) ->
     with pytest.raises(ParseError, match=r"bad\.mlir:") as error:
         xductor.parse_ir(text, "bad.mlir")
     assert message in str(error.value)
+
+
+def test_the_corpus_parses() -> None:
+    for text in corpus():
+        xductor.parse_ir(text)
 
 
 def test_damaged_texts() -> None:
