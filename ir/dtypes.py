@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 import torch
 
 _NAMED: dict[str, str] = {
@@ -53,3 +55,11 @@ def _all_dtypes() -> dict[str, torch.dtype]:
 
 DTYPE_OF_TEXT: dict[str, torch.dtype] = _all_dtypes()
 TEXT_OF_DTYPE: dict[torch.dtype, str] = {dtype: text for text, dtype in DTYPE_OF_TEXT.items()}
+
+
+def nearest_dtype(word: str) -> str:
+    """The element type that was meant, as text: torch's name of one, or a misspelt one; or ""."""
+    meant = getattr(torch, word.removeprefix("torch."), None)
+    if isinstance(meant, torch.dtype):
+        return TEXT_OF_DTYPE.get(meant, "")
+    return next(iter(get_close_matches(word, DTYPE_OF_TEXT, n=1, cutoff=0.6)), "")

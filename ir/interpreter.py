@@ -17,6 +17,7 @@ from xductor.ir.ambient_modes import after_autograd, graph_modes
 from xductor.ir.effects import overload_effects
 from xductor.ir.expressions import SymExpr
 from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, entry_graph, graph_named
+from xductor.ir.input_check import input_problem
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.python_calls import CallArguments, NoPythonValue
 from xductor.ir.resources import constant
@@ -45,10 +46,12 @@ def run(
     A pre-grad graph runs under its ambient modes; after autograd, without gradients and autocast.
     Inputs that the graph mutates are mutated. Returns what the graph returns, nested as FX has it.
 
-    Raises InterpreterError for a missing input, attribute or object, and whatever an op raises,
-    with a note that names the op.
+    Raises InterpreterError for a missing input, attribute or object, and for an input of another
+    dtype or size than its argument; and whatever an op raises, with a note that names the op.
     """
     graph = entry_graph(module) if graph is None else graph
+    if len(inputs) == len(graph.arguments) and (problem := input_problem(graph, inputs)):
+        raise InterpreterError(f"fx.graph @{graph.sym_name.data}: {problem}")
     with ExitStack() as stack:
         if graph.stage.data == "pre_grad":
             stack.enter_context(graph_modes(graph.ambient.data))

@@ -11,12 +11,14 @@ from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
 
+from xductor.ir.graph import GraphOp
 from xductor.ir.parsing import refuse
 from xductor.ir.registry import UnknownOp
 from xductor.ir.resources import ResourceError, check_constants
@@ -117,6 +119,21 @@ class ModuleParser(Parser):
         if nul != -1:
             raise ParseError(Span(nul, nul + 1, whole), "a NUL character stands in no text")
         self._parser_state = ParserState(TextLexer(whole))
+
+    def parse_optional_operation(self) -> Operation | None:
+        """A graph has all that its class asks for, in the generic format too: code relies on it."""
+        start = self.pos
+        op = super().parse_optional_operation()
+        if type(op) is GraphOp:
+            try:
+                GraphOp.get_irdl_definition().verify(op)
+            except VerifyException as error:
+                super().raise_error(f"fx.graph: {error}", start)
+            if len(op.body.blocks) != 1:
+                super().raise_error(
+                    f"fx.graph has {len(op.body.blocks)} blocks, one is wanted", start
+                )
+        return op
 
     def raise_error(self, msg: str, at_position: Any = None, end_position: Any = None) -> NoReturn:
         if msg == "Could not parse entire input!":

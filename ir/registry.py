@@ -9,6 +9,8 @@ from __future__ import annotations
 import keyword
 import threading
 from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from types import FunctionType
 from typing import Any
@@ -28,6 +30,7 @@ HIGHER_ORDER = "higher_order"
 FUNCTION = "pyfn"
 METHOD = "method"
 MODULE = "module"
+_LONGEST_NAME = 100
 
 FX_OPS: dict[str, type[Any]] = {
     cls.name: cls for cls in (GraphOp, OutputOp, GetAttrOp, OpaqueCallOp)
@@ -124,6 +127,8 @@ def op_class_by_name(name: str) -> type[Any]:
     if found is not None:
         return found
     namespace, _, rest = name.partition(".")
+    if not rest and namespace in (METHOD, MODULE):
+        raise UnknownOp(f"'{name}' names no {namespace}; expected {namespace}.NAME")
     if namespace == METHOD:
         return method_class(rest)
     if namespace == MODULE:
@@ -164,7 +169,8 @@ def _overload_by_name(name: str) -> type[TorchOp]:
     packet_name, _, overload_name = rest.rpartition(".")
     if not packet_name:
         raise UnknownOp(
-            f"'{name}' is no op name; expected namespace.op.overload, such as aten.add.Tensor"
+            f"'{name}' is no op name; expected namespace.op.overload, "
+            f"such as {_nearest_op(name) or 'aten.add.Tensor'}"
         )
     packet = getattr(getattr(torch.ops, namespace), packet_name, None)
     if packet is None and namespace == "prims":
@@ -173,9 +179,13 @@ def _overload_by_name(name: str) -> type[TorchOp]:
         packet = getattr(torch.ops.prims, packet_name, None)
     if not isinstance(packet, OpOverloadPacket):
         if namespace in ("aten", "prims"):  # PyTorch's own: no package would bring the op
-            remedy = f"no op of the '{namespace}' library has that name"
+            meant = _nearest_op(name)
+            hint = f"; did you mean {meant}?" if meant else ""
+            remedy = f"no op of the '{namespace}' library has that name{hint}"
         else:
-            remedy = f"import the package that registers the '{namespace}' library"
+            meant = _nearest_op(name)
+            hint = f", or did you mean {meant}?" if meant else ""
+            remedy = f"import the package that registers the '{namespace}' library{hint}"
         raise UnknownOp(f"op '{namespace}::{packet_name}' is not registered with PyTorch; {remedy}")
     overloads = dispatcher_overloads(packet)
     if overload_name not in overloads:
@@ -186,6 +196,30 @@ def _overload_by_name(name: str) -> type[TorchOp]:
     made = op_class(getattr(packet, overload_name))
     assert made is not None
     return made
+
+
+def _nearest_op(name: str) -> str:
+    """The registered op that was meant by a misspelt name, or by one without overload; or ""."""
+    if len(name) > _LONGEST_NAME:
+        return ""
+    names = _overload_names()
+    overloads = [one for one in names if one.startswith(f"{name}.")]
+    if overloads:
+        return overloads[0]
+    namespace, _, rest = name.partition(".")
+    library = [one for one in names if one.startswith(f"{namespace}.")]
+    whole = name if "." in rest else f"{name}.default"
+    return next(iter(get_close_matches(whole, library or names, n=1, cutoff=0.75)), "")
+
+
+@cache
+def _overload_names() -> tuple[str, ...]:
+    """`aten.add.Tensor` of each operator that is registered when an error first asks."""
+    found: list[str] = []
+    for full in torch._C._dispatch_get_all_op_names():
+        name, _, overload = full.partition(".")
+        found.append(f"{name.replace('::', '.')}.{overload or 'default'}")
+    return tuple(sorted(found))
 
 
 def dispatcher_overloads(packet: OpOverloadPacket) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import re
 import struct
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from xductor.ir.arguments import (
     SliceArg,
     SymbolRef,
 )
-from xductor.ir.dtypes import DTYPE_OF_TEXT
+from xductor.ir.dtypes import DTYPE_OF_TEXT, nearest_dtype
 from xductor.ir.expressions import ExpressionError, SymExpr, parse_expr
 from xductor.ir.text_locations import text_location
 from xductor.ir.types import (
@@ -80,6 +81,7 @@ MOST_DIGITS = 400
 _DEEPEST = 200
 """How deep arguments may be nested: what handles them later is recursive too."""
 
+_DEVICES = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia")
 _MOST_COMMAS = 4096
 """In a tensor's type, where each size and stride may stand for a function of some arguments."""
 
@@ -340,7 +342,11 @@ class Scanner:
             return self._called(word, self.items(")"), start)
         reader = _ANGLED_CONSTANTS.get(word)
         if reader is None:
-            raise self.error(f"'{word}' is no constant of this format", start)
+            meant = nearest_dtype(word) or "".join(
+                get_close_matches(word.lower(), _CONSTANT_WORDS, n=1)
+            )
+            hint = f"; did you mean {meant}?" if meant else ""
+            raise self.error(f"'{word}' is no constant of this format{hint}", start)
         try:
             return reader(self.balanced("<", ">"))
         except TextError as error:
@@ -423,6 +429,9 @@ _ANGLED_CONSTANTS: dict[str, Callable[[str], Any]] = {
 }
 
 
+_CONSTANT_WORDS = (*_WORDS, *_CALLS, *_ANGLED_CONSTANTS)
+
+
 def _number(text: str) -> int | float:
     return float(text) if any(mark in text for mark in ".en") else int(text)
 
@@ -496,7 +505,9 @@ def _tensor(body: str, position: int) -> TensorType:
         raise TextError("expected an element type and sizes, such as f32[2, 3]", position)
     dtype = DTYPE_OF_TEXT.get(head.group(1))
     if dtype is None:
-        raise TextError(f"'{head.group(1)}' is no element type", position)
+        meant = nearest_dtype(head.group(1))
+        hint = f"; did you mean {meant}?" if meant else ""
+        raise TextError(f"'{head.group(1)}' is no element type{hint}", position)
     if body.count(",") > _MOST_COMMAS:
         raise TextError("a tensor has not that many sizes", position)
     shape, rest = _dims(body[head.end() :], position)
@@ -510,6 +521,13 @@ def _tensor(body: str, position: int) -> TensorType:
         raise TextError("expected a device after the sizes, such as 'f32[2], cpu'", position)
     _, device, *facts = pieces
     return TensorType(_fields(dtype, shape, stride, device.strip(), facts, position))
+
+
+def _meant_device(device: str) -> str:
+    kind, _, index = device.partition(":")
+    close = ["cuda"] if kind == "gpu" else get_close_matches(kind, _DEVICES, n=1)
+    meant = f"{close[0]}:{index}" if close and index.isdecimal() else "".join(close)
+    return f"; did you mean {meant}?" if meant and meant != device else ""
 
 
 def _fields(
@@ -538,5 +556,5 @@ def _fields(
     try:
         made = torch.device(device)
     except RuntimeError:
-        raise TextError(f"'{device}' is no device", position) from None
+        raise TextError(f"'{device}' is no device{_meant_device(device)}", position) from None
     return TensorFields(dtype, shape, stride, made, offset, tuple(flags), layout, subclass)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
 
 from xductor.ir.context import XductorContext
 from xductor.ir.graph import GraphOp
@@ -14,6 +16,8 @@ from xductor.ir.module_parser import parse_text
 from xductor.ir.operations import TorchOp
 from xductor.ir.printing import default_node_name, value_names
 from xductor.ir.resources import resource_section
+
+_PATH = re.compile(r"[^\s\"(]{1,500}\.\w{1,5}")
 
 Names = dict[SSAValue, str]
 
@@ -35,9 +39,17 @@ def print_ir(module: ModuleOp, *, with_constants: bool = False) -> str:
 def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
     """The module of a text.
 
-    Raises xDSL's ParseError with file (`name`), line, column and what was expected.
+    Raises xDSL's ParseError with file (`name`), line, column and what was expected; TypeError for
+    what is no text.
     """
-    return parse_text(XductorContext(), text, name)
+    if not isinstance(text, str):
+        raise TypeError(f"parse_ir takes the text of a module, not {type(text).__name__}")
+    try:
+        return parse_text(XductorContext(), text, name)
+    except ParseError as error:
+        if _PATH.fullmatch(text):
+            error.msg += "; this looks like a path: pass what the file holds, Path(...).read_text()"
+        raise
 
 
 def same(left: ModuleOp, right: ModuleOp) -> bool:

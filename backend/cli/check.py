@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from xductor.backend.cli import scripts
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.ir_files import read_module
 from xductor.backend.cli.lowered_stages import GraphNumbers, lowered
 from xductor.backend.pipelines.stage_run import StageRun
@@ -34,6 +34,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         "inference (types, the default), and the rules of the graph's stage (stage)",
     )
     scripts.add_script_options(parser)
+    add_import_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,5 +10,17 @@ INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
 
+def add_import_option(parser: argparse.ArgumentParser) -> None:
+    """`--import`, for what registers the operators that a text names."""
+    parser.add_argument(
+        "--import",
+        action="append",
+        default=[],
+        dest="imports",
+        metavar="MODULE",
+        help="import a module first (a name, or a path ending in .py), for the ops it registers",
+    )
+
+
 class CommandError(Exception):
     """The command cannot be carried out; the message is for the person who typed it."""

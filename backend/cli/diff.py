@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import ir_files
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.run import failure_text, run_graph
 from xductor.backend.cli.value_differences import Difference, compare
 from xductor.ir.graph import GraphOp
@@ -33,6 +33,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         "--values", action="store_true", help="run both on the same inputs and compare the results"
     )
     ir_files.add_input_options(parser)
+    add_import_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

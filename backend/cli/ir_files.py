@@ -14,11 +14,11 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from xductor.backend.cli.command import CommandError
 from xductor.ir.graph import GraphOp, entry_graph, graph_named
+from xductor.ir.input_check import input_problem
 from xductor.ir.problems import problems
 from xductor.ir.sample_inputs import NoSample, sample_attributes, sample_inputs
 from xductor.ir.symbol_values import Number
 from xductor.ir.text import parse_ir
-from xductor.ir.types import TensorType
 
 
 def read_module(path: str) -> ModuleOp:
@@ -199,18 +199,6 @@ def check_inputs(path: str, graph: GraphOp, inputs: Sequence[Any]) -> None:
             f"{path} has {len(inputs)} inputs, @{graph.sym_name.data} takes {len(names)}: "
             f"{', '.join(names)}"
         )
-    for argument, name, value in zip(graph.arguments, names, inputs, strict=True):
-        type_ = argument.type
-        if not isinstance(type_, TensorType):
-            continue
-        if not isinstance(value, torch.Tensor):
-            raise CommandError(f"{path}: input %{name} is {value!r}, expected {type_}")
-        static = all(
-            not isinstance(dim, int) or dim == size
-            for dim, size in zip(type_.shape, value.shape, strict=False)
-        )
-        if value.dtype != type_.dtype or value.dim() != type_.rank or not static:
-            raise CommandError(
-                f"{path}: input %{name} is {value.dtype} of size {list(value.shape)}, "
-                f"expected {type_}"
-            )
+    problem = input_problem(graph, inputs)
+    if problem:
+        raise CommandError(f"{path}: {problem}")

@@ -78,7 +78,20 @@ def _dispatch(arguments: list[str]) -> int:
         options.script_arguments = for_script
     if module is None:  # argparse left already, for a command that does not exist
         return 2
+    _import(getattr(options, "imports", ()))
     return module.run(options)
+
+
+def _import(names: Sequence[str]) -> None:
+    """Import what `--import` names."""
+    if not names:
+        return
+    from xductor.backend.cli import pass_plugins
+
+    try:
+        pass_plugins.load(names)
+    except pass_plugins.PluginError as error:
+        raise CommandError(str(error)) from error
 
 
 def _split_script_arguments(arguments: list[str]) -> tuple[list[str], list[str] | None]:

@@ -32,6 +32,8 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
     A declared rewrite is a pass by itself. Importing a module also registers the operator libraries
     that it defines.
 
+    The folder of a file is put on `sys.path`.
+
     Raises:
         PluginError: there is no such module.
     """
@@ -142,6 +144,9 @@ def _imported(name: str) -> ModuleType:
         raise PluginError(f"cannot load '{name}': no such file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as Python does for a script: its neighbours can be imported
     try:
         spec.loader.exec_module(module)
     except BaseException:

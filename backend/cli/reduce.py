@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 
 from xductor.backend import failing_tests, reducer
 from xductor.backend.cli import pass_plugins
-from xductor.backend.cli.command import INTERRUPTED
+from xductor.backend.cli.command import INTERRUPTED, add_import_option
 from xductor.ir.symbol_values import NoSample
 from xductor.ir.text import parse_ir, print_ir
 from xductor.ir.verifier import LEVELS
@@ -29,6 +29,9 @@ at. Examples:
   xductor reduce bad.mlir --pass pointless_view --fails values
   xductor reduce bad.mlir --fails verify --verify-level types
 """
+
+
+Plugins = dict[str, pass_plugins.PassFactory]
 
 
 class UsageError(Exception):
@@ -62,6 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="MODULE",
         help="import a module (a name, or a path ending in .py) for its passes and ops",
     )
+    add_import_option(parser)
     parser.add_argument("-o", "--output", help="where the result goes; default: standard output")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on the way")
 
@@ -70,12 +74,13 @@ def run(options: argparse.Namespace) -> int:
     """Reduce the file; returns the exit status."""
     interesting: reducer.Interesting | None = None
     try:
+        plugins = pass_plugins.load(options.load_pass_plugin)  # the text may name ops of theirs
         text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text()
         module = parse_ir(text, options.file)
         if options.output is not None:
             with Path(options.output).open("a"):  # before the work, not behind it
                 pass
-        interesting = _test(options, module)
+        interesting = _test(options, module, plugins)
         result, done = _reduce(module, interesting, options)
     except reducer.NotInteresting as error:
         told = f": {interesting.last}" if isinstance(interesting, CommandTest) else ""
@@ -138,14 +143,16 @@ def _reduce(
     return text, True
 
 
-def _test(options: argparse.Namespace, module: ModuleOp) -> Callable[[ModuleOp], bool]:
+def _test(
+    options: argparse.Namespace, module: ModuleOp, plugins: Plugins
+) -> Callable[[ModuleOp], bool]:
     if (options.test is None) == (options.fails is None):
         raise UsageError("give one of --test COMMAND and --fails KIND")
     if options.test is not None:
         if "{}" not in options.test:
             raise UsageError("--test: the command must name the file as {}")
         return CommandTest(options.test, options.timeout)
-    passes = _passes(options)
+    passes = _passes(options, plugins)
     if not passes and options.fails != "verify":
         raise UsageError(f"--fails {options.fails} needs --pass PIPELINE")
     match options.fails:
@@ -159,10 +166,10 @@ def _test(options: argparse.Namespace, module: ModuleOp) -> Callable[[ModuleOp],
             )
 
 
-def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
+def _passes(options: argparse.Namespace, plugins: Plugins) -> tuple[ModulePass, ...]:
     from xductor.backend.cli.opt_main import available_passes
 
-    passes = available_passes() | pass_plugins.load(options.load_pass_plugin)
+    passes = available_passes() | plugins
     try:
         return PassPipeline.parse_spec(passes, options.passes).passes
     except ValueError as error:

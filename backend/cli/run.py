@@ -10,7 +10,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import ir_files, value_summaries
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.ir import interpreter
 from xductor.ir.graph import GraphOp
 
@@ -30,6 +30,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--output", metavar="FILE.pt", help="where to save inputs and results")
     ir_files.add_input_options(parser)
+    add_import_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

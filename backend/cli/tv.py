@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xductor.backend.cli import ir_files
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.diff import results_of
 from xductor.backend.cli.value_differences import Difference, compare
 from xductor.ir.graph import GraphOp
@@ -38,6 +38,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         "--rtol", type=float, default=0.0, help="relative tolerance (0: the same bits)"
     )
     parser.add_argument("--atol", type=float, default=0.0, help="absolute tolerance")
+    add_import_option(parser)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from xductor.ir.graph import entry_graph
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.attention.fusion import Fused, told_of_fusions
+from xductor.transforms.effect_order import is_view
 from xductor.transforms.rewriting.enclosing_graphs import entered_graphs
 from xductor.transforms.rewriting.fragments import fragments_of
-from xductor.transforms.rewriting.graph_state import is_view
 from xductor.transforms.rewriting.mode_regions import modes_at
 
 log = logging.getLogger(__name__)

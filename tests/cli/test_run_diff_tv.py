@@ -1,5 +1,6 @@
 """`xductor run`, `diff` and `tv` on captured files and on small ones."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,42 @@ def test_values_of_graphs_that_take_other_inputs(
     other = str(captured / "006_joint.before.mlir")
     assert command.main(["diff", str(left), other, "--values"]) == 2
     assert "has 1 inputs, @forward takes 7" in capsys.readouterr().err
+
+
+OWN_OPS = """import torch
+import neighbour
+
+@torch.library.custom_op("ownlib_{lib}::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * neighbour.FACTOR
+
+twice.register_fake(torch.empty_like)
+"""
+
+
+@pytest.mark.parametrize("name", ["check", "run", "diff", "tv", "reduce"])
+def test_a_module_that_registers_ops_is_imported_first(
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its neighbours are found as Python finds those of a script."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    neighbour = f"neighbour_{name}"
+    (tmp_path / f"{neighbour}.py").write_text("FACTOR = 2\n")
+    module = tmp_path / f"own_ops_{name}.py"
+    module.write_text(OWN_OPS.replace("{lib}", name).replace("neighbour", neighbour))
+    path = tmp_path / "a.mlir"
+    path.write_text(GRAPH.format(op="sin").replace("aten.sin", f"ownlib_{name}.twice"))
+    files = [str(path)] * (2 if name in ("diff", "tv") else 1)
+    if name == "reduce":
+        files += ["--test", "grep -q twice {}"]
+    missing = command.main([name, *files])
+    assert missing != 0
+    shown = capsys.readouterr()
+    assert f"import the package that registers the 'ownlib_{name}' library" in shown.err + shown.out
+    assert command.main([name, *files, "--import", str(module)]) == 0
+    (tmp_path / "wrong.py").write_text("import nosuchmodule\n")
+    assert command.main([name, *files, "--import", str(tmp_path / "wrong.py")]) == 2
+    assert "No module named 'nosuchmodule'" in capsys.readouterr().err

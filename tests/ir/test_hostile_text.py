@@ -7,7 +7,7 @@ import pytest
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xductor
-from tests.ir.damaged_texts import WAYS, damaged, problem, read_all
+from tests.ir.damaged_texts import WAYS, corpus, damaged, problem, read_all
 from xductor.backend.cli import opt_main
 from xductor.ir.python_targets import UnknownTarget, qualified_name, resolve
 
@@ -125,6 +125,34 @@ def test_what_a_graph_reads_has_a_form(line: str, message: str) -> None:
         xductor.verify(module, level="structure")
 
 
+GENERIC = (
+    '"fx.graph"() <{sym_name = "f", stage = "joint", symbols = #fx.symbols<symbols()>, '
+    "ambient = #fx.ambient<>}> ({\n^bb0(%x: TENSOR):\n"
+    '  "fx.output"(%x) <{args = #fx.args<((%0,),), ()>}> : (TENSOR) -> ()\n}) : () -> ()\n'
+).replace("TENSOR", TENSOR)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", symbols = #fx.symbols<symbols()>", ""),
+        ('sym_name = "f", ', ""),
+        ('sym_name = "f"', "sym_name = 1 : i32"),
+        (", ambient = #fx.ambient<>", ""),
+        (", ambient = #fx.ambient<>", ", ambient = unit"),
+        ("}) : () -> ()", "}, {\n}) : () -> ()"),
+        ("}) : () -> ()", "^bb1:\n}) : () -> ()"),
+        ("({\n", "({\n}) : () -> ()\n"),
+    ],
+)
+def test_a_graph_in_the_generic_format_has_all_that_it_needs(old: str, new: str) -> None:
+    text = GENERIC.replace(old, new)
+    assert text != GENERIC
+    xductor.verify(xductor.parse_ir(GENERIC), level="structure")
+    with pytest.raises(ParseError, match=r"bad\.mlir:\d+:\d+\n"):
+        xductor.parse_ir(text, "bad.mlir")
+
+
 SECTION = '{-# dialect_resources: { fx: { f.x: "0x0400000000000000" } } #-}\n'
 
 
@@ -147,6 +175,11 @@ def test_constants_take_no_more_room_than_is_theirs(type_: str, message: str) ->
     with pytest.raises(ParseError, match=r"bad\.mlir:") as error:
         xductor.parse_ir(text, "bad.mlir")
     assert message in str(error.value)
+
+
+def test_the_corpus_parses() -> None:
+    for text in corpus():
+        xductor.parse_ir(text)
 
 
 def test_damaged_texts() -> None:
@@ -181,6 +214,37 @@ def test_damage_that_is_not_foreseen_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
     assert problem(hanging, GRAPH, limit=0.05) == "over 0.05 s"
     assert problem(without_a_place, GRAPH) == "ValueError: not enough values to unpack"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (GRAPH.replace("f32", "float32", 1), "'float32' is no element type; did you mean f32?"),
+        (GRAPH.replace("f32", "long", 1), "'long' is no element type; did you mean i64?"),
+        (GRAPH.replace("f32", "f23", 1), "did you mean f32?"),
+        (GRAPH.replace("cpu", "gpu", 1), "'gpu' is no device; did you mean cuda?"),
+        (GRAPH.replace("cpu", "gpu:1", 1), "did you mean cuda:1?"),
+        (GRAPH.replace("cpu", "cdua:0", 1), "did you mean cuda:0?"),
+        (GRAPH.replace("sin", "rellu"), "did you mean aten.relu.default?"),
+        (GRAPH.replace("sin.default", "rellu"), "such as aten.relu.default"),
+        (GRAPH.replace("sin.default", "sin"), "such as aten.sin.default"),
+        (GRAPH.replace("aten.sin", "atten.sin"), "did you mean aten.sin.default?"),
+        (GRAPH.replace("aten.sin.default", "method"), "expected method.NAME"),
+        (ADD.replace("NUMBER", "float16"), "no constant of this format; did you mean f16?"),
+        (ADD.replace("NUMBER", "Non"), "no constant of this format; did you mean none?"),
+        ("graph.mlir", "this looks like a path: pass what the file holds"),
+        ("/home/me/graphs/graph.mlir", "this looks like a path"),
+    ],
+)
+def test_what_was_meant_is_said(text: str, hint: str) -> None:
+    with pytest.raises(ParseError) as error:
+        xductor.parse_ir(text)
+    assert hint in str(error.value)
+
+
+def test_a_path_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="takes the text of a module, not PosixPath"):
+        xductor.parse_ir(tmp_path)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["os.system", "torch.os.system", "posix.system"])

@@ -1,6 +1,7 @@
 """Running modules, lowered or parsed, against eager."""
 
 import copy
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -207,12 +208,39 @@ class TestErrors:
 
     def test_a_failing_op_is_named(self) -> None:
         def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            return x @ y
+            return x[y]
 
-        module = from_fx(make_fx(function, tracing_mode="fake")(torch.ones(3, 3), torch.ones(3, 3)))
-        with pytest.raises(RuntimeError) as caught:
-            run(module, torch.ones(3, 3), torch.ones(4, 4))
-        assert caught.value.__notes__ == ["while running aten.mm.default (node mm) of @forward"]
+        index = torch.tensor([1])
+        module = from_fx(make_fx(function, tracing_mode="fake")(torch.ones(3), index))
+        with pytest.raises(IndexError) as caught:
+            run(module, torch.ones(3), torch.tensor([7]))
+        assert caught.value.__notes__ == [
+            "while running aten.index.Tensor (node index) of @forward"
+        ]
+
+    @pytest.mark.parametrize(
+        ("value", "found"),
+        [
+            (torch.ones(5, 8), "input %x is torch.float32 of size [5, 8], expected"),
+            (torch.ones(4, 8).double(), "input %x is torch.float64 of size [4, 8], expected"),
+            (torch.ones(8), "input %x is torch.float32 of size [8], expected"),
+            (4.0, "input %x is 4.0, expected !fx.tensor<f32[4, 8], cpu>"),
+        ],
+    )
+    def test_an_input_must_suit_its_argument(self, value: object, found: str) -> None:
+        text = """fx.graph @f stage(joint) (%x : !fx.tensor<f32[4, 8], cpu>) {
+          %a = aten.sin.default %x : !fx.tensor<f32[4, 8], cpu>
+          fx.output (%a,)
+        }"""
+        with pytest.raises(InterpreterError, match=re.escape(found)):
+            run(parse_ir(text), value)
+
+    def test_a_symbolic_size_takes_any(self) -> None:
+        text = """fx.graph @f symbols(s0 : int [2, 64]) (%x : !fx.tensor<f32[s0], cpu>) {
+          %a = aten.sin.default %x : !fx.tensor<f32[s0], cpu>
+          fx.output (%a,)
+        }"""
+        assert run(parse_ir(text), torch.zeros(7))[0].shape == (7,)
 
 
 def _ops(module: ModuleOp) -> list[Any]:
