@@ -32,7 +32,7 @@ from xductor.transforms.attention.fusion import Fused, told_of_fusions
 from xductor.transforms.effect_order import is_view
 from xductor.transforms.rewriting.enclosing_graphs import entered_graphs
 from xductor.transforms.rewriting.fragments import fragments_of
-from xductor.transforms.rewriting.mode_regions import modes_at
+from xductor.transforms.rewriting.modes import modes_at
 
 log = logging.getLogger(__name__)
 
