@@ -140,7 +140,7 @@ class _WithViews:
 def _measured(fused: Fused) -> tuple[int, int]:
     fragments = fragments_of(fused)
     # Under the modes that stand around the attention: autocast adds nodes.
-    with modes_at(fused.match.anchor, fused.state, ambient=True):
+    with modes_at(fused.match.anchor, fused.state):
         before, after = (
             _counted(module, fused.state.env.fake)
             for module in (fragments.matched, fragments.replacement)
