@@ -150,7 +150,7 @@ def _told_of_saved(kept: list[torch.Tensor]) -> Iterator[None]:
         kept.append(tensor)
         return tensor
 
-    autograd: Any = torch._C._autograd
+    autograd: Any = getattr(torch._C, "_autograd")  # noqa: B009  (unknown to type checkers)
     refusal = autograd._saved_tensors_hooks_get_disabled_error_message()
     tracing = autograd._saved_tensors_hooks_set_tracing(False)
     autograd._saved_tensors_hooks_enable()

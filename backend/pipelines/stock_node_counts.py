@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch._guards import tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 from torch.utils._python_dispatch import _disable_current_modes
@@ -138,7 +139,8 @@ class _WithViews:
 
 
 def _measured(fused: Fused) -> tuple[int, int]:
-    fragments = fragments_of(fused)
+    application: Any = fused  # all that is read of an application of a rewrite
+    fragments = fragments_of(application)
     # Under the modes that stand around the attention: autocast adds nodes.
     with modes_at(fused.match.anchor, fused.state):
         before, after = (
@@ -164,7 +166,7 @@ def _counted(module: ModuleOp, numbers: FakeEnvironment) -> _Nodes:
     # Padding would be decided by running the products.
     without_padding = config.patch(shape_padding=False)
     # Whatever is traced here has a fake mode of its own, and is no part of the user's trace.
-    with _disable_current_modes(), torch._guards.tracing(None), _counters_kept(), without_padding:
+    with _disable_current_modes(), tracing(None), _counters_kept(), without_padding:
         with FakeTensorMode() as mode:
             inputs = [_sample(type_, numbers) for type_ in types]
         with V.set_fake_mode(mode):

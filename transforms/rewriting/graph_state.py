@@ -93,7 +93,7 @@ class GraphState:
         if not any(around):
             return frozenset()
         inputs, returned = self.graph.block.args, list(leaves((self.graph.output.tree,)))
-        found = {inputs[number] for number in around.inputs if number < len(inputs)}
+        found: set[SSAValue] = {inputs[number] for number in around.inputs if number < len(inputs)}
         for number in around.outputs:
             leaf = returned[number] if number < len(returned) else None
             if isinstance(leaf, Ref):

@@ -128,11 +128,11 @@ class _Check:
     def _root(self, value: SSAValue) -> SSAValue:
         """The root of a value's storage, through the made ops, of which no schema tells it."""
         root = storage_root(value)
-        while isinstance(root, OpResult) and root.op in self.made:
-            operand = self._saved(root.op).shares[root.index]
+        while isinstance(root, OpResult) and isinstance(op := root.op, TorchOp) and op in self.made:
+            operand = self._saved(op).shares[root.index]
             if operand is None:
                 return root
-            root = storage_root(root.op.operands[operand])
+            root = storage_root(op.operands[operand])
         return root
 
     def _saved(self, op: TorchOp) -> Saved:
