@@ -42,7 +42,8 @@ class Settings:
     - ``on_error``: after a failed check, ``"fallback"`` undoes the application or runs the stage's
       required steps alone, with one warning; ``"raise"`` lets the error out.
     - ``verify``: how much is verified after lowering and before raising.
-    - ``numerics``: which rewrites are enabled by what they may change about values.
+    - ``numerics``: which rewrites are enabled by what they may change about values; under
+      ``"strict"`` Inductor's own liberties with them are off too (``strict_numerics``).
     - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
     - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
     - ``disabled_passes``: names of passes that are left out (where code generation needs what one

@@ -68,7 +68,7 @@ def attach(compile_fx: ModuleType) -> None:
     def with_switches(*args: Any, **kwargs: Any) -> Any:
         settings = compile_state.current().settings
         # The entry calls itself where it is given patches.
-        if settings is None or settings.numerics != "strict" or _patched.get() is settings:
+        if settings is None or settings.numerics != "strict" or _patched.get() == settings:
             return stock(*args, **kwargs)
         call = signature.bind(*args, **kwargs)
         given = call.arguments.get("config_patches") or {}

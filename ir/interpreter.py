@@ -225,7 +225,7 @@ def _as_recorded(value: Any, type_: Any) -> Any:
     """
     if type(type_) is not TensorType or not isinstance(value, torch.Tensor):
         return value
-    strides = type_.data.stride
+    strides: Any = type_.data.stride
     if type_.data.layout != "strided" or value.stride() == strides or value.shape != type_.shape:
         return value
     if type_.symbols or not value.numel() or 0 in strides:

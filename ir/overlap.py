@@ -68,10 +68,10 @@ def _width(region: _Region, dims: Iterator[tuple[Dim, Dim]]) -> Expr:
 
 
 def _apart_in_rows(a: _Region, b: _Region, pitch: Dim, facts: Facts) -> bool:
-    columns = [_columns(region, pitch, facts) for region in (a, b)]
-    if columns[0] is None or columns[1] is None:
+    columns, others = _columns(a, pitch, facts), _columns(b, pitch, facts)
+    if columns is None or others is None:
         return False
-    (first, end), (other_first, other_end) = columns
+    (first, end), (other_first, other_end) = columns, others
     return facts.known_le(end, other_first) is True or facts.known_le(other_end, first) is True
 
 

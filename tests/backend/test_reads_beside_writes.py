@@ -85,7 +85,8 @@ def _functional(x: Any) -> Any:
 
 
 def _foreach(x: Any) -> Any:
-    torch._foreach_add_([x[1:]], [x[:-1].clone()])
+    foreach_add_: Any = getattr(torch, "_foreach_add_")  # noqa: B009 - not among torch's names
+    foreach_add_([x[1:]], [x[:-1].clone()])
     return x.sum(1)
 
 
@@ -109,11 +110,13 @@ def _in_a_branch(x: Any) -> Any:
     return torch.cond(x.sum() > 0, up, down, (x,))
 
 
-@torch.compiler.nested_compile_region
-def _region(x: Any) -> Any:
+def _region_body(x: Any) -> Any:
     y = x.sin()
     y[1:] = y[:-1].clone()
     return y * 2
+
+
+_region: Any = torch.compiler.nested_compile_region(_region_body)
 
 
 def _in_a_region(x: Any) -> Any:

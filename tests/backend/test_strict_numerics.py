@@ -14,8 +14,8 @@ import xductor
 from xductor.backend import strict_numerics, versions
 from xductor.backend.without_codegen import without_codegen
 
-STRICT = {"xductor.numerics": "strict"}
-DEFAULT = {"xductor.numerics": "default"}
+STRICT: dict[str, Any] = {"xductor.numerics": "strict"}
+DEFAULT: dict[str, Any] = {"xductor.numerics": "default"}
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
 
