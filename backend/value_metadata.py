@@ -24,7 +24,6 @@ from xductor.ir.graph import GraphOp
 from xductor.ir.metadata import NodeMeta, place_metadata
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.storage import result_aliases
-from xductor.ir.types import TensorType
 from xductor.ir.value_types import TypeReader, leaves_of
 
 

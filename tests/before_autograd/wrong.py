@@ -424,7 +424,9 @@ class ResultIsCopied(PreGrad):
 # What is drawn, or saved.
 
 
-@wrong("saved", lambda a, b: torch.relu(F.dropout(a, 0.5, True)) + torch.rand_like(b), "would become 2")
+@wrong(
+    "saved", lambda a, b: torch.relu(F.dropout(a, 0.5, True)) + torch.rand_like(b), "would become 2"
+)
 class DrawnAgainForTheBackward(PreGrad):
     def pattern(self, x: Tensor) -> Any:
         return pyfn.torch.relu(pyfn.torch.nn.functional.dropout(x, 0.5, True))

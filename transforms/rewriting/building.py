@@ -99,9 +99,7 @@ class ReplacementBuilder:
         if found.structure != "*" and not issubclass(cls, SchemaOp):
             structure = StructureAttr(found.structure)
         meta = self.node.inherited(("",) * len(found.types))
-        op = cls.make(
-            args, operands, found.types, meta, structure=structure, aliases=found.aliases
-        )
+        op = cls.make(args, operands, found.types, meta, structure=structure, aliases=found.aliases)
         self.made.append(op)
         values = [value_handle(result, self.facts) for result in op.results]
         return values[0] if found.structure == "*" else values

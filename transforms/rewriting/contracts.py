@@ -108,14 +108,10 @@ def check_gradients(made: list[TorchOp], state: GraphState) -> None:
 
 def _gives_gradient(op: TorchOp) -> bool:
     types: list[Any] = [result.type for result in op.results]
-    return any(
-        "requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType
-    )
+    return any("requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType)
 
 
-def check_aliases(
-    pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState
-) -> None:
+def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
     """No output comes to share storage with an input or another output, and none ceases to."""
     came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
@@ -181,9 +177,7 @@ def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
     return state.facts.known_equal(a.data.offset, b.data.offset) is True
 
 
-def check_effects(
-    match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState
-) -> None:
+def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState) -> None:
     """Random draws, writes and other effects stay as many, on the same storages.
 
     - `outputs`: what stands for the match's outputs.

@@ -246,7 +246,9 @@ class Matcher:
 
     def _same(self, left: Any, right: Any) -> bool:
         if isinstance(left, SSAValue) or isinstance(right, SSAValue):
-            return left is right or (bool(self.spellings.wrappers) and self._same_value(left, right))
+            return left is right or (
+                bool(self.spellings.wrappers) and self._same_value(left, right)
+            )
         if isinstance(left, list) and isinstance(right, list):
             return len(left) == len(right) and all(map(self._same, left, right))
         return same_constant(frozen(left), frozen(right))
