@@ -65,7 +65,6 @@ COPIES = (
     "{n} = {u} + 0",
     "{n} = torch.empty_like({u}).copy_({w})",
     "{n} = torch.cat([{u}, {w}], {d})",
-    "{n} = torch.cat([{u}])",
     "{n} = torch.cat({u}.split(2, {d}), {d})",
     "{n}, {m} = {u}.split(2, {d}); {n} = torch.cat([{n}, {m}], {d})",
     "{n}, {m} = {u}.chunk(2, {d}); {n} = torch.cat([{n}, {m}], {d})",
