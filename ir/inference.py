@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
@@ -448,6 +448,19 @@ def storage_root(value: SSAValue) -> SSAValue:
     return value
 
 
+def aliases_above(value: SSAValue) -> Iterator[SSAValue]:
+    """The value, the one it is a view of, and so on, up to the one that made the storage."""
+    root = storage_root(value)
+    while value is not root:
+        yield value
+        assert isinstance(value, OpResult)
+        op: Any = value.op
+        fact = result_aliases(op)[value.index]
+        assert fact is not None
+        value = op._operands[fact[0]]
+    yield root
+
+
 def _no_subgraph(name: str) -> Any:
     raise NoPythonValue(f"subgraph @{name}")
 
@@ -462,6 +475,7 @@ __all__ = [
     "Inferred",
     "NotApplicable",
     "NotInferred",
+    "aliases_above",
     "forget",
     "has_backward",
     "infer_call",

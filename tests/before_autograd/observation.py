@@ -86,7 +86,9 @@ def difference(expected: Observation, found: Observation, tolerance: float = 1e-
         # A gradient that does not exist and one of zeros are one to an optimiser's caller.
         a = torch.zeros_like(b) if a is None else a  # type: ignore[arg-type]
         b = torch.zeros_like(a) if b is None else b
-        scale = max(1.0, float(torch.nan_to_num(a.float().abs(), 0, 0, 0).max())) if a.numel() else 1
+        scale = (
+            max(1.0, float(torch.nan_to_num(a.float().abs(), 0, 0, 0).max())) if a.numel() else 1
+        )
         try:
             torch.testing.assert_close(
                 b, a, atol=tolerance * scale, rtol=tolerance, equal_nan=True, check_stride=False

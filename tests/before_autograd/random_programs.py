@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.before_autograd.observation import difference, observe, observe_compiled
+from tests.before_autograd.observation import Observation, difference, observe, observe_compiled
 from tests.before_autograd.programs import Program, program
 from tests.before_autograd.rewrites import REWRITES
 
@@ -61,28 +61,42 @@ def compare(one: Program, outcome: Outcome) -> None:
     tolerance = _ROUNDED if one.rounds else _EXACT
     rewrites = REWRITES if one.seed % 3 else ()
 
-    def fault(backend: str) -> str:
+    def compiled(backend: str) -> Observation | Exception:
         try:
             found, records = observe_compiled(
                 function, one.leaves, backend=backend, rewrites=rewrites
             )
         except Exception as error:
             outcome.raised += 1
-            return f"{type(error).__name__}: {error}"
-        if backend == "xductor":
-            for name in _NAMES:
-                count = sum(record.applications(name) for record in records)
-                outcome.applications[name] += count
-            fallen = [record.fallback for record in records if record.fallback]
-            if fallen:
-                return f"a stage fell back: {fallen[0]}"
-        return difference(expected, found, tolerance)
+            return error
+        for name in _NAMES:
+            count = sum(record.applications(name) for record in records)
+            outcome.applications[name] += count
+        fallen = [record.fallback for record in records if record.fallback]
+        return RuntimeError(f"a stage fell back: {fallen[0]}") if fallen else found
 
-    ours = fault("xductor")
-    if not ours:
+    ours = compiled("xductor")
+    fault = _fault(expected, ours, tolerance)
+    if not fault:
         return
-    stock = fault("inductor")
-    (outcome.stock if stock else outcome.mismatches).append((one, f"{ours}\nstock: {stock}"))
+    stock = compiled("inductor")
+    alike = bool(_fault(expected, stock, tolerance)) and _alike(ours, stock, tolerance)
+    what = f"{fault}\nstock: {_fault(expected, stock, tolerance)}"
+    (outcome.stock if alike else outcome.mismatches).append((one, what))
+
+
+def _fault(expected: Observation, found: Observation | Exception, tolerance: float) -> str:
+    """What differs from eager; "" if nothing does."""
+    if isinstance(found, Exception):
+        return f"{type(found).__name__}: {found}"
+    return difference(expected, found, tolerance)
+
+
+def _alike(ours: Observation | Exception, stock: Observation | Exception, tolerance: float) -> bool:
+    """Whether two backends went wrong in the same way."""
+    if isinstance(ours, Exception) or isinstance(stock, Exception):
+        return type(ours) is type(stock)
+    return not difference(stock, ours, tolerance)
 
 
 def run(count: int, seed: int) -> Outcome:

@@ -76,9 +76,7 @@ def _gated(a: Tensor, b: Tensor) -> Tensor:
     return F.silu(a) * b + torch.sin(a)
 
 
-def _compiled(
-    function: Callable[..., Any], rewrite: type[PreGrad], grad: bool
-) -> tuple[str, int]:
+def _compiled(function: Callable[..., Any], rewrite: type[PreGrad], grad: bool) -> tuple[str, int]:
     leaves = [torch.randn(4, 4).requires_grad_(grad), torch.randn(4, 4)]
     found, records = observe_compiled(function, leaves, rewrites=[rewrite])
     count = sum(record.applications(rewrite().name) for record in records)

@@ -127,6 +127,20 @@ class CopiesShareResult(PreGrad):
         return method.expand_as(x, x)
 
 
+def _two_views(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    total = a + b
+    return total.view_as(a), total
+
+
+@wrong("alias", _two_views, "no longer share storage")
+class ReturnedViewBecomesCopy(PreGrad):
+    def pattern(self, x: Tensor, y: Tensor) -> Any:
+        return method.view_as(x, y)
+
+    def replacement(self, x: Tensor) -> Any:
+        return method.clone(x)
+
+
 # Regions.
 
 
@@ -424,7 +438,9 @@ class ResultIsCopied(PreGrad):
 # What is drawn, or saved.
 
 
-@wrong("saved", lambda a, b: torch.relu(F.dropout(a, 0.5, True)) + torch.rand_like(b), "would become 2")
+@wrong(
+    "saved", lambda a, b: torch.relu(F.dropout(a, 0.5, True)) + torch.rand_like(b), "would become 2"
+)
 class DrawnAgainForTheBackward(PreGrad):
     def pattern(self, x: Tensor) -> Any:
         return pyfn.torch.relu(pyfn.torch.nn.functional.dropout(x, 0.5, True))

@@ -19,7 +19,14 @@ def _read_then_written(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return a.add(read, y)
 
 
-@wrong("mutation crossed", "contract", _read_then_written, X, X.clone(), says="one writes to what the other reads")
+@wrong(
+    "mutation crossed",
+    "contract",
+    _read_then_written,
+    X,
+    X.clone(),
+    says="one writes to what the other reads",
+)
 class ReadMovedBelowWrite(Joint):
     def pattern(self, x: Tensor, y: Tensor):
         return aten.add(aten.neg(x), y)

@@ -14,7 +14,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.effects import PURE, Effects
-from xductor.ir.inference import has_backward, storage_root
+from xductor.ir.inference import aliases_above, has_backward, storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
 from xductor.ir.types import TensorType
 from xductor.transforms.effect_order import is_view
@@ -68,7 +68,7 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         )
     for flag in _FLAGS:
         if (flag in a.flags) != (flag in b.flags):
-            if flag == "requires_grad" and not _is_told_by_rewrite(new):
+            if flag == "requires_grad" and not _is_told_by_rewrite(old, new, state):
                 raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
             raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
     if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
@@ -79,12 +79,15 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         raise Declined(f"{where}: {changed}, {fault}")
 
 
-def _is_told_by_rewrite(new: SSAValue) -> bool:
+def _is_told_by_rewrite(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
     """Whether the rewrite decides that a gradient flows, rather than where it is applied.
 
-    What stands there already got its gradient by other ops; under `no_grad` none flows.
+    What stands there already got its gradient by other ops; under `no_grad` none flows; and of a
+    tensor that is written to the type says what it is after the write.
     """
-    return isinstance(new, OpResult) and new.op.parent is None and torch.is_grad_enabled()
+    if not isinstance(new, OpResult) or new.op.parent is not None or not torch.is_grad_enabled():
+        return False
+    return not state.writes or storage_root(old) not in state.written_roots
 
 
 def _seen(fields: Any) -> tuple[Any, ...]:
@@ -141,6 +144,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
             raise Declined("an output would no longer share storage with an input")
         if reads_what_it_writes(old, new, _has_root(after), state.facts):
             raise Declined("a call would read what it may come to write")
+        if returned and before is not old and _parts_outputs(old, before, state):
+            raise Declined("two outputs would no longer share storage")
         if not state.writes:
             continue
         if before in state.written_roots or after in state.written_roots:
@@ -151,6 +156,15 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
 
 def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
     return lambda value: storage_root(value) is root
+
+
+def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
+    """Whether of the outputs with a storage some have it through `old` and some do not."""
+    ways: set[bool] = set()
+    for value in state.graph.output.operands:
+        if storage_root(value) is root:
+            ways.add(old in aliases_above(value))
+    return len(ways) > 1
 
 
 def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
