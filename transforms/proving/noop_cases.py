@@ -42,7 +42,7 @@ from xductor.transforms.proving.instances import (
 )
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, PathWorld
-from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade
+from xductor.transforms.proving.paths import Path, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
 from xductor.transforms.registry import typed_class

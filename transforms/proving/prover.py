@@ -105,7 +105,7 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
 
 
 def _of_mutations(subject: Subject) -> dict[str, str]:
-    """What becomes of copies with a mistake: a prover that lets all of them pass has seen nothing."""
+    """What becomes of copies with a mistake: a prover that lets all pass has seen nothing."""
     found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)
@@ -376,7 +376,9 @@ class _Prover:
 
     def _at_one_length(self) -> list[str]:
         """Lists that were tried at one length, though nothing fixes it."""
-        lengths = {name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1}
+        lengths = {
+            name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1
+        }
         return [f"{name}: lists of length {length} only" for name, length in lengths.items()]
 
     def _finished(self) -> Proof:

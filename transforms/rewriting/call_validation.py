@@ -15,7 +15,12 @@ from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.rewriting.fragments import Fragments
 from xductor.transforms.rewriting.instance_choices import Choices
 from xductor.transforms.rewriting.instances import NoInstance, make_call
-from xductor.transforms.rewriting.validation import DTYPES, ValidationResult, first_tensor, reason_of
+from xductor.transforms.rewriting.validation import (
+    DTYPES,
+    ValidationResult,
+    first_tensor,
+    reason_of,
+)
 from xductor.transforms.rewriting.values import compare_fragments
 from xductor.transforms.typed_pass import TypedPass
 

@@ -21,8 +21,8 @@ from xductor.ir.graph import GraphOp, OutputOp, raw_args
 from xductor.ir.inference import InferenceEnv
 from xductor.ir.metadata import NodeMeta
 from xductor.ir.op_functions import BoundCall, OpFunction, OverloadFunction
-from xductor.ir.python_call_binding import call_arguments
 from xductor.ir.operations import SchemaOp
+from xductor.ir.python_call_binding import call_arguments
 from xductor.ir.registry import op_class_by_name
 from xductor.ir.types import TensorType
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
