@@ -67,8 +67,10 @@ def placed(
     for signature in found or ():
         if not bound.keys() <= set(signature.names):
             continue
-        if any(p.default is MISSING and p.name not in bound and p.how not in _COLLECTING
-               for p in signature.parameters):
+        if any(
+            p.default is MISSING and p.name not in bound and p.how not in _COLLECTING
+            for p in signature.parameters
+        ):
             continue
         args: list[Any] = []
         kwargs: dict[str, Any] = {}

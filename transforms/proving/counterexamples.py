@@ -55,7 +55,7 @@ def find(
 def refusal_of_eager(
     run: Callable[[Sequence[Any]], Trial], instance: Instance, rounds: int = 4
 ) -> str:
-    """Why eager refuses the source, whatever the values; empty if it takes some, or none were tried.
+    """Why eager refuses the source, whatever the values; empty if it takes some, or was not asked.
 
     Integers among the elements are 0, as they may be indices; all is on the CPU.
 

@@ -105,7 +105,7 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
 
 
 def _of_mutations(subject: Subject) -> dict[str, str]:
-    """What becomes of copies with a mistake: a prover that lets all of them pass has seen nothing."""
+    """What becomes of copies with a mistake: a prover that lets all pass has seen nothing."""
     found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)

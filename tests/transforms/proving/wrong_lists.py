@@ -1,4 +1,4 @@
-"""Deliberately wrong rewrites of lists: their lengths, sizes, ranks, dtypes, empty vectors, dims."""
+"""Deliberately wrong rewrites of lists: lengths, sizes, ranks, dtypes, empty vectors, dims."""
 
 from __future__ import annotations
 
