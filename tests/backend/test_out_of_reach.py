@@ -210,7 +210,7 @@ def test_an_op_that_is_there_all_the_same() -> None:
         warnings.simplefilter("error", NotCoveredWarning)
         _compile(AtenBeforeAutograd, calls_aten)
         torch._dynamo.reset()
-        options = {"xductor.rewrites": [SiluItself, DecomposedAfter]}
+        options: Any = {"xductor.rewrites": [SiluItself, DecomposedAfter]}
         torch.compile(lambda x, y: x.sin() + y, backend="xductor", options=options)(
             torch.ones(3), torch.ones(3)
         )
