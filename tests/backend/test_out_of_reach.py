@@ -196,7 +196,7 @@ def test_what_is_admitted_or_on_its_device_is_not_accused() -> None:
         _compile(Fast, numerics="fast")
         _compile(OnCpu)
         _compile(OnCudaWithoutRoot)
-        with xductor.register_rewrites([OnCuda]):
+        with xductor.register_rewrites([OnCuda, xductor.placed(Fast, position="first")]):
             _compile(OnCpu)
 
 
