@@ -116,8 +116,8 @@ class CompileRecord(Sequence[StageRecord]):
         title = "last compile"
         if self.cached:
             title += (
-                "; what is marked as cached came out of Inductor's caches, and was recorded when it "
-                "was compiled (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 runs every stage)"
+                "; what is marked as cached came out of Inductor's caches, and was recorded when "
+                "it was compiled (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 runs every stage)"
             )
         made = Table(title=title, title_justify="left")
         for heading in ("stage", "pass", "number", "rewrite", "user code", "types"):

@@ -17,6 +17,7 @@ from torch._ops import OpOverload
 from torch.fx import GraphModule
 
 from xductor.backend import not_covered, registered_rewrites
+from xductor.backend.placement import Placed
 from xductor.ir.graph import GraphOp
 from xductor.ir.operations import TorchOp
 from xductor.ir.types import TensorType
@@ -41,7 +42,10 @@ def say(run: StageRun, rewrites: Iterable[Any]) -> None:
 
     A rewrite that a library registered for every compile is not one that somebody named.
     """
-    registered = registered_rewrites.registered()
+    registered = [
+        item.rewrite if isinstance(item, Placed) else item
+        for item in registered_rewrites.registered()
+    ]
     for one in rewrites:
         if one in registered or type(one) in registered:
             continue

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-
-if TYPE_CHECKING:
-    from xductor.transforms.typed_pass import TypedPass
 
 
 class WrongCount(Exception):
@@ -31,8 +28,8 @@ def snapshot(module: ModuleOp) -> Snapshot:
     ]
 
 
-def application_count(one: TypedPass, answer: Any, changed: bool = False) -> int:
-    """The number of applications that `rewrite` of a pass answered.
+def application_count(one: Any, answer: Any, changed: bool = False) -> int:
+    """The number of applications that `rewrite` of `one`, a `TypedPass`, answered.
 
     `changed`: the module is known to be another than before.
 
@@ -51,7 +48,7 @@ def application_count(one: TypedPass, answer: Any, changed: bool = False) -> int
     return int(answer)
 
 
-def _described(one: TypedPass) -> str:
+def _described(one: Any) -> str:
     stages = (one.stage,) if isinstance(one.stage, str) else one.stage
     code = type(one).rewrite.__code__
     return (

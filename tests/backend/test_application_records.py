@@ -247,7 +247,7 @@ def test_a_pass_that_does_not_say_what_it_did(
         _compiled(negations, x, rewrites=[one], on_error="raise")
     assert isinstance(getattr(raised.value, "inner_exception", raised.value), StageError)
     torch._dynamo.reset()
-    options = {"xductor.rewrites": [one, Says]}
+    options: Any = {"xductor.rewrites": [one, Says]}
     with pytest.warns(FallbackWarning, match=place):
         found = torch.compile(negations, backend="xductor", options=options)(x)
     assert torch.equal(found, negations(x))

@@ -70,14 +70,13 @@ def test_autograd_cache(grad: bool) -> None:
     assert not first.cached
     assert ("plus_zero" in first.counts()) is not grad  # a gradient wants the product between
     assert first.counts()["pointless_permute_pair"] == (3 if grad else 1)
-    for _ in range(2):
-        again = _compiled(grad=grad)
+    for again in (_compiled(grad=grad), _compiled(grad=grad)):
         assert counters["aot_autograd"]["autograd_cache_hit"] == 1
         assert again.cached
         assert [one.cached for one in again] == _kept(again)
         _same(again, first)
-    assert "(cached)" in str(again)
-    assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES" in str(again).replace("\n", "")
+        assert "(cached)" in str(again)
+        assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES" in str(again).replace("\n", "")
 
 
 @pytest.mark.usefixtures("empty_cache")

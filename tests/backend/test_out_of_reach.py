@@ -196,7 +196,7 @@ def test_what_is_admitted_or_on_its_device_is_not_accused() -> None:
         _compile(Fast, numerics="fast")
         _compile(OnCpu)
         _compile(OnCudaWithoutRoot)
-        with xductor.register_rewrites([OnCuda]):
+        with xductor.register_rewrites([OnCuda, xductor.placed(Fast, position="first")]):
             _compile(OnCpu)
 
 
@@ -210,7 +210,7 @@ def test_an_op_that_is_there_all_the_same() -> None:
         warnings.simplefilter("error", NotCoveredWarning)
         _compile(AtenBeforeAutograd, calls_aten)
         torch._dynamo.reset()
-        options = {"xductor.rewrites": [SiluItself, DecomposedAfter]}
+        options: Any = {"xductor.rewrites": [SiluItself, DecomposedAfter]}
         torch.compile(lambda x, y: x.sin() + y, backend="xductor", options=options)(
             torch.ones(3), torch.ones(3)
         )

@@ -10,12 +10,17 @@ import pytest
 import torch
 
 from xductor import Rewrite, Tensor, each
-from xductor.ir import aten, ops, prims
+from xductor.ir import aten as _aten
+from xductor.ir import ops
+from xductor.ir import prims as _prims
 from xductor.ir.op_functions import OpFunction, RawFunction
 from xductor.transforms.rewriting import misspellings
 from xductor.transforms.rewriting.patterns import PatternError
 
-ADD = aten.add
+aten: Any = _aten  # the stubs know what is misspelt, too
+prims: Any = _prims
+OPS: Any = ops
+ADD: Any = aten.add
 FUNCTIONAL = ops.pyfn.torch.nn.functional
 WIDTH = 8
 
@@ -124,7 +129,7 @@ def test_options_of_a_dataclass_and_of_a_base() -> None:
         def replacement(self, x: Tensor) -> Any:
             return aten.cos(x)
 
-    assert Small(3).limit == 3  # type: ignore[call-arg]
+    assert Small(3).limit == 3
     with pytest.raises(PatternError, match="`small`"):
 
         class Unused(Limited):
@@ -148,7 +153,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda self, x: aten.add.Tensr(x, x), "'aten.add' has no overload 'Tensr'. Did you mean 'Te"),
     (lambda self, x: ADD.Tensr(x, x), "'aten.add' has no overload 'Tensr'"),
     (lambda self, x: prims.convert_element_typ(x, torch.float32), "'convert_element_type'?"),
-    (lambda self, x: ops.aten.siin(x), "Did you mean 'sin'?"),
+    (lambda self, x: OPS.aten.siin(x), "Did you mean 'sin'?"),
     (lambda self, x: ops.pyfn.torch.sinn(x), "torch has no 'sinn'. Did you mean 'sin'?"),
     (lambda self, x: FUNCTIONAL.sliu(x), "torch.nn.functional has no 'sliu'. Did you mean 'silu'?"),
     (lambda self, x: ops.method.veiw(x, [1]), "no value has a method 'veiw'. Did you mean 'view'?"),
@@ -180,7 +185,7 @@ def test_an_op_that_there_is_not(replacement: Any, said: str) -> None:
         lambda self, x: ops.a_library_of_later.siin(x),
         lambda self, x: ops.a_library_of_later.siin.default(x),
         lambda self, x: x.aten.siin(x),
-        lambda self, x: torch.siin(x),
+        lambda self, x: x.torch.siin(x),
         lambda self, x: aten.add.Tensor(x, WIDTH),
         lambda self, x: FUNCTIONAL.silu(x),
         lambda self, x: [ops.pyfn.torch.nn, x][1],
@@ -225,7 +230,14 @@ def test_code_is_read_as_python_reads_it() -> None:
             text = f"lambda self, x: ({', '.join(names)}, aten.siin(x), ADD.Tensr(x))"
             code = next(misspellings._codes(compile(text, "text", "eval").co_consts[0]))
         for one in misspellings._codes(code):
-            roots = {"aten": aten, "ADD": ADD, "ops": ops, "prims": prims, "FUNCTIONAL": FUNCTIONAL}
+            roots = {
+                "aten": aten,
+                "ADD": ADD,
+                "ops": ops,
+                "OPS": OPS,
+                "prims": prims,
+                "FUNCTIONAL": FUNCTIONAL,
+            }
             found = [(path.names, path.called) for path in misspellings._paths(one, roots)]
             assert found == _all_of(one, roots)
 
