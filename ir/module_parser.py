@@ -19,9 +19,9 @@ from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
 
 from xductor.ir.graph import GraphOp
-from xductor.ir.parsing import refuse
 from xductor.ir.registry import UnknownOp
 from xductor.ir.resources import ResourceError, check_constants
+from xductor.ir.scan_within_parser import refuse
 from xductor.ir.scanner import MOST_DIGITS
 from xductor.ir.verifier import verify
 

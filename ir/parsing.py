@@ -3,80 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from xdsl.ir import Block, SSAValue
 from xdsl.parser import AttrParser, Parser
-from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Span
 
 from xductor.ir.arguments import ArgsAttr, Ref, map_tree
 from xductor.ir.graph import OUTPUT_NAME, STAGES, GraphOp, OutputOp
 from xductor.ir.metadata import TEXTUAL_KEYS, NodeMeta
 from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.quoted_strings import TextError
 from xductor.ir.registry import UnknownOp, op_class_by_name
 from xductor.ir.resources import GraphConstants, Resources
 from xductor.ir.results import LEAF, AliasAttr, StructureAttr, count_leaves
-from xductor.ir.scanner import ElementName, Scanner, TextError, type_of_text
+from xductor.ir.scan_within_parser import no_values, scan
+from xductor.ir.scanner import ElementName, Scanner
 from xductor.ir.schema import normalise
 from xductor.ir.symbol_attr import Ambient
 from xductor.ir.symbols import SymbolTable, parse_symbol_table
+from xductor.ir.type_text import type_of_text
 from xductor.ir.types import NONE
-
-
-def _start(parser: Any) -> int:
-    """Where xDSL's parser stands: at the token it has read ahead."""
-    return parser._current_token.span.start
-
-
-def _resume(parser: Any, position: int) -> None:
-    parser.lexer.pos = position
-    parser._parser_state.current_token = parser.lexer.lex()
-
-
-def _scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> Any:
-    """Run our scanner from where xDSL's parser stands, and let xDSL go on behind it."""
-    source = parser.lexer.input
-    scanner = Scanner(source.content, _start(parser), value_of or _no_values, source.name)
-    try:
-        result = read(scanner)
-    except TextError as error:
-        parser.raise_error(error.message, at_position=error.position)
-        raise
-    except ParseError:
-        raise
-    except Exception as error:  # the text is at fault, and its reader knows the place
-        refuse(parser, error, scanner.position)
-    _resume(parser, scanner.position)
-    return result
-
-
-def refuse(parser: Any, error: Exception, position: int) -> NoReturn:
-    """Refuse a text for an error that does not tell its place.
-
-    Raises ParseError; its cause is the error, unless that is a text that is nested too deeply.
-    """
-    if isinstance(error, RecursionError):
-        raise ParseError(_place(parser, position), "nested too deeply") from None
-    found = str(error).strip()
-    message = f"{type(error).__name__}: {found}" if found else type(error).__name__
-    raise ParseError(_place(parser, position), message) from error
-
-
-def _place(parser: Any, position: int) -> Span[str]:
-    return Span(position, position, parser.lexer.input)
-
-
-_MOST_OPERANDS = 1 << 16
-
-
-def _no_values(name: str, position: int) -> Any:
-    if name.isdecimal() and name.isascii():
-        if len(name) > len(str(_MOST_OPERANDS)) or int(name) >= _MOST_OPERANDS:
-            raise TextError(f"an op has at most {_MOST_OPERANDS} operands", position)
-        return Ref(int(name))
-    raise TextError(f"expected an operand number, found '%{name}'", position)
 
 
 def parse_type_body(name: str, parser: AttrParser) -> Any:
@@ -88,15 +35,15 @@ def parse_type_body(name: str, parser: AttrParser) -> Any:
         body_at = scanner.position + 1
         return type_of_text(name, scanner.balanced("<", ">"), body_at).data
 
-    return None if name == "fx.none" else _scan(parser, read)
+    return None if name == "fx.none" else scan(parser, read)
 
 
 def parse_args_body(parser: AttrParser) -> tuple[Any, ...]:
-    return _scan(parser, args_body)
+    return scan(parser, args_body)
 
 
 def args_body(scanner: Scanner) -> tuple[Any, ...]:
-    values, scanner.value_of = scanner.value_of, _no_values
+    values, scanner.value_of = scanner.value_of, no_values
     scanner.expect("<")
     items = tuple(scanner.items(">"))
     scanner.value_of = values
@@ -104,7 +51,7 @@ def args_body(scanner: Scanner) -> tuple[Any, ...]:
 
 
 def parse_node_body(parser: AttrParser) -> NodeMeta:
-    return _scan(parser, node_body)
+    return scan(parser, node_body)
 
 
 def node_body(scanner: Scanner) -> NodeMeta:
@@ -122,7 +69,7 @@ def node_body(scanner: Scanner) -> NodeMeta:
 
 
 def parse_structure_body(parser: AttrParser) -> Any:
-    return _scan(parser, structure_body)
+    return scan(parser, structure_body)
 
 
 def structure_body(scanner: Scanner) -> Any:
@@ -133,7 +80,7 @@ def structure_body(scanner: Scanner) -> Any:
 
 
 def parse_alias_body(parser: AttrParser) -> Any:
-    return _scan(parser, alias_body)
+    return scan(parser, alias_body)
 
 
 def alias_body(scanner: Scanner) -> Any:
@@ -142,11 +89,11 @@ def alias_body(scanner: Scanner) -> Any:
 
 
 def parse_symbols_body(parser: AttrParser) -> SymbolTable:
-    return _scan(parser, lambda scanner: _symbol_table(scanner, scanner.balanced("<", ">")))
+    return scan(parser, lambda scanner: _symbol_table(scanner, scanner.balanced("<", ">")))
 
 
 def parse_ambient_body(parser: AttrParser) -> Ambient:
-    return _scan(parser, lambda scanner: _ambient(scanner, scanner.balanced("<", ">")))
+    return scan(parser, lambda scanner: _ambient(scanner, scanner.balanced("<", ">")))
 
 
 def _symbol_table(scanner: Scanner, body: str, start: int | None = None) -> SymbolTable:
@@ -195,7 +142,7 @@ def _aliases(scanner: Scanner, closing: str) -> tuple[tuple[int, bool] | None, .
 
 def parse_graph(parser: Parser) -> GraphOp:
     """`fx.graph` after its name, for xDSL's parser."""
-    graph = _scan(parser, _graph)
+    graph = scan(parser, _graph)
     dialect = parser.ctx.get_optional_dialect("fx")
     resources = dialect.get_interface(Resources) if dialect is not None else None
     if resources is not None:  # the section comes behind the graphs: it is asked when it is needed
@@ -504,7 +451,7 @@ def parse_lone_op(cls: type[TorchOp], parser: Any) -> TorchOp:
         names = _result_names(head) if head.peek() == "%" else []
         return op_of_text(cls, scanner, names, line_start)
 
-    return _scan(parser, read, value_of)
+    return scan(parser, read, value_of)
 
 
 def output_types(output: OutputOp) -> list[Any]:

@@ -53,7 +53,9 @@ def ssa(name: str) -> str:
 
 def symbol(name: str) -> str:
     """A symbol's name as it prints: `@forward`, `@"odd name"`."""
-    return f"@{name}" if _PLAIN_SYMBOL.fullmatch(name) else f"@{quoted(name)}"
+    if _PLAIN_SYMBOL.fullmatch(name):
+        return f"@{name}"
+    return f"@{json.dumps(name, ensure_ascii=False)}"  # xDSL reads it too: it has no \u escapes
 
 
 def op_name(name: str) -> str:

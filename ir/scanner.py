@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from collections.abc import Callable
@@ -23,28 +22,10 @@ from xductor.ir.arguments import (
     SymbolRef,
 )
 from xductor.ir.dtypes import DTYPE_OF_TEXT, nearest_dtype
-from xductor.ir.expressions import ExpressionError, SymExpr, parse_expr
+from xductor.ir.expressions import parse_expr
+from xductor.ir.quoted_strings import STRING, TextError, quoted_string, unquoted
 from xductor.ir.text_locations import text_location
-from xductor.ir.types import (
-    FLAGS,
-    NONE,
-    ObjectType,
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
-    TensorFields,
-    TensorType,
-    contiguous_strides,
-)
-
-
-class TextError(ValueError):
-    """Text that is not ours: `position` in the input, what was expected."""
-
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.position = position
+from xductor.ir.type_text import type_of_text
 
 
 class ElementName(str):
@@ -66,24 +47,18 @@ _NO_SPACE = frozenset(map(chr, range(ord("!"), ord("~") + 1))) - {"/"}
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 _SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]++|\\.)*+"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]++|\\.)*+"))')
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)")
 _TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]++|\\.)*+"|[^<>"]++|<[^<>]*+>)*+)>)?')
 _MARKS = {pair: re.compile(f'["{pair}]') for pair in ("<>", "()")}
 """What `Scanner.balanced` stops at for a pair of brackets."""
 _INTEGER = re.compile(r"-?[0-9]+")
 _BITS = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
-_TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
 
 MOST_DIGITS = 400
 """Of a number: Python takes time that grows with their square. No double has more than 309."""
 
 _DEEPEST = 200
 """How deep arguments may be nested: what handles them later is recursive too."""
-
-_DEVICES = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia")
-_MOST_COMMAS = 4096
-"""In a tensor's type, where each size and stride may stand for a function of some arguments."""
 
 _types: dict[str, Any] = {}
 
@@ -183,7 +158,7 @@ class Scanner:
         return found.group()
 
     def string(self, what: str = "a string") -> str:
-        found = self.match(_STRING)
+        found = self.match(STRING)
         if found is None:
             if self.peek() == '"':
                 raise self.error("the string is not closed")
@@ -192,10 +167,8 @@ class Scanner:
 
     def unquoted(self, text: str, position: int) -> str:
         """The string that a quoted text at a position stands for; line breaks in it are kept."""
-        if "\\" not in text:
-            return text[1:-1]
         try:
-            return _STRINGS.decode(text)
+            return unquoted(text)
         except ValueError as error:
             raise self.error(f"the string has an unknown escape: {error}", position) from None
 
@@ -239,7 +212,7 @@ class Scanner:
             char = found.group()
             if char == '"':
                 quote = found.start()
-                found = _STRING.match(self.text, quote)
+                found = STRING.match(self.text, quote)
                 if found is None:
                     raise self.error("the string is not closed", quote)
             else:
@@ -403,13 +376,7 @@ def _torch_constant(kind: type) -> Callable[[str], Any]:
 
 def _handle(body: str) -> Handle:
     kind, _, ident = body.partition(",")
-    return Handle(kind.strip(), _quoted_string(ident.strip()))
-
-
-def _quoted_string(text: str) -> str:
-    if _STRING.fullmatch(text) is None:
-        raise ValueError(f"expected a quoted string, found '{text}'")
-    return _STRINGS.decode(text)
+    return Handle(kind.strip(), quoted_string(ident.strip()))
 
 
 def _float_of_bits(body: str) -> float:
@@ -434,127 +401,3 @@ _CONSTANT_WORDS = (*_WORDS, *_CALLS, *_ANGLED_CONSTANTS)
 
 def _number(text: str) -> int | float:
     return float(text) if any(mark in text for mark in ".en") else int(text)
-
-
-def _expression(text: str, position: int) -> int | SymExpr:
-    try:
-        return parse_expr(text.strip())
-    except ExpressionError as error:
-        raise TextError(str(error), position) from None
-
-
-_STRINGS = json.JSONDecoder(strict=False)
-
-
-def split_commas(text: str) -> list[str]:
-    """Pieces between commas that stand in no bracket."""
-    pieces: list[str] = []
-    depth = start = 0
-    for index, char in enumerate(text):
-        if char in "([<":
-            depth += 1
-        elif char in ")]>":
-            depth -= 1
-        elif char == "," and depth == 0:
-            pieces.append(text[start:index])
-            start = index + 1
-    last = text[start:]
-    if last.strip() or pieces:
-        pieces.append(last)
-    return pieces
-
-
-def _dims(body: str, position: int) -> tuple[tuple[int | SymExpr, ...], str]:
-    """The sizes in brackets at the start of `body`, and what follows the closing bracket."""
-    depth = 1
-    for index, char in enumerate(body):
-        depth += (char == "[") - (char == "]")
-        if depth == 0:
-            dims = tuple(_expression(piece, position) for piece in split_commas(body[:index]))
-            return dims, body[index + 1 :]
-    raise TextError("expected ']' after the sizes", position)
-
-
-def type_of_text(name: str, body: str | None, position: int) -> Any:
-    """A type from its name and the text between its angle brackets.
-
-    Raises TextError, with `position` for the place of the body in the input.
-    """
-    if name == "fx.none":
-        return NONE
-    if body is None:
-        raise TextError(f"expected '<' after !{name}", position)
-    if name == "fx.tensor":
-        return _tensor(body, position)
-    if name == "fx.object":
-        try:
-            return ObjectType(_quoted_string(body.strip()))
-        except ValueError as error:
-            raise TextError(f"bad !{name}: {error}", position) from None
-    scalar = {"fx.symint": SymIntType, "fx.symfloat": SymFloatType, "fx.symbool": SymBoolType}.get(
-        name
-    )
-    if scalar is None:
-        raise TextError(f"!{name} is no type of this dialect", position)
-    return scalar(_expression(body, position))
-
-
-def _tensor(body: str, position: int) -> TensorType:
-    head = _TENSOR.match(body)
-    if head is None:
-        raise TextError("expected an element type and sizes, such as f32[2, 3]", position)
-    dtype = DTYPE_OF_TEXT.get(head.group(1))
-    if dtype is None:
-        meant = nearest_dtype(head.group(1))
-        hint = f"; did you mean {meant}?" if meant else ""
-        raise TextError(f"'{head.group(1)}' is no element type{hint}", position)
-    if body.count(",") > _MOST_COMMAS:
-        raise TextError("a tensor has not that many sizes", position)
-    shape, rest = _dims(body[head.end() :], position)
-    stride: tuple[int | SymExpr, ...] | None = None
-    if rest.startswith("["):
-        stride, rest = _dims(rest[1:], position)
-        if len(stride) != len(shape):
-            raise TextError(f"{len(shape)} sizes but {len(stride)} strides", position)
-    pieces = split_commas(rest)
-    if len(pieces) < 2 or pieces[0].strip() or not pieces[1].strip():
-        raise TextError("expected a device after the sizes, such as 'f32[2], cpu'", position)
-    _, device, *facts = pieces
-    return TensorType(_fields(dtype, shape, stride, device.strip(), facts, position))
-
-
-def _meant_device(device: str) -> str:
-    kind, _, index = device.partition(":")
-    close = ["cuda"] if kind == "gpu" else get_close_matches(kind, _DEVICES, n=1)
-    meant = f"{close[0]}:{index}" if close and index.isdecimal() else "".join(close)
-    return f"; did you mean {meant}?" if meant and meant != device else ""
-
-
-def _fields(
-    dtype: Any, shape: Any, stride: Any, device: str, facts: list[str], position: int
-) -> TensorFields:
-    offset: int | SymExpr = 0
-    flags: list[str] = []
-    layout, subclass = "strided", ""
-    for fact in facts:
-        word, _, rest = fact.strip().partition(" ")
-        if word == "offset":
-            offset = _expression(rest, position)
-        elif word == "layout":
-            layout = rest.strip()
-        elif word == "class":
-            subclass = rest.strip()
-        elif word in FLAGS and not rest:
-            flags.append(word)
-        else:
-            raise TextError(f"'{fact.strip()}' is no fact of a tensor type", position)
-    for dim in (*shape, *(stride or ()), offset):
-        if type(dim) is int and not -(1 << 63) <= dim < 1 << 63:
-            raise TextError(f"{dim} has more than 64 bits", position)
-    if stride is None:
-        stride = contiguous_strides(shape) if layout == "strided" else ()
-    try:
-        made = torch.device(device)
-    except RuntimeError:
-        raise TextError(f"'{device}' is no device{_meant_device(device)}", position) from None
-    return TensorFields(dtype, shape, stride, made, offset, tuple(flags), layout, subclass)

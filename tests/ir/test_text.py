@@ -68,6 +68,20 @@ def test_text_is_a_fixed_point() -> None:
     assert same(module, parse_ir(SAMPLE))
 
 
+@pytest.mark.parametrize("name", ["body 1", "caf\u00e9", "\u4f60 \u597d", 'a"b\\c', "a\nb\tc"])
+def test_any_name_of_a_graph_is_read_again(name: str) -> None:
+    block = Block()
+    block.add_op(OutputOp.make(raw_args(((),)), (), (), NodeMeta((), node="output")))
+    module = ModuleOp([GraphOp(name, "joint", block)])
+    texts = [print_ir(module)]
+    if name.isascii():  # xDSL's generic format reads what it writes of others as bytes
+        texts.append(generic(module))
+    for text in texts:
+        (graph,) = parse_ir(text).ops
+        assert isinstance(graph, GraphOp)
+        assert graph.sym_name.data == name
+
+
 def test_a_clone_is_the_same() -> None:
     module = parse_ir(SAMPLE)
     clone = module.clone()
