@@ -48,7 +48,19 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
     return passes
 
 
-def rewrite_named(name: str) -> type[Rewrite | TypedPass] | str:
+def rewrite_named(name: str) -> type[Rewrite]:
+    """As `pass_named`, of what is a declared rewrite.
+
+    Raises:
+        PluginError: there is none, or it is a procedural pass or one of Inductor's.
+    """
+    found = pass_named(name)
+    if isinstance(found, str) or not _is_rewrite(found):
+        raise PluginError(f"'{name}' is no declared rewrite: it has no pattern and replacement")
+    return found
+
+
+def pass_named(name: str) -> type[Rewrite | TypedPass] | str:
     """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
     `module:Class`, or `path/to/file.py:Class`. A pass likewise; one that `xductor passes` lists and
     that is no class of ours stays a name.

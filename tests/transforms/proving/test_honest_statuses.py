@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import xductor
-from tests.transforms.proving.examples import Joint, TimesOne
+from tests.transforms.proving.examples import Joint
 from xductor import Scalar, Tensor
 from xductor.backend.cli import prove as command
 from xductor.backend.cli.main import main
 from xductor.ir import aten
-from xductor.transforms.proving import certificates, domains, prover
+from xductor.transforms.proving import domains, prover
 from xductor.transforms.proving.noop_cases import NoopCase
 from xductor.transforms.proving.subjects import RewriteSubject
 from xductor.transforms.rewriting.validation import ValidationResult
@@ -134,13 +133,3 @@ def test_vacuous_says_what_was_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "`where` says no: len(shape) > 7" in text
     assert "length of shape: 0" in text
     assert "`where` says no: len(shape) > 7" in str(xductor.validate(LongShapesOnly, instances=2))
-
-
-def test_a_proof_of_another_prover_does_not_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache, subject = certificates.Cache(tmp_path), RewriteSubject(TimesOne())
-    cache.put(subject, xductor.prove(TimesOne), 10.0)
-    assert cache.get(subject, 10.0) is not None
-    monkeypatch.setattr(certificates, "_sources_of_the_prover", lambda: "another")
-    assert cache.get(subject, 10.0) is None
