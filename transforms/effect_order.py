@@ -114,7 +114,7 @@ class Footprints:
             if isinstance(operand.type, _NUMBERS):
                 continue
             root = storage_root(operand)
-            heads = [root]
+            heads: list[Any] = [root]
             if _is_outside(root):
                 heads.append(_OUTSIDE)
             reads.add((_GEOMETRY, root))
