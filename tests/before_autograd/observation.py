@@ -59,7 +59,7 @@ def observe(function: Callable[..., Any], leaves: Inputs) -> Observation:
         )
         total = [_weighted(one, place) for place, one in enumerate(seen) if one.requires_grad]
         if total:
-            torch.stack(total).sum().backward()  # type: ignore[no-untyped-call]
+            torch.stack(total).sum().backward()
     found.gradients = [leaf.grad for leaf in own]
     return found
 
@@ -84,7 +84,7 @@ def difference(expected: Observation, found: Observation, tolerance: float = 1e-
         if a is None and b is None:
             continue
         # A gradient that does not exist and one of zeros are one to an optimiser's caller.
-        a = torch.zeros_like(b) if a is None else a  # type: ignore[arg-type]
+        a = torch.zeros_like(b) if a is None else a
         b = torch.zeros_like(a) if b is None else b
         scale = (
             max(1.0, float(torch.nan_to_num(a.float().abs(), 0, 0, 0).max())) if a.numel() else 1

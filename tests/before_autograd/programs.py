@@ -187,7 +187,7 @@ class _Writer:
         leaves[0].requires_grad_(self.chance.random() < 0.85)
         leaves[2].requires_grad_(self.chance.random() < 0.5)
         self.leaves = leaves
-        self.names = list(_INPUTS)
+        self.names: list[str] = [*_INPUTS]
         # A fused attention counts as random, which recomputation refuses: one of them a program.
         self.checkpoints = self.chance.random() < 0.5
         for _ in range(self.chance.randint(2, 8)):

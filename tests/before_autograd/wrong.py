@@ -127,6 +127,21 @@ class CopiesShareResult(PreGrad):
         return method.expand_as(x, x)
 
 
+def _copy_by_cast(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.ops.aten.to.dtype(b, torch.float32, False, True)
+
+
+@wrong("alias", _copy_by_cast, "storage of its own")
+class CopyByCastBecomesView(PreGrad):
+    """The schema of `to` says that it may be a view; with `copy` it never is."""
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.to.dtype(x, torch.float32, False, True)
+
+    def replacement(self, x: Tensor) -> Any:
+        return method.view_as(x, x)
+
+
 def _two_views(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     total = a + b
     return total.view_as(a), total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -153,7 +153,7 @@ def test_sorting_keeps_every_pair_that_may_not_change_places(seed: int) -> None:
     chance = random.Random(seed)
     module = _module(PAIRS, chance.choice(("post_grad", "pre_grad")))
     graph = entry_graph(module)
-    *ops, output = graph.block.ops
+    *ops, output = cast("list[Any]", list(graph.block.ops))
     # One op waits for a new value that is made at the end.
     waits: Any = chance.choice(
         [op for op in ops if len(op.operands) > _WAITERS.get(op.name, len(op.operands))]

@@ -16,6 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir.effects import PURE, Effects
 from xductor.ir.inference import aliases_above, has_backward, storage_root
 from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.storage import result_aliases
 from xductor.ir.types import TensorType
 from xductor.transforms.effect_order import is_view
 from xductor.transforms.functionalized_calls import reads_what_it_writes
@@ -125,6 +126,10 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
         if before in state.returned_roots and came_from.setdefault(after, before) is not before:
             raise Declined("two outputs would come to share storage")
         if before is after:
+            if _surely_shares(old) is not _surely_shares(new) and (
+                before in state.returned_roots or before in state.written_roots
+            ):
+                raise Declined("it may have storage of its own, which its replacement may not")
             if not _same_offset(old, new, state):
                 raise Declined("it would begin elsewhere in its storage")
             if before in state.written_roots and _is_of_other_modes(new, match.anchor, state):
@@ -156,6 +161,13 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
 
 def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
     return lambda value: storage_root(value) is root
+
+
+def _surely_shares(value: SSAValue) -> bool:
+    """Whether a value is a view of the head of its storage for certain, and no copy."""
+    way = [one for one in aliases_above(value) if isinstance(one, OpResult)]
+    facts = [result_aliases(one.op)[one.index] for one in way]  # type: ignore[arg-type]
+    return all(fact is None or fact[1] for fact in facts)
 
 
 def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
