@@ -186,7 +186,7 @@ class XductorOptMain(xDSLOptMain):
         except ValueError as error:  # an option the pass does not have, or of another type
             raise UsageError(str(error)) from error
         self.counters = self._debug_counters()
-        self._explained = [pass_plugins.pass_named(name) for name in self.args.explain]
+        self._explained = [pass_plugins.rewrite_or_pass_named(name) for name in self.args.explain]
         if self.args.time_passes:
             self.timing = TimePasses()
         self.pipeline = InstrumentedPipeline(

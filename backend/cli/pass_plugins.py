@@ -49,18 +49,29 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
 
 
 def rewrite_named(name: str) -> type[Rewrite]:
-    """As `pass_named`, of what is a declared rewrite.
+    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
+    `module:Class`, or `path/to/file.py:Class`.
 
     Raises:
-        PluginError: there is none, or it is a procedural pass or one of Inductor's.
+        PluginError: there is none.
     """
-    found = pass_named(name)
-    if isinstance(found, str) or not _is_rewrite(found):
-        raise PluginError(f"'{name}' is no declared rewrite: it has no pattern and replacement")
-    return found
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+    home, colon, attribute = name.rpartition(":")
+    if colon:
+        found = getattr(_import(home), attribute, None)
+        if _is_rewrite(found):
+            return found
+        raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
+    known = {one.name: one for one in _subclasses(Rewrite)}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
+        raise PluginError(f"no declared rewrite that is loaded is called '{name}'; {hint}")
+    return known[name]
 
 
-def pass_named(name: str) -> type[Rewrite | TypedPass] | str:
+def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
     """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
     `module:Class`, or `path/to/file.py:Class`. A pass likewise; one that `xductor passes` lists and
     that is no class of ours stays a name.
