@@ -173,7 +173,7 @@ class SymbolicFiller:
         sizes = [self.world.variable(f"{name}_{k}") for k in range(rank)]
         for size in sizes:
             self.world.assumptions.add(le(0, size))
-        if self.limits.size_classes and not self.ranks:
+        if self.limits.size_classes and len(self.ranks) < 2:
             self._classify(sizes)
         self.ranks.append(rank)
         self.dtypes.append(dtype)

@@ -41,7 +41,7 @@ class Limits:
       rewrite asks for their digits.
     - `longest_shape`: of the sizes that an op without tensors is given.
     - `explain`: a plain no of `where` is told with the clause that says it.
-    - `size_classes`: sizes of the first tensor are none, one and more, each in turn.
+    - `size_classes`: sizes of the first two tensors are none, one and more, each in turn.
     """
 
     rank: int = 3
