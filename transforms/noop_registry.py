@@ -123,10 +123,6 @@ def _of_integers(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
     return source.dtype in _INTEGERS
 
 
-def _to_no_decimals(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
-    return source.dtype in _INTEGERS and op.argument("decimals") == 0
-
-
 def _power_of_one(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
     exponent = op.argument("exponent")
     return isinstance(exponent, int) and exponent == 1
@@ -160,7 +156,6 @@ NOOP_RULES: Mapping[str, NoopRule] = {
     "aten.ceil.default": NoopRule("self", _of_integers),
     "aten.floor.default": NoopRule("self", _of_integers),
     "aten.round.default": NoopRule("self", _of_integers),
-    "aten.round.decimals": NoopRule("self", _to_no_decimals),
     "aten.trunc.default": NoopRule("self", _of_integers),
     "aten.pow.Tensor_Scalar": NoopRule("self", _power_of_one),
     "aten.cat.default": NoopRule("tensors", _of_one),

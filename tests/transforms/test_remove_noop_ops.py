@@ -38,7 +38,6 @@ INTEGER_NOOPS: dict[str, Callable[[Any], Any]] = {
     "aten.ceil.default": aten.ceil.default,
     "aten.floor.default": aten.floor.default,
     "aten.round.default": aten.round.default,
-    "aten.round.decimals": lambda x: aten.round.decimals(x, decimals=0),
     "aten.trunc.default": aten.trunc.default,
 }
 
@@ -75,8 +74,7 @@ def test_rounding_of_integers_goes(trace: Any, name: str, dtype: torch.dtype) ->
     assert name in case.ops
     assert case.run(RemoveNoopOps()) == 1
     assert case.ops == ["aten.add.Tensor"]
-    if name != "aten.round.decimals":  # eager has no kernel for it
-        case.check_values(x)
+    case.check_values(x)
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (1, 1), (3, 0)])

@@ -34,14 +34,8 @@ def test_there_is_no_certificate_of_what_is_gone() -> None:
     assert set(ENTRIES) == {one.identity for one in subjects([])}
 
 
-#: Rules of Inductor's registry that hold only for calls which eager refuses, on a GPU too.
-REFUSED_BY_EAGER = {"remove_noop_ops:aten.round.decimals"}
-
-
 def test_none_is_refuted() -> None:
-    counts = Counter(
-        entry["status"] for name, entry in ENTRIES.items() if name not in REFUSED_BY_EAGER
-    )
+    counts = Counter(entry["status"] for entry in ENTRIES.values())
     assert set(counts) <= {"proved", "proved up to re-association", "bounded", "validated"}
 
 

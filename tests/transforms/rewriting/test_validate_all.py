@@ -15,8 +15,6 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rewriting.validation import validate
 
 REWRITES = registry.declared_rewrites()
-REFUSED_BY_EAGER = {"aten.round.decimals"}
-"""Calls of integers, which is all that the rule speaks of, are not implemented on the CPU."""
 
 
 def test_the_registry_knows_its_rewrites() -> None:
@@ -36,7 +34,7 @@ def test_declared_rewrite(rewrite: type[Rewrite]) -> None:
 def test_noop_rule(name: str) -> None:
     result = validate_calls(name, typed_class("remove_noop_ops")(), instances=5, rounds=3)
     assert result.violations == []
-    assert (result.instances == 0) == (name in REFUSED_BY_EAGER), result
+    assert result.instances > 0, result
 
 
 def test_a_wrong_noop_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
