@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend import cached_records, ledger, settings, stage_watch
-from xductor.backend.pipelines import bridge, node_values, user_rewrites
-from xductor.backend.pipelines.ir_logging import log_ir
-from xductor.backend.pipelines.stage_run import StageRun, lacks_values
-from xductor.backend.stack_room import with_stack_room
-from xductor.transforms.typed_pass import Stage
+from xductor.backend.config import settings
+from xductor.backend.records import cached_records, stage_records
+from xductor.backend.steps import bridge, node_values, stage_watch, user_rewrites
+from xductor.backend.steps.ir_logging import log_ir
+from xductor.backend.steps.stack_room import with_stack_room
+from xductor.backend.steps.stage_run import StageRun, lacks_values
+from xductor.transforms.passes.typed_pass import Stage
 
 if TYPE_CHECKING:
     import torch
@@ -79,8 +80,8 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
 @contextmanager
 def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterator[StageRun]:
     now = settings.current()
-    direction = ledger.direction(stage, is_inference)
-    with ledger.stage_record(stage, gm, direction, now.verify) as record:
+    direction = stage_records.direction(stage, is_inference)
+    with stage_records.stage_record(stage, gm, direction, now.verify) as record:
         run = StageRun(stage, gm, now, record, is_inference=is_inference)
         with _fake_mode(gm):
             yield run

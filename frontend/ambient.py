@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from xductor.ir.dtypes import TEXT_OF_DTYPE
-from xductor.ir.symbol_attr import Ambient
+from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
+from xductor.ir.dialect.symbol_attr import Ambient
 
 
 def capture_defaults() -> Ambient:

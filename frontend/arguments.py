@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.frontend import known_calls
 from xductor.frontend.errors import LoweringError
-from xductor.ir.arguments import (
+from xductor.ir.dialect.arguments import (
     CONSTANT_TYPES,
     ArgsAttr,
     DictArg,
@@ -22,9 +22,9 @@ from xductor.ir.arguments import (
     SizeArg,
     SliceArg,
 )
-from xductor.ir.operations import SchemaOp
-from xductor.ir.python_targets import qualified_name
-from xductor.ir.schema import normalise
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.schema import normalise
+from xductor.ir.python.targets import qualified_name
 
 if TYPE_CHECKING:
     from xductor.frontend.fx_importer import GraphLowering

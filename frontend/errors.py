@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch.fx as fx
 
-from xductor.ir.metadata import user_location
+from xductor.ir.dialect.metadata import user_location
 
 
 class LoweringError(ValueError):

@@ -30,17 +30,17 @@ from xductor.frontend.node_types import (
 )
 from xductor.frontend.recover import recovered_values
 from xductor.frontend.storages import read_aliases
-from xductor.ir.alias_summary import AliasSummary, alias_summary
-from xductor.ir.aliases import needs_storage_check
-from xductor.ir.arguments import ArgsAttr, Pack, SymbolRef
-from xductor.ir.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
-from xductor.ir.metadata import NodeMeta
-from xductor.ir.op_construction import append_op, new_op
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.registry import method_class, module_class, op_class
-from xductor.ir.results import LEAF, StructureAttr
-from xductor.ir.symbols import SymbolTable
-from xductor.ir.value_types import MODE, OpaqueInstance
+from xductor.ir.dialect.arguments import ArgsAttr, Pack, SymbolRef
+from xductor.ir.dialect.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.op_construction import append_op, new_op
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.registry import method_class, module_class, op_class
+from xductor.ir.dialect.results import LEAF, StructureAttr
+from xductor.ir.effects.aliases import needs_storage_check
+from xductor.ir.inference.value_types import MODE, OpaqueInstance
+from xductor.ir.symbolic.symbols import SymbolTable
+from xductor.ir.verification.alias_summary import AliasSummary, alias_summary
 
 Subgraphs = Literal["bodies", "declare"]
 
@@ -401,7 +401,7 @@ class GraphLowering:
                 return (None,) * (cls.table.returns or 0) if cls.table.is_tuple else None
         if not node.users or cls.target is OpaqueCallOp.target:
             return None
-        from xductor.ir.effects import target_effects
+        from xductor.ir.effects.target_effects import target_effects
 
         if isinstance(cls.target, type) and not issubclass(cls.target, torch.Tensor):
             return OpaqueInstance(cls.target)  # options, which AOTAutograd leaves as a call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.ir.value_types import TypeReader, leaves_of, nested_size, structure_of
+from xductor.ir.inference.value_types import TypeReader, leaves_of, nested_size, structure_of
 
 MISSING = object()
 """A node without a recorded value."""

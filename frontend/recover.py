@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.node_types import MISSING, recorded_value
-from xductor.ir.effects import target_effects
+from xductor.ir.effects.target_effects import target_effects
 
 
 def recovered_values(

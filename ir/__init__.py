@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xductor.ir import aten, ops, prims
-    from xductor.ir.context import XductorContext
-    from xductor.ir.expressions import SymExpr
-    from xductor.ir.facts import Facts
-    from xductor.ir.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
-    from xductor.ir.operations import SchemaOp, TorchOp
-    from xductor.ir.registry import op_class, op_class_by_name
-    from xductor.ir.text import parse_ir, print_ir, same
-    from xductor.ir.types import (
+    from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
+    from xductor.ir.dialect.operations import SchemaOp, TorchOp
+    from xductor.ir.dialect.registry import op_class, op_class_by_name
+    from xductor.ir.dialect.types import (
         NoneType,
         ObjectType,
         SymBoolType,
@@ -22,30 +18,34 @@ if TYPE_CHECKING:
         SymIntType,
         TensorType,
     )
-    from xductor.ir.verifier import verify
+    from xductor.ir.modules import parse_ir, print_ir, same
+    from xductor.ir.symbolic.expressions import SymExpr
+    from xductor.ir.symbolic.facts import Facts
+    from xductor.ir.text.context import XductorContext
+    from xductor.ir.verification.verifier import verify
 
-_ROOMS = {
-    "XductorContext": "context",
-    "SymExpr": "expressions",
-    "Facts": "facts",
-    "GetAttrOp": "graph",
-    "GraphOp": "graph",
-    "OpaqueCallOp": "graph",
-    "OutputOp": "graph",
-    "SchemaOp": "operations",
-    "TorchOp": "operations",
-    "op_class": "registry",
-    "op_class_by_name": "registry",
-    "parse_ir": "text",
-    "print_ir": "text",
-    "same": "text",
-    "NoneType": "types",
-    "ObjectType": "types",
-    "SymBoolType": "types",
-    "SymFloatType": "types",
-    "SymIntType": "types",
-    "TensorType": "types",
-    "verify": "verifier",
+_HOMES = {
+    "XductorContext": "text.context",
+    "SymExpr": "symbolic.expressions",
+    "Facts": "symbolic.facts",
+    "GetAttrOp": "dialect.graph",
+    "GraphOp": "dialect.graph",
+    "OpaqueCallOp": "dialect.graph",
+    "OutputOp": "dialect.graph",
+    "SchemaOp": "dialect.operations",
+    "TorchOp": "dialect.operations",
+    "op_class": "dialect.registry",
+    "op_class_by_name": "dialect.registry",
+    "parse_ir": "modules",
+    "print_ir": "modules",
+    "same": "modules",
+    "NoneType": "dialect.types",
+    "ObjectType": "dialect.types",
+    "SymBoolType": "dialect.types",
+    "SymFloatType": "dialect.types",
+    "SymIntType": "dialect.types",
+    "TensorType": "dialect.types",
+    "verify": "verification.verifier",
 }
 
 __all__ = [
@@ -82,10 +82,10 @@ _OP_FUNCTIONS = ("aten", "ops", "prims")
 def __getattr__(name: str) -> Any:
     if name in _OP_FUNCTIONS:
         return import_module(f"xductor.ir.{name}")
-    room = _ROOMS.get(name)
-    if room is None:
+    home = _HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module 'xductor.ir' has no attribute {name!r}")
-    return getattr(import_module(f"xductor.ir.{room}"), name)
+    return getattr(import_module(f"xductor.ir.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
-"""Op functions of PyTorch's `aten` library, by name: `aten.mm`. See `ir/op_functions.py`."""
+"""Op functions of PyTorch's `aten` library, by name: `aten.mm`."""
 
-from xductor.ir.op_functions import OpFunction, op_function
+from xductor.ir.functions.op_functions import OpFunction, op_function
 
 
 def __getattr__(op: str) -> OpFunction:

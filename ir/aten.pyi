@@ -1,11 +1,11 @@
-"""Op functions of `aten`. Written by `python -m xductor.ir.stubs` for torch 2.13.0; do not edit."""
+"""Op functions of `aten`. Written by `python -m xductor.ir.functions.stubs` for torch 2.13.0; do not edit."""
 
 # pyright: reportOverlappingOverload=false, reportUnusedImport=false
 
 from typing import overload
 
-from xductor.ir.op_functions import OpFunction, OverloadFunction
-from xductor.ir.op_values import (
+from xductor.ir.functions.op_functions import OpFunction, OverloadFunction
+from xductor.ir.functions.op_function_types import (
     Anything,
     BoolArg,
     DeviceArg,

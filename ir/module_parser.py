@@ -18,12 +18,12 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
 
-from xductor.ir.graph import GraphOp
-from xductor.ir.registry import UnknownOp
-from xductor.ir.resources import ResourceError, check_constants
-from xductor.ir.scan_within_parser import refuse
-from xductor.ir.scanner import MOST_DIGITS
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.registry import UnknownOp
+from xductor.ir.text.resources import ResourceError, check_constants
+from xductor.ir.text.scan_within_parser import refuse
+from xductor.ir.text.scanner import MOST_DIGITS
+from xductor.ir.verification.verifier import verify
 
 _RESOURCES = "{-#"
 _WIDEST_INTEGER = (1 << 24) - 1  # MLIR's limit

@@ -1,6 +1,6 @@
-"""Op functions of every `torch.library` namespace: `ops.mylib.fused`. See `ir/op_functions.py`."""
+"""Op functions of every `torch.library` namespace: `ops.mylib.fused`."""
 
-from xductor.ir.op_functions import OpLibrary, RawFunction
+from xductor.ir.functions.op_functions import OpLibrary, RawFunction
 
 
 def __getattr__(library: str) -> OpLibrary | RawFunction:

@@ -1,8 +1,8 @@
-"""Op functions of every `torch.library` namespace. Written by `python -m xductor.ir.stubs`; do not edit."""
+"""Op functions of every `torch.library` namespace. Written by `python -m xductor.ir.functions.stubs`; do not edit."""
 
 from xductor.ir import aten as aten
 from xductor.ir import prims as prims
-from xductor.ir.op_functions import OpLibrary, RawFunction
+from xductor.ir.functions.op_functions import OpLibrary, RawFunction
 
 pyfn: RawFunction
 method: RawFunction

@@ -1,6 +1,6 @@
-"""Op functions of PyTorch's `prims` library, by name: `prims.iota`. See `ir/op_functions.py`."""
+"""Op functions of PyTorch's `prims` library, by name: `prims.iota`."""
 
-from xductor.ir.op_functions import OpFunction, op_function
+from xductor.ir.functions.op_functions import OpFunction, op_function
 
 
 def __getattr__(op: str) -> OpFunction:

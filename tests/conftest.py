@@ -47,7 +47,7 @@ def _validate_applications() -> Iterator[None]:
     if os.environ.get("XDUCTOR_VALIDATE") != "values":
         yield
         return
-    from xductor.transforms.rewriting.values import validating
+    from xductor.transforms.validation.values import validating
 
     with validating():
         yield

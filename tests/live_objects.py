@@ -11,8 +11,8 @@ from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from xductor.backend.compile_state import CompileState
-from xductor.ir.inference import drop_shape_env_caches
+from xductor.backend.config.compile_state import CompileState
+from xductor.ir.inference.infer import drop_shape_env_caches
 
 KINDS = (ShapeEnv, FakeTensor, GraphModule, TracingContext, CompileState)
 

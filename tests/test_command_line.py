@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xductor.backend.cli import main as command
-from xductor.backend.cli import opt_main
-from xductor.transforms import registry
+from xductor.backend.cli.opt import main
+from xductor.transforms.rows import registry
 
 GRAPH = """\
 fx.graph @forward stage(joint) symbols() (%x : !fx.tensor<f32[4], cpu>) {
@@ -52,7 +52,7 @@ def test_wrong_usage_is_status_two(
 
 
 @pytest.mark.parametrize(
-    "prefix", [["-m", "xductor", "opt"], ["-m", "xductor.backend.cli.opt_main"]]
+    "prefix", [["-m", "xductor", "opt"], ["-m", "xductor.backend.cli.opt.main"]]
 )
 def test_opt_reads_standard_input(prefix: list[str]) -> None:
     done = subprocess.run(
@@ -64,7 +64,7 @@ def test_opt_reads_standard_input(prefix: list[str]) -> None:
 
 def test_opt_keeps_the_flags_of_xdsl(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        opt_main.main(["--help"])
+        main.main(["--help"])
     assert stop.value.code == 0
     shown = capsys.readouterr().out
     for flag in (
@@ -82,7 +82,7 @@ def test_opt_keeps_the_flags_of_xdsl(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_opt_knows_our_passes_and_those_of_xdsl() -> None:
-    driver = opt_main.XductorOptMain(args=[])
+    driver = main.XductorOptMain(args=[])
     assert {"cse", "dce", "canonicalize"} <= driver.available_passes.keys()
     for name, factory in registry.passes_for_cli().items():
         assert driver.available_passes[name]() is factory()
@@ -95,9 +95,7 @@ def test_a_broken_pipe_is_quiet() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("run", "name"), [(command.main, "xductor"), (opt_main.main, "xductor-opt")]
-)
+@pytest.mark.parametrize(("run", "name"), [(command.main, "xductor"), (main.main, "xductor-opt")])
 def test_an_interrupt_is_no_traceback(
     run: Callable[[list[str]], int],
     name: str,
@@ -111,7 +109,7 @@ def test_an_interrupt_is_no_traceback(
     path = tmp_path / "graph.mlir"
     path.write_text(GRAPH)
     monkeypatch.setattr("xductor.backend.cli.check.read_module", interrupted)
-    monkeypatch.setattr(opt_main.XductorOptMain, "parse_chunk", interrupted)
+    monkeypatch.setattr(main.XductorOptMain, "parse_chunk", interrupted)
     arguments = [str(path)] if name == "xductor-opt" else ["check", str(path)]
     assert run(arguments) == 130
     assert capsys.readouterr().err == f"{name}: interrupted\n"

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from xductor.backend.cli import demo, demo_models
-from xductor.backend.ledger import PassRecord, StageRecord
+from xductor.backend.records.stage_records import PassRecord, StageRecord
 
 
 def record(stage: str, direction: str, **fields: object) -> StageRecord:

@@ -34,7 +34,7 @@ def test_arrows_between_rooms() -> None:
     ("module", "line"),
     [
         ("ir/breach.py", "from xductor.frontend import fx_importer"),
-        ("ir/breach.py", "import xductor.backend.seam"),
+        ("ir/breach.py", "import xductor.backend.seam.dispatch"),
         ("frontend/breach.py", "from xductor.transforms import registry"),
         ("transforms/breach.py", "from xductor.backend import seam"),
         ("transforms/joint_graph/breach.py", "import xductor.transforms.post_grad"),

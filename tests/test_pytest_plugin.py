@@ -143,7 +143,7 @@ def breaks(graph):
 
 def compiled(hook):
     from torch._inductor import config
-    from xductor.backend.without_codegen import without_codegen
+    from xductor.backend.run_as_fx.without_codegen import without_codegen
 
     torch._dynamo.reset()
     with config.patch(post_grad_custom_post_pass=hook), without_codegen():

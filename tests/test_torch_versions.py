@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import torch_versions
-from xductor.backend.versions import VERSIONS
+from xductor.backend.config.versions import VERSIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -37,7 +37,7 @@ _IN_INFERENCE_ONLY = ("loop_and_branch", "size_from_data")
 
 _KNOWN = """
 import json, torch
-from xductor.backend.versions import inductor_version
+from xductor.backend.config.versions import inductor_version
 print(json.dumps({"torch": torch.__version__, "lacks": inductor_version().lacks}))
 """
 

@@ -6,23 +6,23 @@ The names below are imported at first use, so ``import xductor`` loads neither t
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xductor.backend.compile_record import last_compile
-    from xductor.backend.compiler import Backend
+    from xductor.backend.config.placement import placed
+    from xductor.backend.config.registered_rewrites import register_rewrites
     from xductor.backend.explaining import explain
-    from xductor.backend.fx_exporter import to_fx
-    from xductor.backend.graph_check import check
-    from xductor.backend.inductor_pass import inductor_pass
-    from xductor.backend.placement import placed
-    from xductor.backend.reducer import reduce
-    from xductor.backend.registered_rewrites import register_rewrites
-    from xductor.backend.seam import install, installed, uninstall
+    from xductor.backend.fx.export import to_fx
+    from xductor.backend.records.compile_record import last_compile
+    from xductor.backend.reduce.reducer import reduce
+    from xductor.backend.seam.compiler import Backend
+    from xductor.backend.seam.dispatch import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
+    from xductor.backend.steps.inductor_pass import inductor_pass
+    from xductor.backend.testing.graph_check import check
     from xductor.frontend.fx_importer import from_fx
-    from xductor.ir.interpreter import run
-    from xductor.ir.module_diff import diff
-    from xductor.ir.text import parse_ir, print_ir, same
-    from xductor.ir.verifier import verify
-    from xductor.transforms.numerics import (
+    from xductor.ir.execution.interpreter import run
+    from xductor.ir.execution.module_diff import diff
+    from xductor.ir.modules import parse_ir, print_ir, same
+    from xductor.ir.verification.verifier import verify
+    from xductor.transforms.passes.numerics import (
         APPROXIMATE,
         DROPS_ROUNDING,
         EXACT,
@@ -36,57 +36,57 @@ if TYPE_CHECKING:
     from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
     from xductor.transforms.rewriting.rewrite import Rewrite
     from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
-    from xductor.transforms.rewriting.validation import ValidationResult, validate
+    from xductor.transforms.validation.validate import ValidationResult, validate
 
     __version__: str
 
 _HOME = {
     "ALL_SPELLINGS": "xductor.transforms.rewriting.spellings",
-    "APPROXIMATE": "xductor.transforms.numerics",
-    "Backend": "xductor.backend.compiler",
-    "DROPS_ROUNDING": "xductor.transforms.numerics",
-    "EXACT": "xductor.transforms.numerics",
+    "APPROXIMATE": "xductor.transforms.passes.numerics",
+    "Backend": "xductor.backend.seam.compiler",
+    "DROPS_ROUNDING": "xductor.transforms.passes.numerics",
+    "EXACT": "xductor.transforms.passes.numerics",
     "Proof": "xductor.transforms.proving.results",
     "ProofError": "xductor.transforms.proving.results",
-    "REASSOCIATES": "xductor.transforms.numerics",
+    "REASSOCIATES": "xductor.transforms.passes.numerics",
     "Rewrite": "xductor.transforms.rewriting.rewrite",
     "Scalar": "xductor.transforms.rewriting.handles",
     "Tensor": "xductor.transforms.rewriting.handles",
-    "UP_TO_ZERO_SIGN": "xductor.transforms.numerics",
-    "ValidationResult": "xductor.transforms.rewriting.validation",
+    "UP_TO_ZERO_SIGN": "xductor.transforms.passes.numerics",
+    "ValidationResult": "xductor.transforms.validation.validate",
     "all_of": "xductor.transforms.rewriting.decisions",
     "any_of": "xductor.transforms.rewriting.decisions",
     "bind": "xductor.transforms.rewriting.patterns",
-    "check": "xductor.backend.graph_check",
-    "diff": "xductor.ir.module_diff",
+    "check": "xductor.backend.testing.graph_check",
+    "diff": "xductor.ir.execution.module_diff",
     "each": "xductor.transforms.rewriting.patterns",
     "explain": "xductor.backend.explaining",
     "from_fx": "xductor.frontend.fx_importer",
     "in_order": "xductor.transforms.rewriting.patterns",
-    "inductor_pass": "xductor.backend.inductor_pass",
-    "install": "xductor.backend.seam",
-    "installed": "xductor.backend.seam",
+    "inductor_pass": "xductor.backend.steps.inductor_pass",
+    "install": "xductor.backend.seam.dispatch",
+    "installed": "xductor.backend.seam.dispatch",
     "joint_graph_passes": "xductor.backend.stages",
     "known": "xductor.transforms.rewriting.decisions",
-    "last_compile": "xductor.backend.compile_record",
+    "last_compile": "xductor.backend.records.compile_record",
     "maybe": "xductor.transforms.rewriting.patterns",
     "no": "xductor.transforms.rewriting.decisions",
     "one_of": "xductor.transforms.rewriting.patterns",
-    "parse_ir": "xductor.ir.text",
-    "placed": "xductor.backend.placement",
+    "parse_ir": "xductor.ir.modules",
+    "placed": "xductor.backend.config.placement",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
-    "print_ir": "xductor.ir.text",
+    "print_ir": "xductor.ir.modules",
     "prove": "xductor.transforms.proving.prover",
-    "reduce": "xductor.backend.reducer",
-    "register_rewrites": "xductor.backend.registered_rewrites",
-    "run": "xductor.ir.interpreter",
-    "same": "xductor.ir.text",
+    "reduce": "xductor.backend.reduce.reducer",
+    "register_rewrites": "xductor.backend.config.registered_rewrites",
+    "run": "xductor.ir.execution.interpreter",
+    "same": "xductor.ir.modules",
     "shared": "xductor.transforms.rewriting.patterns",
-    "to_fx": "xductor.backend.fx_exporter",
-    "uninstall": "xductor.backend.seam",
-    "validate": "xductor.transforms.rewriting.validation",
-    "verify": "xductor.ir.verifier",
+    "to_fx": "xductor.backend.fx.export",
+    "uninstall": "xductor.backend.seam.dispatch",
+    "validate": "xductor.transforms.validation.validate",
+    "verify": "xductor.ir.verification.verifier",
 }
 
 __all__ = [
@@ -148,7 +148,7 @@ def __getattr__(name: str) -> object:
         except PackageNotFoundError:  # run from a checkout that nobody installed
             value = "0+unknown"
     elif name in _HOME:
-        from xductor.ir.first_use import load
+        from xductor.ir.import_without_gc import load
 
         value = getattr(load(_HOME[name]), name)
     else:

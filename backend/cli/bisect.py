@@ -19,7 +19,7 @@ from typing import Any, Self
 from xductor.backend.cli import scripts
 from xductor.backend.cli.bisect_step import Plan
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.transforms.debug_counters import VARIABLE
+from xductor.transforms.passes.debug_counters import VARIABLE
 
 _EPILOG = """\
 The script's result is wrong if it exits with another status than 0 or raises; with --check, also if

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.application_records import ApplicationRecord
 from xductor.backend.cli import scripts
-from xductor.backend.cli.lowered_stages import GraphNumbers
-from xductor.backend.pipelines.applications import watching_passes
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.transforms.debug_counters import TOTAL, active
-from xductor.transforms.typed_pass import TypedPass
+from xductor.backend.records.application_records import ApplicationRecord
+from xductor.backend.steps.applications import watching_passes
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.testing.lowered_stages import GraphNumbers
+from xductor.transforms.passes.debug_counters import TOTAL, active
+from xductor.transforms.passes.typed_pass import TypedPass
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ def step(plan: Plan) -> Result:
 
 
 def _write(watcher: Watcher, folder: Path) -> None:
-    from xductor.backend.cli.small_ir import small_ir
-    from xductor.ir.text import print_ir
+    from xductor.backend.reduce.small_ir import small_ir
+    from xductor.ir.modules import print_ir
 
     found, before = watcher.found, watcher.module_before
     assert found is not None
@@ -182,7 +182,7 @@ def _load() -> None:
     """Import what a compile needs, by compiling something that no rewrite applies to."""
     import torch
 
-    from xductor.backend.without_codegen import without_codegen
+    from xductor.backend.run_as_fx.without_codegen import without_codegen
 
     state = torch.get_rng_state()
     with without_codegen():

@@ -15,8 +15,8 @@ from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.backend.cli.lowered_stages import GraphNumbers, lowered
-from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.testing.lowered_stages import GraphNumbers, lowered
 
 INDEX = "index.json"
 _RAISED = "the stage raised"
@@ -137,7 +137,7 @@ class Capture:
         """Write the graph as it is now; the name of the file. A graph that the IR cannot hold is
         written as FX's code instead: looking at a compile must not break it.
         """
-        from xductor.ir.text import print_ir
+        from xductor.ir.modules import print_ir
 
         try:
             text = print_ir(lowered(run), with_constants=self.with_constants)

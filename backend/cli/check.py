@@ -12,10 +12,10 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xductor.backend.cli import scripts
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.ir_files import read_module
-from xductor.backend.cli.lowered_stages import GraphNumbers, lowered
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.ir.problems import problems
-from xductor.ir.verifier import LEVELS, Level
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.testing.lowered_stages import GraphNumbers, lowered
+from xductor.ir.verification.problems import problems
+from xductor.ir.verification.verifier import LEVELS, Level
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:

@@ -17,9 +17,9 @@ from rich.table import Table
 from torch import Tensor, nn
 from torch._inductor.utils import fresh_cache
 
-from xductor.backend import ledger
 from xductor.backend.cli.command import Subparsers
 from xductor.backend.cli.demo_models import SEQUENCE, VOCABULARY, build
+from xductor.backend.records import stage_records
 
 BATCH = 2
 OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
@@ -33,7 +33,9 @@ class Run:
 
     title: str
     seconds: float = 0.0
-    records: list[ledger.StageRecord] = field(default_factory=list[ledger.StageRecord])
+    records: list[stage_records.StageRecord] = field(
+        default_factory=list[stage_records.StageRecord]
+    )
     errors: dict[str, float] = field(default_factory=dict[str, float])
     complaints: list[str] = field(default_factory=list[str])
 
@@ -41,7 +43,7 @@ class Run:
     def observed(self) -> Iterator[None]:
         """Record the stages of what is compiled inside; from an empty cache, so that they run."""
         start = time.perf_counter()
-        with fresh_cache(), ledger.record() as records:
+        with fresh_cache(), stage_records.record() as records:
             yield
         self.seconds = time.perf_counter() - start
         self.records = records
@@ -148,7 +150,7 @@ def stage_table(run: Run) -> Table:
     return table
 
 
-def fired(record: ledger.StageRecord) -> str:
+def fired(record: stage_records.StageRecord) -> str:
     """Passes that changed the graph: ours with counts, Inductor's own steps with a star."""
     return ", ".join(record.fired())
 

@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] == ["opt"]:
-        from xductor.backend.cli import opt_main
+        from xductor.backend.cli.opt import main
 
-        return opt_main.main(arguments[1:])
+        return main.main(arguments[1:])
     arguments, for_script = _split_script_arguments(arguments)
     asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
     module = _module(asked) if asked is not None else None
@@ -86,7 +86,7 @@ def _import(names: Sequence[str]) -> None:
     """Import what `--import` names."""
     if not names:
         return
-    from xductor.backend.cli import pass_plugins
+    from xductor.backend.cli.opt import pass_plugins
 
     try:
         pass_plugins.load(names)

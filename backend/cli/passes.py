@@ -6,8 +6,8 @@ import argparse
 from collections import Counter
 
 from xductor.backend.cli.command import Subparsers
-from xductor.transforms import registry
-from xductor.transforms.typed_pass import Stage
+from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms.rows import registry
 
 _TITLES: dict[Stage, str] = {
     "pre_grad": "Pre-grad",

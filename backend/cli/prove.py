@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.opt import pass_plugins
 
 if TYPE_CHECKING:
     from xductor.transforms.proving.results import Proof
@@ -155,9 +155,9 @@ def line(proof: Proof) -> str:
 
 def subjects(names: Sequence[str]) -> Iterator[Subject]:
     """What the names stand for; all declared rewrites and no-op rules, if there are none."""
-    from xductor.transforms import registry
     from xductor.transforms.proving.noop_cases import PASS, NoopCase, noop_cases
     from xductor.transforms.proving.subjects import RewriteSubject
+    from xductor.transforms.rows import registry
 
     ours = registry.declared_rewrites()
     if not names:

@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 
-from xductor.backend import failing_tests, reducer
-from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import INTERRUPTED, add_import_option
-from xductor.ir.symbol_values import NoSample
-from xductor.ir.text import parse_ir, print_ir
-from xductor.ir.verifier import LEVELS
+from xductor.backend.cli.opt import pass_plugins
+from xductor.backend.reduce import predicates, reducer
+from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir.symbolic.symbol_values import NoSample
+from xductor.ir.verification.verifier import LEVELS
 
 _EPILOG = """\
 A command is interesting if it exits with status 0; it runs in a shell, and {} is the file to look
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     except (
         UsageError,
-        failing_tests.DoesNotFail,
+        predicates.DoesNotFail,
         NoSample,
         pass_plugins.PluginError,
         ParseError,
@@ -157,17 +157,15 @@ def _test(
         raise UsageError(f"--fails {options.fails} needs --pass PIPELINE")
     match options.fails:
         case "crash":
-            return failing_tests.Crashes.on(module, passes)
+            return predicates.Crashes.on(module, passes)
         case "verify":
-            return failing_tests.Refused.on(module, passes, options.verify_level)
+            return predicates.Refused.on(module, passes, options.verify_level)
         case _:
-            return failing_tests.ValuesDiffer.on(
-                module, passes, rtol=options.rtol, atol=options.atol
-            )
+            return predicates.ValuesDiffer.on(module, passes, rtol=options.rtol, atol=options.atol)
 
 
 def _passes(options: argparse.Namespace, plugins: Plugins) -> tuple[ModulePass, ...]:
-    from xductor.backend.cli.opt_main import available_passes
+    from xductor.backend.cli.opt.main import available_passes
 
     passes = available_passes() | plugins
     try:

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import ir_files, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
-from xductor.ir import interpreter
-from xductor.ir.graph import GraphOp
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.execution import interpreter
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:

@@ -156,13 +156,13 @@ def _opt(arguments: list[str], stdin: str) -> int:
     from xdsl.ir import Attribute
     from xdsl.utils.diagnostic import Diagnostic
 
-    from xductor.backend.cli import opt_main
+    from xductor.backend.cli.opt import main
 
     # xDSL's --disable-verify and --syntax-highlight set these for the whole process.
     verify_attribute, colored = Attribute.__post_init__, Diagnostic.colored
     with _standard_input(stdin):
         try:
-            return opt_main.main(arguments)
+            return main.main(arguments)
         finally:
             Attribute.__post_init__ = verify_attribute
             Diagnostic.colored = colored

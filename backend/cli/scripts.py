@@ -11,8 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
-from xductor.backend import cache_keys, ledger, seam, stage_watch
 from xductor.backend.cli.command import CommandError
+from xductor.backend.config import cache_keys
+from xductor.backend.records import stage_records
+from xductor.backend.seam import dispatch
+from xductor.backend.steps import stage_watch
 
 
 def add_script_options(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +54,7 @@ def run_script(
     with ExitStack() as stack:
         stack.enter_context(_installed(codegen))
         stack.enter_context(stage_watch.watching(watcher))
-        stack.enter_context(ledger.record())  # so that records have the details
+        stack.enter_context(stage_records.record())  # so that records have the details
         return run_as_main(path, arguments)
 
 
@@ -66,9 +69,9 @@ def _installed(codegen: bool) -> Iterator[None]:
     from torch._functorch import config as functorch_config
     from torch._inductor import config
 
-    from xductor.backend.without_codegen import without_codegen
+    from xductor.backend.run_as_fx.without_codegen import without_codegen
 
-    seam.install()
+    dispatch.install()
     try:
         with ExitStack() as stack:
             # Not `force_disable_caches`: that warns, and turns off what Dynamo learns of sizes.
@@ -79,7 +82,7 @@ def _installed(codegen: bool) -> Iterator[None]:
                 stack.enter_context(without_codegen())
             yield
     finally:
-        seam.uninstall()
+        dispatch.uninstall()
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from xductor.backend.cli import ir_files
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.diff import results_of
 from xductor.backend.cli.value_differences import Difference, compare
-from xductor.ir.graph import GraphOp
-from xductor.ir.sample_inputs import input_types
-from xductor.ir.symbol_values import Number, symbol_choices
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.execution.sample_inputs import input_types
+from xductor.ir.symbolic.symbol_values import Number, symbol_choices
 
 #: Shares of special elements, in turn: none, a few, many.
 _SPECIAL = (0.0, 0.05, 0.5)

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xductor.backend.cli import pass_plugins
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.transforms import registry
-from xductor.transforms.noop_registry import NOOP_RULES
-from xductor.transforms.rewriting.call_validation import validate_calls
+from xductor.backend.cli.opt import pass_plugins
+from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.validation import ValidationResult, validate
+from xductor.transforms.rows import registry
+from xductor.transforms.validation.call_validation import validate_calls
+from xductor.transforms.validation.validate import ValidationResult, validate
 
 if TYPE_CHECKING:
     from xductor.backend.pass_validation.validation import PassValidation

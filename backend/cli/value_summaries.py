@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from torch.utils import _pytree as pytree
 
-from xductor.ir.dtypes import TEXT_OF_DTYPE
+from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
 
 HEADINGS = ("value", "dtype", "shape", "min", "max", "mean", "nan", "inf", "hash")
 _WIDTH = 120

@@ -11,15 +11,15 @@ import torch
 from torch.fx import Interpreter
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.fx_exporter import to_fx
-from xductor.ir.graph import entry_graph
-from xductor.ir.symbol_values import NoSample
-from xductor.transforms.numerics import Numerics
+from xductor.backend.fx.export import to_fx
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.symbolic.symbol_values import NoSample
+from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.rewriting.contracts import Violation
-from xductor.transforms.rewriting.fragment_runs import Trial, inputs_of, run_fragment, trials
-from xductor.transforms.rewriting.fragments import Fragments
-from xductor.transforms.rewriting.value_comparison import Budget, compare
-from xductor.transforms.rewriting.values import compare_fragments, shortened
+from xductor.transforms.validation.fragment_runs import Trial, inputs_of, run_fragment, trials
+from xductor.transforms.validation.fragments import Fragments
+from xductor.transforms.validation.value_comparison import Budget, compare
+from xductor.transforms.validation.values import compare_fragments, shortened
 
 ROUNDS = 4
 """How many inputs are tried for each graph; small graphs take two or three times as many."""

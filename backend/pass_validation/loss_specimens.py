@@ -11,16 +11,16 @@ from torch._inductor.decomposition import select_decomp_table
 from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.backend.pass_validation.attention_specimens import AllWide
 from xductor.backend.pass_validation.comparison import ROUNDS
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.graph import entry_graph
-from xductor.ir.metadata import NodeMeta
-from xductor.transforms.joint_graph.auto_chunker import AutoChunker
-from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
-from xductor.transforms.numerics import Numerics
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.transforms.auto_chunker import AutoChunker
+from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.rewriting.contracts import Violation
+from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 
 Loss = Callable[[torch.Tensor, Any], torch.Tensor]
 

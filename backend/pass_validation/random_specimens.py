@@ -9,13 +9,13 @@ import torch
 from torch._inductor.decomposition import select_decomp_table
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.text import parse_ir
-from xductor.transforms.joint_graph.fuse_seed_creation_pass import (
+from xductor.ir.modules import parse_ir
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,
 )
-from xductor.transforms.joint_graph.replace_random import ReplaceRandint, ReplaceRandom
-from xductor.transforms.typed_pass import TypedPass
+from xductor.transforms.random.replace_random import ReplaceRandint, ReplaceRandom
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 SHAPES: tuple[tuple[int, ...], ...] = ((3, 4), (1, 5), (0, 3), (), (2, 1, 3))

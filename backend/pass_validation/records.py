@@ -1,6 +1,6 @@
 """Records of validations: how much of which code agreed, kept and checked.
 
-Entries of `transforms/validations.json` are by the name of a procedural pass or row, the pass and
+Entries of `transforms/rows/validations.json` are by the name of a procedural pass or row, the pass and
 class of a declared rewrite, or `remove_noop_ops:OPERATOR` for a rule.
 """
 
@@ -15,12 +15,12 @@ import torch
 
 from xductor.backend.pass_validation.passes import SPECIMENS, owner
 from xductor.backend.pass_validation.validation import PassValidation
-from xductor.transforms import registry
-from xductor.transforms.noop_registry import NOOP_RULES
+from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.proving.code_hashes import hash_of
 from xductor.transforms.proving.noop_cases import NoopCase
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
-from xductor.transforms.rewriting.validation import ValidationResult
+from xductor.transforms.rows import registry
+from xductor.transforms.validation.validate import ValidationResult
 
 OURS = Path(registry.__file__).with_name("validations.json")
 """The records of this project's own passes."""

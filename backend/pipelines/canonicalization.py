@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xductor.backend.pipelines import runner
-from xductor.backend.pipelines.bridge import flush, unobserved
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import TypedStep, is_all_bridged, make
+from xductor.backend.steps import runner
+from xductor.backend.steps.bridge import flush, unobserved
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 
 _PASS = "canonicalize_quant_mapping"
 _FUNCTION = "joint_graph:canonicalize_aten_ir_passes"

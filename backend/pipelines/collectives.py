@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xductor.backend.pipelines import stock
-from xductor.backend.pipelines.bridge import (
+from xductor.backend.config.versions import inductor_version
+from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import (
     BridgedStep,
     observed,
     stock_pass,
     unobserved,
     when_flag,
 )
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.versions import inductor_version
+from xductor.backend.steps.stage_run import StageRun
 
 _DISTRIBUTED = "aten_distributed_optimizations"
 

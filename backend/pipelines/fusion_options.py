@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from xductor.backend.pipelines import stock
-from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.steps import stock
+from xductor.backend.steps.stage_run import StageRun
 
 
 @contextmanager

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.backend.pipelines import stock
 from xductor.backend.pipelines.auto_chunker import auto_chunker
-from xductor.backend.pipelines.bridge import (
+from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
+from xductor.backend.pipelines.padding_decision import should_pad
+from xductor.backend.pipelines.replace_random import replace_random_passes
+from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import (
     BridgedStep,
     unobserved,
     when_flag,
 )
-from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
-from xductor.backend.pipelines.padding_decision import should_pad
-from xductor.backend.pipelines.replace_random import replace_random_passes
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import (
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import (
     CoveringStep,
     TableStep,
     TypedStep,
     typed_step,
     user_noop_ops,
 )
-from xductor.backend.pipelines.user_hooks import user_hook
-from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
-from xductor.transforms.joint_graph.padding import deciding_padding
+from xductor.backend.steps.user_hooks import user_hook
+from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
+from xductor.transforms.padding.padding import deciding_padding
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 

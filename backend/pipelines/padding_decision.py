@@ -8,12 +8,12 @@ import torch
 import torch.fx as fx
 from xdsl.ir import SSAValue
 
-from xductor.backend.pipelines import stock
-from xductor.ir.fake_values import fake_value
-from xductor.ir.graph import GetAttrOp, GraphOp
-from xductor.ir.inference import InferenceEnv
-from xductor.ir.operations import TorchOp
-from xductor.ir.storage import result_aliases
+from xductor.backend.steps import stock
+from xductor.ir.dialect.graph import GetAttrOp, GraphOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.inference.fake_values import fake_value
+from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir.storage.sharing import result_aliases
 from xductor.transforms.rewriting.handles import Tensor
 
 

@@ -5,26 +5,27 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from xductor.backend.overlapping_writes import separate_reads
-from xductor.backend.pipelines import collectives, node_values, operand_layouts, stock
-from xductor.backend.pipelines.bridge import (
+from xductor.backend.pipelines import collectives
+from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.run_as_fx.overlapping_writes import separate_reads
+from xductor.backend.steps import node_values, operand_layouts, stock
+from xductor.backend.steps.bridge import (
     BridgedStep,
     observed,
     stock_pass,
     unobserved,
     when_flag,
 )
-from xductor.backend.pipelines.fusion_options import fusion_option_passes
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import (
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import (
     CoveringStep,
     TableStep,
     TypedStep,
     typed_step,
     user_noop_ops,
 )
-from xductor.backend.pipelines.user_hooks import user_hook
-from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
+from xductor.backend.steps.user_hooks import user_hook
+from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from xductor.backend.pipelines import predispatch, stock, stock_node_counts
-from xductor.backend.pipelines.bridge import (
+from xductor.backend.config.versions import inductor_version
+from xductor.backend.pipelines import predispatch
+from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.steps import stock, stock_node_counts
+from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
     observed,
     unobserved,
     when_flag,
 )
-from xductor.backend.pipelines.fusion_options import fusion_option_passes
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import OwnStep
-from xductor.backend.pipelines.user_hooks import user_hook
-from xductor.backend.pipelines.user_rewrites import first_rewrites, user_rewrites
-from xductor.backend.versions import inductor_version
-from xductor.transforms.rewriting.enclosing_graphs import entered_graphs
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import OwnStep
+from xductor.backend.steps.user_hooks import user_hook
+from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
+from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from xductor.backend.pipelines import stock
-from xductor.backend.pipelines.stage_run import StageRun
+from xductor.backend.steps import stock
+from xductor.backend.steps.stage_run import StageRun
 
 _log = logging.getLogger(__name__)
 

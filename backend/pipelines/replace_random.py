@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xductor.backend.pipelines import runner, stock, user_patterns
-from xductor.backend.pipelines.bridge import BridgedStep, flush, observer
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.pipelines.typed_steps import TypedStep, is_all_bridged, make
-from xductor.transforms import registry
+from xductor.backend.steps import runner, stock, user_patterns
+from xductor.backend.steps.bridge import BridgedStep, flush, observer
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
+from xductor.transforms.rows import registry
 
 _REPLACING = ("replace_random", "replace_randint")
 #: Without these, code generation meets ops that it has no code for.

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from xductor.backend import seam
-from xductor.backend import settings as settings_module
-from xductor.backend.settings import Settings
+from xductor.backend.config import settings as settings_module
+from xductor.backend.config.settings import Settings
+from xductor.backend.seam import dispatch
 
 # Tests import `tests.live_objects`.
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,13 +68,13 @@ def recorded_stages(monkeypatch: pytest.MonkeyPatch) -> Iterator[RecordedStages]
             recorded.calls.append(call)
             if recorded.before is not None:
                 recorded.before(call)
-            return seam.stock_function(stage)(gm, *args, **kwargs)
+            return dispatch.stock_function(stage)(gm, *args, **kwargs)
 
         return run
 
-    monkeypatch.setattr(seam, "stage_function", stage_function)
+    monkeypatch.setattr(dispatch, "stage_function", stage_function)
     yield recorded
-    seam.uninstall()
+    dispatch.uninstall()
 
 
 @pytest.fixture

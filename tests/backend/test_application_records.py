@@ -17,17 +17,17 @@ from xdsl.ir import Operation, SSAValue
 
 import xductor
 from xductor import Rewrite, Tensor
-from xductor.backend import ledger
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.backend.pass_validation.passes import SPECIMENS
-from xductor.backend.pipelines.failures import FallbackWarning, StageError
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.ir import aten
-from xductor.ir.graph import entry_graph
-from xductor.transforms.applications import told
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.replacement import Replacement
-from xductor.transforms.typed_pass import TypedPass
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.replacement import Replacement
+from xductor.transforms.passes.applications import told
+from xductor.transforms.passes.typed_pass import TypedPass
 
 _SLOW = {f"_sfdp_pattern_{number}" for number in range(1, 31) if number not in (1, 5)}
 _WHOLE_GRAPH = {"stable_topological_sort"}
@@ -138,13 +138,13 @@ def test_rewrites_of_ones_own_count_under_their_names() -> None:
 
 def test_what_was_undone_is_not_on_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A module that cannot be raised leaves the graph as it was."""
-    from xductor.backend import fx_exporter
+    from xductor.backend.fx import export
 
     def fail(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setenv("XDUCTOR_DEBUG_DIR", str(tmp_path))
-    monkeypatch.setattr(fx_exporter, "to_fx", fail)
+    monkeypatch.setattr(export, "to_fx", fail)
     before = counters["xductor"][NegNeg.qualified_name()]
     with pytest.warns(FallbackWarning):
         record = _compiled(lambda x: x.neg().neg() + 1, torch.ones(3), rewrites=[NegNeg])
@@ -276,7 +276,7 @@ def test_quiet_passes_are_not_accused() -> None:
         def rewrite(self, module: ModuleOp) -> int:
             return 0
 
-    with warnings.catch_warnings(), ledger.record() as records:
+    with warnings.catch_warnings(), stage_records.record() as records:
         warnings.simplefilter("error")
         _compiled(negations, torch.ones(3, 3), rewrites=[Nothing], on_error="raise", verify="stage")
     ran = [one.name for record in records for one in record.passes]

@@ -9,8 +9,8 @@ import torch
 from torch._dynamo.exc import BackendCompilerFailed
 from torch._inductor import config
 
-from xductor.backend.compiler import Backend, xductor_backend
-from xductor.backend.settings import Settings, SettingsError
+from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.seam.compiler import Backend, xductor_backend
 
 pytestmark = pytest.mark.usefixtures("empty_cache")
 

@@ -19,8 +19,9 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from xductor.backend import cache_keys, compile_state, seam, versions
-from xductor.backend.settings import Settings
+from xductor.backend.config import cache_keys, compile_state, versions
+from xductor.backend.config.settings import Settings
+from xductor.backend.seam import dispatch
 
 
 # Products of matrices alone: Inductor calls a library for them, and no compiler runs.
@@ -112,7 +113,7 @@ class TestWhoIsServed:
         assert compile_and_run("inductor", backward_thread=True) == HIT
 
     def test_installed_is_the_same_pipeline(self):
-        with seam.installed():
+        with dispatch.installed():
             assert compile_and_run("inductor", backward_thread=True) == MISS
             assert compile_and_run("inductor", backward_thread=True) == HIT
         assert compile_and_run("xductor") == HIT
@@ -231,7 +232,7 @@ class TestKeyPart:
     def test_same_in_another_process(self):
         code = (
             "from xductor.backend import cache_keys, compile_state\n"
-            "from xductor.backend.settings import Settings\n"
+            "from xductor.backend.config.settings import Settings\n"
             "with compile_state.entered(compile_state.begin(Settings(verify='types'))):\n"
             "    print(cache_keys.key_part())\n"
         )
@@ -406,7 +407,7 @@ class TestTag:
 
     def test_install_refuses(self):
         with pytest.raises(versions.UnsupportedTorchError, match="cache keys"):
-            seam.install()
+            dispatch.install()
         assert not compile_state.is_installed()
 
 

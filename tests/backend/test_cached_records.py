@@ -16,8 +16,10 @@ from torch._functorch import config as functorch_config
 
 import xductor
 from xductor import Rewrite, Tensor
-from xductor.backend import ledger, seam, versions
-from xductor.backend.compile_record import CompileRecord
+from xductor.backend.config import versions
+from xductor.backend.records import stage_records
+from xductor.backend.records.compile_record import CompileRecord
+from xductor.backend.seam import dispatch
 from xductor.ir import aten
 
 
@@ -121,19 +123,19 @@ def test_bundled_entries() -> None:
 @pytest.mark.usefixtures("empty_cache")
 def test_stock_compiles_leave_and_find_nothing() -> None:
     _compiled()
-    before = ledger.recent()
+    before = stage_records.recent()
     for _ in range(2):
         _compiled("inductor")
     assert counters["aot_autograd"]["autograd_cache_hit"] == 1
-    assert ledger.recent() == before
+    assert stage_records.recent() == before
 
 
 @pytest.mark.usefixtures("empty_cache")
 def test_installed_and_listeners() -> None:
     """Who listens to stage calls is told of those that happen."""
-    with seam.installed():
+    with dispatch.installed():
         first = _compiled("inductor")
-        with ledger.record() as records:
+        with stage_records.record() as records:
             again = _compiled("inductor")
     assert again.cached
     assert again.counts() == first.counts()
@@ -145,7 +147,7 @@ def test_a_graph_that_is_not_stored_lends_its_record_to_none() -> None:
     """The forward is kept out of the caches; what the backward has with it is its own."""
     from torch._inductor.codecache import BypassFxGraphCache
 
-    from xductor.backend import cache_keys
+    from xductor.backend.config import cache_keys
 
     stock, seen = cache_keys.key_part, []
 

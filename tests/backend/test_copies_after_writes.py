@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 
 def _returned(a: Any, b: Any) -> Any:

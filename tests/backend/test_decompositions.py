@@ -12,8 +12,9 @@ from torch._dynamo.utils import counters
 from torch._functorch import config as functorch_config
 
 import xductor
-from xductor.backend import seam, versions
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.config import versions
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.seam import dispatch
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +82,7 @@ def test_stock_compiles_keep_their_table() -> None:
 
     compile_fx: Any = versions.compile_fx_module()
 
-    seam.attach()
+    dispatch.attach()
     assert (
         compile_fx.select_decomp_table()[torch.ops.aten.addmm.default]
         is select_decomp_table()[torch.ops.aten.addmm.default]
@@ -90,6 +91,6 @@ def test_stock_compiles_keep_their_table() -> None:
 
 def test_the_table_can_be_part_of_a_cache_key() -> None:
     """Inductor pickles the function that gives the table: by name, the same in each process."""
-    seam.attach()
+    dispatch.attach()
     table = versions.compile_fx_module().select_decomp_table
     assert pickle.loads(pickle.dumps(table)) is table

@@ -10,7 +10,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.utils.exceptions import VerifyException
 
 import xductor
-from xductor.backend.graph_check import stage_of
+from xductor.backend.testing.graph_check import stage_of
 
 
 def traced(function: Any, *inputs: Any, mode: str = "fake") -> torch.fx.GraphModule:
@@ -100,7 +100,7 @@ def test_each_stage_of_a_compile_is_guessed_as_it_is() -> None:
 
         return hook
 
-    from xductor.backend.without_codegen import without_codegen
+    from xductor.backend.run_as_fx.without_codegen import without_codegen
 
     hooks = {
         "pre_grad_custom_pass": look("pre_grad"),

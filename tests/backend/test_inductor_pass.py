@@ -19,12 +19,13 @@ from torch._inductor.custom_graph_pass import CustomGraphPass
 
 import xductor
 from xductor import Rewrite, Tensor
-from xductor.backend import cache_keys, ledger
-from xductor.backend.inductor_pass import HOOKS
-from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
-from xductor.backend.settings import SettingsError
+from xductor.backend.config import cache_keys
+from xductor.backend.config.settings import SettingsError
+from xductor.backend.records import stage_records
+from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.steps.inductor_pass import HOOKS
 from xductor.ir import aten, ops
-from xductor.transforms.typed_pass import Stage
+from xductor.transforms.passes.typed_pass import Stage
 
 
 # Products of matrices alone: Inductor calls a library for them, and no compiler runs.
@@ -85,7 +86,7 @@ def _once() -> torch.Tensor:
 @pytest.mark.parametrize("hook", HOOKS)
 def test_each_hook_of_stock_inductor_takes_it(hook: str, empty_cache: Path) -> None:
     one = MmOnceBeforeGrad if HOOKS[hook] == "pre_grad" else MmOnce
-    with ledger.record() as records:
+    with stage_records.record() as records:
         out = compiled_with(hook, xductor.inductor_pass(one))
     torch.testing.assert_close(out, _once())
     assert [record.stage for record in records] == [HOOKS[hook]]
@@ -159,7 +160,7 @@ class Fails(PostGradOnly):
         raise RuntimeError("no idea")
 
 
-@pytest.mark.filterwarnings("ignore::xductor.backend.pipelines.applications.ContractWarning")
+@pytest.mark.filterwarnings("ignore::xductor.backend.steps.applications.ContractWarning")
 def test_one_that_fails_leaves_the_others_and_is_not_stored(empty_cache: Path) -> None:
     ours = xductor.inductor_pass(Fails, PostGradOnly)
     for _ in range(2):

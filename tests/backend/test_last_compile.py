@@ -9,10 +9,10 @@ import torch
 
 import xductor
 from xductor import Rewrite, Tensor
-from xductor.backend.compile_record import CompileRecord, NotARecord, last_compile
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.records.compile_record import CompileRecord, NotARecord, last_compile
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.ir import aten
-from xductor.transforms.debug_counters import Counter, CounterError, counting, parse
+from xductor.transforms.passes.debug_counters import Counter, CounterError, counting, parse
 
 
 class NegNeg(Rewrite):
@@ -132,7 +132,7 @@ def test_the_counter_is_written_as_others_are() -> None:
 
 
 def test_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xductor.backend import ledger
+    from xductor.backend.records import stage_records
 
-    monkeypatch.setattr(ledger, "recent", lambda: ())
+    monkeypatch.setattr(stage_records, "recent", lambda: ())
     assert len(last_compile()) == 0

@@ -17,10 +17,11 @@ from torch._dynamo.utils import counters
 from torch._inductor import compile_fx, config
 from torch._inductor.graph import GraphLowering
 
-from xductor.backend import compile_state, layout_decision, seam, versions
-from xductor.backend.pipelines import stock_node_counts
-from xductor.backend.settings import Settings
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.config import compile_state, versions
+from xductor.backend.config.settings import Settings
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.seam import dispatch, layout_decision
+from xductor.backend.steps import stock_node_counts
 
 _SIZE = 96
 
@@ -75,7 +76,7 @@ class Seen(SimpleNamespace):
 def _compiled(
     model: nn.Module, backend: str, monkeypatch: pytest.MonkeyPatch, *, train: bool
 ) -> Seen:
-    seam.attach()
+    dispatch.attach()
     seen = Seen(nodes=[], counted=[], decisions=[], plain=[])
     stock = compile_fx._recursive_post_grad_passes
     plain = GraphLowering.decide_layout_opt.__wrapped__  # type: ignore[attr-defined]
@@ -199,7 +200,7 @@ def _graph_with(note: tuple[int, int] | None) -> torch.fx.GraphModule:
 
 def test_keys_of_caches_tell_apart_what_is_decided_otherwise() -> None:
     """A graph in which the user called the kernel is the same but for the decision."""
-    seam.attach()
+    dispatch.attach()
     plain, again = _key(_graph_with(None)), _key(_graph_with(None))
     assert plain == again
     assert _key(_graph_with((20, 7))) == _key(_graph_with((20, 7)))

@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from xductor.backend import compile_state, seam, versions
-from xductor.backend.settings import Settings
+from xductor.backend.config import compile_state, versions
+from xductor.backend.config.settings import Settings
+from xductor.backend.seam import dispatch
 
 
 # Products of matrices alone: Inductor calls a library for them, and no compiler runs.
@@ -97,7 +98,7 @@ class TestStaticShapes:
 
     def test_installed_block_left_before_the_backward(self, recorded_stages):
         x, w = operands()
-        with seam.installed({"xductor.numerics": "fast"}):
+        with dispatch.installed({"xductor.numerics": "fast"}):
             out = torch.compile(chain)(x, w)
         recorded_stages.take()
         in_thread("backward", lambda: out.backward(torch.ones(4, 4)))
@@ -106,18 +107,18 @@ class TestStaticShapes:
 
     def test_uninstalled_before_the_backward(self, recorded_stages):
         x, w = operands()
-        seam.install()
+        dispatch.install()
         out = torch.compile(chain)(x, w)
-        seam.uninstall()
+        dispatch.uninstall()
         recorded_stages.take()
         out.backward(torch.ones(4, 4))
         assert recorded_stages.names() == ["post_grad"]
 
     def test_stock_forward_keeps_stock_backward(self, recorded_stages):
         x, w = operands()
-        seam.attach()
+        dispatch.attach()
         out = torch.compile(chain)(x, w)
-        with seam.installed():
+        with dispatch.installed():
             out.backward(torch.ones(4, 4))
         assert recorded_stages.names() == []
 

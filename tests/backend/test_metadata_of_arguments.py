@@ -9,9 +9,9 @@ import torch.fx as fx
 from torch._subclasses import FakeTensorMode
 
 from xductor import Rewrite, Tensor
-from xductor.backend.pipelines.runner import run_typed
+from xductor.backend.steps.runner import run_typed
 from xductor.ir import aten
-from xductor.ir.metadata import MetadataClass, keys_of
+from xductor.ir.dialect.metadata import MetadataClass, keys_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 _ATEN = torch.ops.aten

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from xductor.backend.pipelines.operand_layouts import keep_layouts, layouts
-from xductor.backend.without_codegen import without_codegen
-from xductor.ir.interpreter import run
-from xductor.ir.text import parse_ir
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps.operand_layouts import keep_layouts, layouts
+from xductor.ir.execution.interpreter import run
+from xductor.ir.modules import parse_ir
 
 aten = torch.ops.aten
 Function = Callable[..., Any]

@@ -16,16 +16,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from xductor import Rewrite, Tensor, maybe, one_of
-from xductor.backend import not_covered, out_of_reach, stage_watch
-from xductor.backend.not_covered import NotCoveredWarning
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.config import coverage_warnings
+from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps import out_of_reach, stage_watch
 from xductor.ir import aten, ops
-from xductor.transforms.typed_pass import TypedPass
+from xductor.transforms.passes.typed_pass import TypedPass
 
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    not_covered.forget()
+    coverage_warnings.forget()
     torch._dynamo.reset()
     with without_codegen():
         yield
@@ -289,7 +290,7 @@ def test_procedural_passes_are_explained() -> None:
     assert f"test_out_of_reach.py:{line}" in str(near)
     module = _pre_grad(plain, *inputs)
     before = xductor.print_ir(module)
-    from xductor.transforms.registry import typed_class
+    from xductor.transforms.rows.registry import typed_class
 
     for one in ("fuse_attention", typed_class("fuse_attention"), typed_class("fuse_attention")()):
         (entry,) = xductor.explain(one, module).matched

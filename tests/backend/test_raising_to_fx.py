@@ -7,7 +7,7 @@ import torch
 import torch.fx as fx
 
 import xductor
-from xductor.backend.raising import RaisingError
+from xductor.backend.fx.call_arguments import RaisingError
 
 CALLS_A_MODULE = """
 fx.graph @forward stage(pre_grad) (%x : !fx.tensor<f32[2, 3], cpu>) {

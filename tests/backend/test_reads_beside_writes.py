@@ -11,8 +11,8 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
-from xductor.backend.overlapping_writes import separate_reads
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.overlapping_writes import separate_reads
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 aten = torch.ops.aten
 Function = Callable[..., Any]

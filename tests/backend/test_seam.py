@@ -17,9 +17,10 @@ from torch._inductor import config
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend import compile_state, not_covered, seam, settings, versions
-from xductor.backend.not_covered import NotCoveredWarning
-from xductor.backend.settings import Settings, SettingsError
+from xductor.backend.config import compile_state, coverage_warnings, settings, versions
+from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.seam import dispatch
 
 STAGES = ["pre_grad", "joint", "post_grad"]
 TIMINGS = ["early", "late"] if hasattr(config, "pre_grad_pass_timing") else [None]
@@ -46,38 +47,38 @@ def in_new_thread(function: Callable[[], None]) -> None:
 
 class TestInstall:
     def test_nothing_by_default(self, recorded_stages):
-        seam.attach()
+        dispatch.attach()
         compile_plainly()
         assert recorded_stages.take() == []
 
     def test_install_and_uninstall(self, recorded_stages):
-        seam.install({"xductor.verify": "types"})
+        dispatch.install({"xductor.verify": "types"})
         compile_plainly()
         assert {call.settings for call in recorded_stages.calls} == {Settings(verify="types")}
         assert recorded_stages.take() == STAGES
-        seam.uninstall()
+        dispatch.uninstall()
         compile_plainly()
         assert recorded_stages.take() == []
         assert settings.current() == Settings()
 
     def test_install_again_changes_the_options(self, recorded_stages):
-        seam.install({"xductor.verify": "types"})
-        seam.install()
+        dispatch.install({"xductor.verify": "types"})
+        dispatch.install()
         compile_plainly()
         assert {call.settings for call in recorded_stages.calls} == {Settings()}
 
     def test_bad_option_installs_nothing(self):
         with pytest.raises(SettingsError, match="Did you mean"):
-            seam.install({"xductor.verfy": "types"})
+            dispatch.install({"xductor.verfy": "types"})
         assert not compile_state.is_installed()
 
     def test_install_reaches_every_thread(self, recorded_stages):
-        seam.install()
+        dispatch.install()
         in_new_thread(compile_plainly)
         assert recorded_stages.take() == STAGES
 
     def test_installed_block(self, recorded_stages):
-        with seam.installed({"xductor.numerics": "fast"}) as chosen:
+        with dispatch.installed({"xductor.numerics": "fast"}) as chosen:
             compile_plainly()
             in_new_thread(lambda: None)
             assert chosen == Settings(numerics="fast")
@@ -87,12 +88,12 @@ class TestInstall:
         assert recorded_stages.take() == []
 
     def test_installed_block_is_of_this_thread(self, recorded_stages):
-        with seam.installed():
+        with dispatch.installed():
             in_new_thread(compile_plainly)
         assert recorded_stages.take() == []
 
     def test_settings_in_use_count(self, recorded_stages):
-        with seam.installed(), settings.use(Settings(verify="stage")):
+        with dispatch.installed(), settings.use(Settings(verify="stage")):
             compile_plainly()
         assert {call.settings for call in recorded_stages.calls} == {Settings(verify="stage")}
 
@@ -103,27 +104,27 @@ class TestInstall:
             assert recorded_stages.take() == expected
 
     def test_options_of_the_backend_stand_over_those_installed(self, recorded_stages):
-        seam.install({"xductor.verify": "types"})
+        dispatch.install({"xductor.verify": "types"})
         compile_plainly("xductor", options={"xductor.verify": "stage"})
         assert {call.settings.verify for call in recorded_stages.calls} == {"stage"}
 
 
 class TestNames:
     def test_replaced_once(self):
-        seam.attach()
+        dispatch.attach()
         module = versions.compile_fx_module()
         before = {name: getattr(module, name) for name in versions.STAGE_FUNCTIONS.values()}
-        seam.attach()
-        seam.install()
-        seam.uninstall()
+        dispatch.attach()
+        dispatch.install()
+        dispatch.uninstall()
         assert before == {name: getattr(module, name) for name in before}
 
     def test_stock_functions_are_the_home_modules(self):
         from torch._inductor.fx_passes import joint_graph, post_grad, pre_grad
 
-        assert seam.stock_function("pre_grad") is pre_grad.pre_grad_passes
-        assert seam.stock_function("joint") is joint_graph.joint_graph_passes
-        assert seam.stock_function("post_grad") is post_grad.post_grad_passes
+        assert dispatch.stock_function("pre_grad") is pre_grad.pre_grad_passes
+        assert dispatch.stock_function("joint") is joint_graph.joint_graph_passes
+        assert dispatch.stock_function("post_grad") is post_grad.post_grad_passes
 
     def test_home_modules_swapped_too(self, recorded_stages, monkeypatch):
         """A test suite may put our functions into the modules that define stock's."""
@@ -131,11 +132,11 @@ class TestNames:
 
         homes = {"pre_grad": pre_grad, "joint": joint_graph, "post_grad": post_grad}
         for stage, home in homes.items():
-            stock = seam.stock_function(stage)
+            stock = dispatch.stock_function(stage)
             name = versions.STAGE_FUNCTIONS[stage]
-            monkeypatch.setattr(home, name, seam.stage_function(stage))
-            assert seam.stock_function(stage) is stock
-        with seam.installed():
+            monkeypatch.setattr(home, name, dispatch.stage_function(stage))
+            assert dispatch.stock_function(stage) is stock
+        with dispatch.installed():
             compile_plainly()
         assert recorded_stages.take() == STAGES
 
@@ -143,9 +144,9 @@ class TestNames:
         code = """
             import torch, torch._inductor.compile_fx as compile_fx
             before = compile_fx.joint_graph_passes
-            import xductor.backend.seam, xductor.backend.compiler
+            import xductor.backend.seam.dispatch, xductor.backend.seam.compiler
             assert compile_fx.joint_graph_passes is before
-            xductor.backend.seam.attach()
+            xductor.backend.seam.dispatch.attach()
             assert compile_fx.joint_graph_passes is not before
             assert compile_fx.joint_graph_passes.__wrapped__ is before
         """
@@ -154,9 +155,9 @@ class TestNames:
     def test_stages_are_the_real_ones(self):
         from xductor.backend import stages
 
-        assert seam.stage_function("pre_grad") is stages.pre_grad_passes
-        assert seam.stage_function("joint") is stages.joint_graph_passes
-        assert seam.stage_function("post_grad") is stages.post_grad_passes
+        assert dispatch.stage_function("pre_grad") is stages.pre_grad_passes
+        assert dispatch.stage_function("joint") is stages.joint_graph_passes
+        assert dispatch.stage_function("post_grad") is stages.post_grad_passes
 
 
 class TestGraphs:
@@ -165,7 +166,7 @@ class TestGraphs:
     def test_pre_grad_edits_the_module_it_got(self, monkeypatch, timing, stages):
         """A module that takes the place of the first is dropped by Inductor without a word."""
         found: list[tuple[GraphModule, Any, list[str], GraphModule, Any, list[str]]] = []
-        look_up = seam.stage_function if stages == "ours" else seam.stock_function
+        look_up = dispatch.stage_function if stages == "ours" else dispatch.stock_function
 
         def stage_function(stage: Any) -> Callable[..., Any]:
             def run(gm: GraphModule, *args: Any, **kwargs: Any) -> Any:
@@ -179,7 +180,7 @@ class TestGraphs:
 
             return run
 
-        monkeypatch.setattr(seam, "stage_function", stage_function)
+        monkeypatch.setattr(dispatch, "stage_function", stage_function)
 
         def cloned(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
             return torch.mm(x.clone(), w)
@@ -213,7 +214,7 @@ class TestGraphs:
             torch.randn(4, 4), torch.randn(4, 4)
         )
         compile_fx = versions.compile_fx_module()
-        with seam.installed():
+        with dispatch.installed():
             compile_fx._recursive_joint_graph_passes(gm)
         called = [call.graph_module for call in recorded_stages.calls]
         assert called == [gm.true_graph_0, gm.false_graph_0, gm]
@@ -246,7 +247,7 @@ class TestReach:
 
     def test_graph_given_without_dynamo(self, recorded_stages):
         x, w = torch.randn(4, 4, requires_grad=True), torch.randn(4, 4)
-        from xductor.backend.compiler import xductor_backend
+        from xductor.backend.seam.compiler import xductor_backend
 
         def wrapped(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor]:
             return (chain(x, w),)
@@ -264,7 +265,7 @@ class TestReach:
         monkeypatch.setattr(CompilerBisector, "get_backend", lambda: "inductor")
         compile_plainly("xductor")
         assert recorded_stages.take() == []
-        with seam.installed():
+        with dispatch.installed():
             compile_plainly("xductor")
         assert recorded_stages.take() == STAGES
 
@@ -276,7 +277,7 @@ class TestReach:
 
         x, w = torch.randn(4, 4), torch.randn(4, 4)
         exported = torch.export.export(Model(), (x, w))
-        with seam.installed():
+        with dispatch.installed():
             package = torch._inductor.aoti_compile_and_package(
                 exported, package_path=str(tmp_path / "model.pt2")
             )
@@ -287,7 +288,7 @@ class TestReach:
     def test_standalone_compile_when_installed(self, recorded_stages):
         x, w = torch.randn(4, 4), torch.randn(4, 4)
         gm = make_fx(lambda x, w: (chain(x, w),))(x, w)
-        with seam.installed():
+        with dispatch.installed():
             artifact = torch._inductor.standalone_compile(gm, [x, w])
         assert recorded_stages.take() == STAGES
         torch.testing.assert_close(artifact(x, w)[0], chain(x, w))
@@ -296,7 +297,7 @@ class TestReach:
         module = versions.compile_fx_module()
         subprocess_mode = module.FxCompileMode.SUBPROCESS
         monkeypatch.setattr(module, "fx_compile_mode", subprocess_mode)
-        not_covered.forget()
+        coverage_warnings.forget()
         with pytest.warns(NotCoveredWarning, match="SUBPROCESS"):
             compile_plainly("xductor")
         with warnings.catch_warnings(action="error", category=NotCoveredWarning):
@@ -315,11 +316,11 @@ class TestReproScripts:
         def script() -> str:
             return after_aot.generate_compiler_repro_string(gm, [x, w], stable_output=True)
 
-        seam.attach()
+        dispatch.attach()
         stock = script()
         assert "xductor" not in stock
         disabled = ["pointless_view", "pointless_convert"]
-        with seam.installed({"xductor.verify": "types", "xductor.disabled_passes": disabled}):
+        with dispatch.installed({"xductor.verify": "types", "xductor.disabled_passes": disabled}):
             ours = script()
         lines = [line for line in ours.splitlines() if line not in stock.splitlines()]
         assert lines == [
@@ -349,13 +350,13 @@ class TestUnknownTorch:
 
     def test_install_refuses(self):
         with pytest.raises(versions.UnsupportedTorchError, match=r"torch 2\.11 to 2\.14"):
-            seam.install()
-        with pytest.raises(versions.UnsupportedTorchError), seam.installed():
+            dispatch.install()
+        with pytest.raises(versions.UnsupportedTorchError), dispatch.installed():
             pass
         assert not compile_state.is_installed()
 
     def test_backend_is_plain_inductor_and_warns_once(self, recorded_stages):
-        not_covered.forget()
+        coverage_warnings.forget()
         with pytest.warns(UserWarning, match="plain Inductor"):
             compile_plainly("xductor")
         with warnings.catch_warnings(action="error"):

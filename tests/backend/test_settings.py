@@ -7,8 +7,8 @@ from dataclasses import FrozenInstanceError, dataclass
 
 import pytest
 
-from xductor.backend import settings
-from xductor.backend.settings import Settings, SettingsError, split_options
+from xductor.backend.config import settings
+from xductor.backend.config.settings import Settings, SettingsError, split_options
 
 
 class Rewrite:

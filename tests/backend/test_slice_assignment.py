@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 CHECKED: Any = {"xductor.on_error": "raise", "xductor.verify": "types"}
 

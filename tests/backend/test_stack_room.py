@@ -14,10 +14,10 @@ import torch
 from torch._inductor import config
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend import stack_room
-from xductor.backend.stack_room import with_stack_room
-from xductor.backend.without_codegen import without_codegen
-from xductor.transforms.typed_pass import Stage, TypedPass
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps import stack_room
+from xductor.backend.steps.stack_room import with_stack_room
+from xductor.transforms.passes.typed_pass import Stage, TypedPass
 
 
 def test_arguments_and_result_go_through() -> None:

@@ -11,8 +11,8 @@ import torch
 from torch._inductor import config
 
 import xductor
-from xductor.backend import strict_numerics, versions
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.config import strict_numerics, versions
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 STRICT: dict[str, Any] = {"xductor.numerics": "strict"}
 DEFAULT: dict[str, Any] = {"xductor.numerics": "default"}

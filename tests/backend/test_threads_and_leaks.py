@@ -13,8 +13,9 @@ import pytest
 import torch
 
 from tests.live_objects import census
-from xductor.backend import compile_state, in_process, seam, versions
-from xductor.backend.compiler import Backend
+from xductor.backend.config import compile_state, versions
+from xductor.backend.seam import compile_mode, dispatch
+from xductor.backend.seam.compiler import Backend
 
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
@@ -89,12 +90,12 @@ class TestThreads:
         found: list[Any] = []
 
         def attach() -> None:
-            seam.attach()
+            dispatch.attach()
             found.append(module.joint_graph_passes)
 
         run_all([attach] * 8)
         assert len(set(found)) == 1
-        assert found[0].__wrapped__ is seam.stock_function("joint")
+        assert found[0].__wrapped__ is dispatch.stock_function("joint")
 
     def test_last_compile_to_leave_restores_the_mode(self, monkeypatch):
         module = versions.compile_fx_module()
@@ -103,7 +104,7 @@ class TestThreads:
         inside = threading.Barrier(4)
 
         def compile_here() -> None:
-            with in_process._normal_mode(module):
+            with compile_mode._normal_mode(module):
                 inside.wait()
                 assert module.fx_compile_mode is module.FxCompileMode.NORMAL
 
@@ -132,7 +133,7 @@ class TestLeaks:
         assert census() - before == Counter()
 
     def test_the_decision_dies_with_the_compile(self, recorded_stages):
-        seam.attach()
+        dispatch.attach()
         x = torch.randn(4, 4, requires_grad=True)
         before = len(compile_state._pinned)
         out = torch.compile(chain, backend="xductor")(x, torch.randn(4, 4))

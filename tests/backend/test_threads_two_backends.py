@@ -12,8 +12,10 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from xductor.backend import ledger, seam, versions
-from xductor.backend.compiler import Backend
+from xductor.backend.config import versions
+from xductor.backend.records import stage_records
+from xductor.backend.seam import dispatch
+from xductor.backend.seam.compiler import Backend
 
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
@@ -100,17 +102,17 @@ def alone(function: Callable[..., Any], backend: Any, size: int) -> Counter[str]
 
 def test_through_dynamo() -> None:
     """Twenty rounds: cold, cold with the backends swapped, and then both again from the caches."""
-    seam.attach()
+    dispatch.attach()
     counted()
     both = (one_pair, two_pairs)
-    with ledger.record() as records:
+    with stage_records.record() as records:
         cold_alone = {(one, who): alone(one, who, 3) for who in ("inductor", OURS) for one in both}
     warm_alone = {(one, who): alone(one, who, 3) for one, who in cold_alone}
     assert {one["compiled"] for one in cold_alone.values()} == {1}
     assert {(one["found"], one["compiled"]) for one in warm_alone.values()} == {(1, 0)}
     pairs = removed(records)
     assert pairs > 0
-    with ledger.record() as records:
+    with stage_records.record() as records:
         for size in range(4, 4 + ROUNDS // 4):
             for cold in (True, False):
                 for stock, ours in ((one_pair, two_pairs), (two_pairs, one_pair)):
@@ -128,8 +130,8 @@ def test_through_dynamo() -> None:
 
 def test_backwards_at_once() -> None:
     """Backwards are compiled when they first run, with no lock of Dynamo's around them."""
-    seam.attach()
-    with ledger.record() as records:
+    dispatch.attach()
+    with stage_records.record() as records:
         for size in range(4, 4 + ROUNDS // 2):
             torch._dynamo.reset()
             pending = [forward(one_pair, "inductor", size), forward(two_pairs, OURS, size)]
@@ -152,5 +154,5 @@ def forward(function: Callable[..., Any], backend: Any, size: int) -> Callable[[
     return backward
 
 
-def removed(records: list[ledger.StageRecord]) -> int:
+def removed(records: list[stage_records.StageRecord]) -> int:
     return sum(record.applications("pointless_permute_pair") for record in records)

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from xductor.backend import disabled_passes, environment, ledger, settings, stages
-from xductor.backend.environment import UnknownVariableWarning
+from xductor.backend import stages
+from xductor.backend.config import disabled_passes, environment, settings
+from xductor.backend.config.environment import UnknownVariableWarning
+from xductor.backend.config.settings import Settings, SettingsError
 from xductor.backend.pipelines import post_grad, pre_grad
-from xductor.backend.pipelines.bridge import BridgedStep
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.settings import Settings, SettingsError
-from xductor.transforms import debug_counters
-from xductor.transforms.debug_counters import UnknownCounterWarning
-from xductor.transforms.registry import rows
-from xductor.transforms.typed_pass import TypedPass
+from xductor.backend.records import stage_records
+from xductor.backend.steps.bridge import BridgedStep
+from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms.passes import debug_counters
+from xductor.transforms.passes.debug_counters import UnknownCounterWarning
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rows.registry import rows
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +62,7 @@ def test_what_is_taken_is_left_out() -> None:
     """Each bridged step asks whether it is disabled; typed passes have tests of their own."""
     gm = torch.fx.symbolic_trace(lambda x: x)
     steps = [one for one in (*pre_grad.STEPS, *post_grad.STEPS) if isinstance(one, BridgedStep)]
-    record = ledger.StageRecord("joint", "g", "joint", "structure", 1)
+    record = stage_records.StageRecord("joint", "g", "joint", "structure", 1)
     for step in steps:
         if step.name in disabled_passes.names() and not step.required:
             off = settings.Settings(disabled_passes=frozenset({step.name}))

@@ -14,15 +14,16 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from xductor import Rewrite, Tensor, no
-from xductor.backend import cache_keys, ledger, placement, registered_rewrites, settings
 from xductor.backend.cli.run_lines import run_pipeline, split_pipeline
-from xductor.backend.pipelines import applications
-from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
-from xductor.backend.settings import Settings, SettingsError
+from xductor.backend.config import cache_keys, placement, registered_rewrites, settings
+from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.records import stage_records
+from xductor.backend.steps import applications
+from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
 from xductor.ir import aten
-from xductor.transforms.numerics import EXACT
+from xductor.transforms.passes.numerics import EXACT
+from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.driver import ContractViolation
-from xductor.transforms.typed_pass import TypedPass
 
 
 class SinToCos(Rewrite):
@@ -227,7 +228,7 @@ def test_rewrites_of_one_name_are_told_apart() -> None:
     ours, theirs = library("lib_a.rewrites"), library("lib_b.rewrites")
     both = Settings.from_options({"xductor.rewrites": [ours, theirs]})
     gm = traced(lambda x: torch.sin(torch.neg(torch.neg(x))), torch.randn(4))
-    with settings.use(both), ledger.record() as records:
+    with settings.use(both), stage_records.record() as records:
         xductor.joint_graph_passes(gm)
     assert targets(gm) == ["aten.sin.default"]
     assert counters["xductor"]["lib_a.rewrites.NegNeg"] == 1
@@ -237,7 +238,7 @@ def test_rewrites_of_one_name_are_told_apart() -> None:
     assert application.source == "lib_a.rewrites.NegNeg"
 
 
-@pytest.mark.filterwarnings("ignore::xductor.backend.pipelines.applications.ContractWarning")
+@pytest.mark.filterwarnings("ignore::xductor.backend.steps.applications.ContractWarning")
 @pytest.mark.parametrize("order", [(Fails, SinToCos), (SinToCos, Fails)])
 def test_one_that_fails_leaves_the_others(order: tuple[Any, ...]) -> None:
     assert joint(sin, *order, on_error="fallback") == ["aten.cos.default"]

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch._inductor import config
 
-from xductor.backend import ledger
-from xductor.backend.without_codegen import without_codegen
-from xductor.ir.interpreter import seeded
+from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.ir.execution.interpreter import seeded
 
 Inputs = Sequence[Tensor]
 
@@ -105,7 +105,7 @@ def observe_compiled(
     backend: str = "xductor",
     rewrites: Sequence[Any] = (),
     on_error: str = "raise",
-) -> tuple[Observation, list[ledger.StageRecord]]:
+) -> tuple[Observation, list[stage_records.StageRecord]]:
     """As `observe`, compiled up to code generation; with the records of the stages.
 
     Random numbers are drawn as in eager.
@@ -117,7 +117,7 @@ def observe_compiled(
     with (
         without_codegen(),
         config.patch(fallback_random=True, force_disable_caches=True),
-        ledger.record() as records,
+        stage_records.record() as records,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")

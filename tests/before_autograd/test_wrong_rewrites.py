@@ -11,7 +11,7 @@ import torch
 
 from tests.before_autograd.observation import difference, observe, observe_compiled
 from tests.before_autograd.wrong import CASES, WrongBefore
-from xductor.backend.pipelines import applications
+from xductor.backend.steps import applications
 from xductor.transforms.rewriting.driver import watching
 
 

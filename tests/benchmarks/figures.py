@@ -17,11 +17,12 @@ import torch.fx as fx
 from torch._inductor import config as inductor_config
 
 from xductor import from_fx, joint_graph_passes, parse_ir, print_ir, to_fx, verify
-from xductor.backend import ledger, settings
-from xductor.backend.pipelines.runner import run_typed
-from xductor.backend.stack_room import with_stack_room
-from xductor.transforms import registry
-from xductor.transforms.typed_pass import TypedPass
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps.runner import run_typed
+from xductor.backend.steps.stack_room import with_stack_room
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rows import registry
 
 LIMITS: Mapping[str, float] = {
     "from_fx": 2.5,
@@ -180,7 +181,7 @@ def joint_stage_of(passes: Sequence[TypedPass]) -> Iterator[None]:
 
 def lowered_by_idle_stage(gm: fx.GraphModule) -> int:
     """How often the joint stage lowers a graph on which no pass could fire."""
-    with joint_stage_of(passes_that_cannot_fire(gm)), ledger.record() as records:
+    with joint_stage_of(passes_that_cannot_fire(gm)), stage_records.record() as records:
         joint_graph_passes(gm)
     (record,) = records
     return record.lowered

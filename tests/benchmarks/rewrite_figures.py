@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.benchmarks.figures import Work, least_seconds
 from xductor import Rewrite, Tensor, from_fx, to_fx
 from xductor.ir import aten
-from xductor.transforms import registry
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
+from xductor.transforms.rows import registry
 
 LIMITS = {
     "200 rewrites against 20": 1.5,

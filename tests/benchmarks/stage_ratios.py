@@ -25,8 +25,10 @@ from typing import Any
 import torch
 
 from tests.corpus.capture import StageCall, capture
-from xductor.backend import seam, settings, stages
-from xductor.backend.stack_room import with_stack_room
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.seam import dispatch
+from xductor.backend.steps.stack_room import with_stack_room
 
 Work = Callable[[Any], object]
 Seconds = dict[str, list[tuple[float, float]]]
@@ -66,7 +68,7 @@ def _seconds(work: Work, gm: Any) -> float:
 
 def measure(step: Callable[[Callable[..., Any]], Any], runs: int, only: str | None) -> Seconds:
     """All stage calls of one model's compile."""
-    seam.attach()  # before anything else stands in the place of the functions
+    dispatch.attach()  # before anything else stands in the place of the functions
     seconds: Seconds = defaultdict(list)
 
     def on_call(call: StageCall) -> None:
@@ -75,7 +77,7 @@ def measure(step: Callable[[Callable[..., Any]], Any], runs: int, only: str | No
         ours = stages.__dict__[
             f"{call.stage}_passes" if call.stage != "joint" else "joint_graph_passes"
         ]
-        stock = seam.stock_function(call.stage)  # type: ignore[arg-type]
+        stock = dispatch.stock_function(call.stage)  # type: ignore[arg-type]
         with settings.use(settings.current().replace(on_error="raise")):
             found = in_turns(
                 lambda gm: stock(gm, *call.args, **call.kwargs),

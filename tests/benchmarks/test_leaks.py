@@ -15,7 +15,8 @@ from torch._inductor.virtualized import V
 from torch.fx import GraphModule
 
 from tests.live_objects import census
-from xductor.backend import seam, versions
+from xductor.backend.config import versions
+from xductor.backend.seam import dispatch
 
 COMPILES = 200
 
@@ -92,13 +93,13 @@ def test_compiles_leave_nothing_behind():
         functorch_config.patch(enable_autograd_cache=False),
         pytest.MonkeyPatch.context() as patched,
     ):
-        look_up = seam.stage_function
+        look_up = dispatch.stage_function
 
         def counted(stage: Any) -> Callable[..., Any]:
             stages[stage] += 1
             return look_up(stage)
 
-        patched.setattr(seam, "stage_function", counted)
+        patched.setattr(dispatch, "stage_function", counted)
         assert leftover(train_once, COMPILES) == Counter()
     assert stages["joint"] == stages["pre_grad"] == COMPILES + 4
     assert stages["post_grad"] == 2 * (COMPILES + 4)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from xductor.backend.cli import main as command
-from xductor.backend.cli import opt_main
-from xductor.ir.problems import problems
-from xductor.ir.text import parse_ir
-from xductor.ir.verifier import LEVELS
+from xductor.backend.cli.opt import main
+from xductor.ir.modules import parse_ir
+from xductor.ir.verification.problems import problems
+from xductor.ir.verification.verifier import LEVELS
 
 SCRIPT = Path(__file__).with_name("three_graph_breaks.py")
 
@@ -177,7 +177,7 @@ def test_files_that_are_no_text(
     status, _, err = check(capsys, path)
     assert status == 2
     assert f"{path}: not a text file" in err
-    assert opt_main.main([str(path)]) == 1
+    assert main.main([str(path)]) == 1
     assert f"{path}: not a text file" in capsys.readouterr().err
 
 

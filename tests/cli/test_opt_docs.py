@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xductor.backend.cli import opt_main
+from xductor.backend.cli.opt import main
 from xductor.backend.cli.run_lines import run_command
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/opt.md").read_text()
@@ -40,7 +40,7 @@ def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_flags_exist(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        opt_main.main(["--help"])
+        main.main(["--help"])
     known = set(re.findall(r"--[\w-]+", capsys.readouterr().out))
     table = PAGE[PAGE.index("## Flags") : PAGE.index("## Which pass")]
     named = set(re.findall(r"`(--[\w-]+)", table))

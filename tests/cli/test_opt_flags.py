@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend import cache_keys, compile_state
-from xductor.backend.cli import opt_main
-from xductor.backend.cli.expected_diagnostics import expectations
-from xductor.backend.pipelines import runner
-from xductor.backend.settings import Settings
-from xductor.transforms import debug_counters
-from xductor.transforms.debug_counters import Counter, CounterError, should_apply
-from xductor.transforms.registry import typed_class
+from xductor.backend.cli.opt import main
+from xductor.backend.cli.opt.expected_diagnostics import expectations
+from xductor.backend.config import cache_keys, compile_state
+from xductor.backend.config.settings import Settings
+from xductor.backend.steps import runner
+from xductor.transforms.passes import debug_counters
+from xductor.transforms.passes.debug_counters import Counter, CounterError, should_apply
+from xductor.transforms.rows.registry import typed_class
 
 T = "!fx.tensor<f32[4, 4], cpu>"
 VIEWS = f"""\
@@ -34,7 +34,7 @@ fx.graph @forward stage(joint) (%x : {T}) {{
 PLUGIN = """
 from dataclasses import dataclass
 from typing import ClassVar
-from xductor.transforms.typed_pass import TypedPass
+from xductor.transforms.passes.typed_pass import TypedPass
 
 @dataclass(frozen=True)
 class Liar(TypedPass):
@@ -83,7 +83,7 @@ Opt = Callable[..., Ran]
 @pytest.fixture
 def opt(capsys: pytest.CaptureFixture[str]) -> Opt:
     def run(*arguments: str | Path) -> Ran:
-        status = opt_main.main([str(one) for one in arguments])
+        status = main.main([str(one) for one in arguments])
         shown = capsys.readouterr()
         return Ran(status, shown.out, shown.err)
 

@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 import xductor
-from xductor.backend import failing_tests, reducer
 from xductor.backend.cli import main as command
-from xductor.backend.cli import opt_main
-from xductor.ir.graph import entry_graph
+from xductor.backend.cli.opt import main
+from xductor.backend.reduce import predicates, reducer
+from xductor.ir.dialect.graph import entry_graph
 
 HERE = Path(__file__).parent
 WRONG = str(HERE / "wrong_passes.py")
@@ -78,7 +78,7 @@ def test_a_miscompile_is_found_by_values(
     assert names(module) >= {"aten.gelu.default", "aten.sigmoid.default", "aten.mul.Tensor"}
     xductor.verify(module, level="types")
     one = load("wrong_passes").ForgetsGate()
-    assert failing_tests.ValuesDiffer.on(module, [one]).difference(module.clone()) is not None
+    assert predicates.ValuesDiffer.on(module, [one]).difference(module.clone()) is not None
 
 
 def test_a_wrong_type_that_a_pass_records(
@@ -334,7 +334,7 @@ def test_a_plugin_that_does_not_load(
     assert command.main(["reduce", str(small_file), "--fails", "verify", *load_it]) == 1
     assert f"cannot load '{plugin}'" in (shown := capsys.readouterr().err)
     assert told in shown
-    assert opt_main.main([str(small_file), *load_it]) == 1
+    assert main.main([str(small_file), *load_it]) == 1
     assert told in capsys.readouterr().err
 
 

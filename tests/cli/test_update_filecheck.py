@@ -127,7 +127,7 @@ def test_values_that_the_test_does_not_name_are_captured(tmp_path: Path) -> None
         "from dataclasses import dataclass\n"
         "from typing import ClassVar\n"
         "from xdsl.passes import ModulePass\n"
-        "from xductor.ir.metadata import NodeMeta\n"
+        "from xductor.ir.dialect.metadata import NodeMeta\n"
         "@dataclass(frozen=True)\n"
         "class Renames(ModulePass):\n"
         "    name: ClassVar[str] = 'renames'\n"

@@ -20,7 +20,7 @@ import torch.fx as fx
 from torch._inductor import config as inductor_config
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 STAGE_OF = {
     "pre_grad_passes": "pre_grad",

@@ -15,11 +15,11 @@ import torch.fx as fx
 from torch._inductor.fx_passes import joint_graph
 
 from tests.corpus.graph_comparison import Comparison, compare_graphs
-from xductor.backend import settings
-from xductor.backend.pipelines import user_patterns
-from xductor.backend.pipelines.runner import run_typed
-from xductor.transforms import registry
+from xductor.backend.config import settings
+from xductor.backend.steps import user_patterns
+from xductor.backend.steps.runner import run_typed
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
+from xductor.transforms.rows import registry
 
 
 @dataclass(frozen=True)

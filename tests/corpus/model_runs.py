@@ -22,8 +22,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.corpus.capture import STAGE_OF, StageCall, capture, passes_only
 from tests.corpus.known_differences import Parity, parity, stock_joint_passes
 from tests.corpus.round_trip import check_round_trip
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import failures, runner
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps import failures, runner
 
 OUR_OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
 INDUCTOR_OPTIONS = {"fx_graph_cache": False, "fallback_random": True}
@@ -286,7 +288,7 @@ def _greatest_difference(found: torch.Tensor, wanted: torch.Tensor) -> float:
 def check_numbers(runs: ModelRuns, report: Report) -> None:
     """Outputs, gradients and buffers as eager's, with our three stages in every graph."""
     wanted = runs.eager()
-    with ledger.record() as records:
+    with stage_records.record() as records:
         try:
             found = runs.compiled("xductor", OUR_OPTIONS)
         except Exception as error:
@@ -327,7 +329,7 @@ def _failed_compile(runs: ModelRuns, report: Report, error: Exception) -> None:
         report.notes.append(f"stock: {_short(stock_error)}")
 
 
-def _count_stages(records: list[ledger.StageRecord], case: Case, report: Report) -> None:
+def _count_stages(records: list[stage_records.StageRecord], case: Case, report: Report) -> None:
     counts = Counter(
         record.stage if record.stage != "post_grad" else f"post_{record.direction}"
         for record in records
@@ -421,7 +423,7 @@ def check_fallback(runs: ModelRuns, report: Report) -> None:
     with (
         broken_lowering(),
         warnings.catch_warnings(record=True) as caught,
-        ledger.record() as records,
+        stage_records.record() as records,
     ):
         warnings.simplefilter("always")
         try:

@@ -7,7 +7,7 @@ import torch
 from tests.corpus.capture import StageCall, passes_only, stage_calls
 from tests.corpus.round_trip import Outcome, check_round_trip
 from tests.corpus.small_programs import Program
-from xductor.ir.verifier import Level
+from xductor.ir.verification.verifier import Level
 
 
 def outcomes(program: Program) -> list[Outcome]:

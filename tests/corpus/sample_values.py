@@ -11,7 +11,7 @@ import torch
 import torch.fx as fx
 from torch.utils._python_dispatch import _disable_current_modes
 
-from xductor.ir.sample_inputs import NoSample
+from xductor.ir.execution.sample_inputs import NoSample
 
 
 @contextmanager

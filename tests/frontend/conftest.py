@@ -12,8 +12,8 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.verifier import verify
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.verification.verifier import verify
 
 
 class GraphBuilder:

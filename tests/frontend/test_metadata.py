@@ -10,15 +10,15 @@ import torch.fx as fx
 from torch.fx.proxy import _COPY_META_FIELDS
 
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.ir.metadata import (
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.metadata import (
     MetadataClass,
     metadata_class,
     place_metadata,
     textual_metadata,
     user_location,
 )
-from xductor.ir.operations import TorchOp
+from xductor.ir.dialect.operations import TorchOp
 
 
 class Block(torch.nn.Module):
@@ -115,7 +115,9 @@ def test_every_key_of_captured_graphs_is_known(keys: dict[str, set[str]]) -> Non
         stage: sorted(key for key in names if metadata_class(key) is None)
         for stage, names in keys.items()
     }
-    assert not any(unknown.values()), f"add these keys to the table in ir/metadata.py: {unknown}"
+    assert not any(unknown.values()), (
+        f"add these keys to the table in ir/dialect/metadata.py: {unknown}"
+    )
 
 
 def test_the_model_shows_all_classes(keys: dict[str, set[str]]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from xductor.ir.metadata import MetadataClass, keys_of, metadata_class
+from xductor.ir.dialect.metadata import MetadataClass, keys_of, metadata_class
 
 _FOLDERS = ("_dynamo", "_functorch", "_higher_order_ops", "_inductor", "fx")
 
@@ -96,7 +96,7 @@ def test_every_key_that_torch_sets_is_classified() -> None:
     assert len(keys) > 60
     assert {"val", "eager_input_vals", "stack_trace", "recompute"} <= set(keys)
     unknown = {key: sorted(files) for key, files in keys.items() if metadata_class(key) is None}
-    assert not unknown, f"add these keys to the table in ir/metadata.py: {unknown}"
+    assert not unknown, f"add these keys to the table in ir/dialect/metadata.py: {unknown}"
 
 
 def test_where_keys_are_computed_is_known() -> None:

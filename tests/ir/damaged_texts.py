@@ -28,9 +28,9 @@ from types import FrameType
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
-from xductor.backend.cli.opt_main import XductorOptMain
-from xductor.ir.context import XductorContext
-from xductor.ir.text import parse_ir
+from xductor.backend.cli.opt.main import XductorOptMain
+from xductor.ir.modules import parse_ir
+from xductor.ir.text.context import XductorContext
 
 for _name in ("torch._higher_order_ops", "torch._inductor.inductor_prims"):
     import_module(_name)  # or the first text that names an op of theirs takes a second

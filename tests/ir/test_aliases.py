@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils._pytree import tree_leaves
 
-from xductor.ir.aliases import AliasFact, needs_storage_check, schema_aliases
+from xductor.ir.effects.aliases import AliasFact, needs_storage_check, schema_aliases
 
 aten = torch.ops.aten
 prims = torch.ops.prims

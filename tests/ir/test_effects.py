@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx
 
-from xductor.ir.effects import (
+from xductor.ir.effects.target_effects import (
     PURE,
     UNKNOWN,
     Effects,

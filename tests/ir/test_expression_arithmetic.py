@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch.utils._sympy import functions as torch_functions
 from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod, PythonMod, Where
 
-from xductor.ir.expression_functions import FUNCTION_NAMES, arity
-from xductor.ir.expressions import (
+from xductor.ir.symbolic.expression_functions import FUNCTION_NAMES, arity
+from xductor.ir.symbolic.expressions import (
     ExpressionError,
     add,
     call,

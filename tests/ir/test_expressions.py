@@ -21,9 +21,9 @@ from torch.utils._sympy.functions import FloorDiv, Identity, Max, Min, Mod, Pyth
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.singleton_int import SingletonInt
 
-from xductor.ir import expression_nodes
-from xductor.ir.expression_functions import function_class, function_name
-from xductor.ir.expressions import (
+from xductor.ir.symbolic import expression_nodes
+from xductor.ir.symbolic.expression_functions import function_class, function_name
+from xductor.ir.symbolic.expressions import (
     ExpressionError,
     SymExpr,
     call,
@@ -280,7 +280,7 @@ def test_interning_from_many_threads_gives_one_object() -> None:
 
 def test_reading_expressions_needs_no_torch() -> None:
     code = (
-        "import sys; from xductor.ir.expressions import parse_expr;"
+        "import sys; from xductor.ir.symbolic.expressions import parse_expr;"
         "parse_expr('2*s0 + floordiv(s1, 4)'); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

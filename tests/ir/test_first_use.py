@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xductor.ir.first_use import load
+from xductor.ir.import_without_gc import load
 
 
 @pytest.fixture

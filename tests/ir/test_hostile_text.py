@@ -8,8 +8,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xductor
 from tests.ir.damaged_texts import WAYS, corpus, damaged, problem, read_all
-from xductor.backend.cli import opt_main
-from xductor.ir.python_targets import UnknownTarget, qualified_name, resolve
+from xductor.backend.cli.opt import main
+from xductor.ir.python.targets import UnknownTarget, qualified_name, resolve
 
 TENSOR = "!fx.tensor<f32[4, 4], cpu>"
 GRAPH = (
@@ -98,7 +98,7 @@ def test_ten_megabytes_without_a_closing_quote(place: str, way: str) -> None:
 def test_the_driver_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "open.mlir"
     path.write_text(GRAPH + f'#a = "{"a" * 60}')
-    assert opt_main.main([str(path)]) == 1
+    assert main.main([str(path)]) == 1
     assert f"{path}:5:6" in capsys.readouterr().err
 
 
@@ -192,7 +192,7 @@ def test_damaged_texts() -> None:
 
 def test_damage_that_is_not_foreseen_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check itself: an error of the scanner's own, a place left out, and too much time."""
-    from xductor.ir import parsing
+    from xductor.ir.text import parsing
 
     def failing(message: str) -> Callable[..., object]:
         def read(scanner: object) -> object:

@@ -12,14 +12,21 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir import aten, inference
-from xductor.ir.arguments import ArgsAttr, Ref
-from xductor.ir.expressions import parse_expr
-from xductor.ir.fake_values import FakeEnvironment, NoFakeValue, fake_value
-from xductor.ir.graph import entry_graph
-from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call, infer_types
-from xductor.ir.symbols import SymbolTable, parse_symbol_table
-from xductor.ir.types import NONE, ObjectType, SymBoolType, SymIntType, TensorType
+from xductor.ir import aten
+from xductor.ir.dialect.arguments import ArgsAttr, Ref
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.types import NONE, ObjectType, SymBoolType, SymIntType, TensorType
+from xductor.ir.inference import infer
+from xductor.ir.inference.fake_values import FakeEnvironment, NoFakeValue, fake_value
+from xductor.ir.inference.infer import (
+    InferenceEnv,
+    NotApplicable,
+    NotInferred,
+    infer_call,
+    infer_types,
+)
+from xductor.ir.symbolic.expressions import parse_expr
+from xductor.ir.symbolic.symbols import SymbolTable, parse_symbol_table
 
 TABLE = parse_symbol_table(
     "symbols(s0 : int positive [2, int_oo] hint 16, s1 : int positive [2, int_oo] hint 16, "
@@ -30,7 +37,7 @@ F32 = torch.float32
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
-    inference.forget()
+    infer.forget()
 
 
 def traced(function: Callable[..., Any], *args: Any, symbolic: bool = False) -> ModuleOp:
@@ -67,7 +74,7 @@ class TestFakeValues:
     ) -> None:
         made = fake_value(type_, env)
         assert isinstance(made, FakeTensor)
-        from xductor.ir.value_types import TypeReader
+        from xductor.ir.inference.value_types import TypeReader
 
         assert TypeReader("pre_grad").type_of(made) is type_
         assert not env.shape_env.guards
@@ -138,7 +145,7 @@ class TestInference:
         module = traced(lambda x: (x.sin() + x.cos()).sin(), torch.ones(3))
         graph = entry_graph(module)
         env = InferenceEnv.of(graph)
-        remembered = [inference.inferred(op, env)[1] for op in list(graph.block.ops)[:-1]]
+        remembered = [infer.inferred(op, env)[1] for op in list(graph.block.ops)[:-1]]
         assert remembered == [False, False, False, True]
         assert InferenceEnv.of(graph)._fake is None
 
@@ -151,13 +158,13 @@ class TestInference:
         assert infer_call(aten.sin.default.op_class, args, [operand], InferenceEnv(TABLE))[1]
 
     def test_the_memo_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(inference, "MEMO_SIZE", 3)
+        monkeypatch.setattr(infer, "MEMO_SIZE", 3)
         env = InferenceEnv(SymbolTable())
         for size in range(1, 9):
             infer_call(
                 aten.sin.default.op_class, ArgsAttr((Ref(0),)), [TensorType.get(F32, (size,))], env
             )
-        assert len(inference._memo) == 3
+        assert len(infer._memo) == 3
 
     def test_nothing_outlives_the_question(self) -> None:
         def live() -> int:
@@ -295,6 +302,6 @@ class TestInference:
 
 
 def aten_list(*items: int) -> Any:
-    from xductor.ir.arguments import ListArg
+    from xductor.ir.dialect.arguments import ListArg
 
     return ListArg(items)

@@ -9,11 +9,11 @@ import torch
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, Operation, SSAValue
 
-from xductor.ir.arguments import ArgsAttr, Ref
-from xductor.ir.metadata import NodeMeta
-from xductor.ir.op_construction import append_op, new_op
-from xductor.ir.registry import op_class
-from xductor.ir.types import TensorType
+from xductor.ir.dialect.arguments import ArgsAttr, Ref
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.op_construction import append_op, new_op
+from xductor.ir.dialect.registry import op_class
+from xductor.ir.dialect.types import TensorType
 
 F32 = TensorType.get(torch.float32, (2, 3))
 ADD: Any = op_class(torch.ops.aten.add.Tensor)

@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 import torch.overrides
 
-from xductor.ir import python_targets
-from xductor.ir.python_targets import (
+from xductor.ir.python import targets
+from xductor.ir.python.targets import (
     UnknownTarget,
     canonical_name,
     method_signatures,
@@ -46,7 +46,7 @@ def _is_value(item: object) -> bool:
 
 
 def bind(target: Any, *args: object, **kwargs: object) -> dict[str, object] | None:
-    call = python_targets.bind_method if isinstance(target, str) else python_targets.bind
+    call = targets.bind_method if isinstance(target, str) else targets.bind
     return call(target, args, kwargs, _is_value)
 
 
@@ -166,7 +166,7 @@ def test_unknown_names_say_what_to_do(name: str, message: str) -> None:
 
 def test_signatures_are_read_on_first_use_only() -> None:
     program = (
-        "import torch, xductor.ir.python_targets as t, xductor.ir.signatures as s\n"
+        "import torch, xductor.ir.python.targets as t, xductor.ir.python.signatures as s\n"
         "assert s._function_signatures.cache_info().currsize == 0\n"
         "assert s._dispatched.cache_info().currsize == 0\n"
         "assert t.signatures(torch.cat)\n"
@@ -263,9 +263,9 @@ def test_what_does_not_bind(target: Any, args: Any, kwargs: Any) -> None:
 
 
 def test_known_tensors_choose_exactly() -> None:
-    as_dim = python_targets.bind(torch.max, (x, y), {}, _is_value, lambda v: v is x)
+    as_dim = targets.bind(torch.max, (x, y), {}, _is_value, lambda v: v is x)
     assert as_dim == {"input": x, "dim": y, "keepdim": False}
-    assert python_targets.bind(torch.max, (x, y), {}, _is_value, lambda v: True)["other"] is y
+    assert targets.bind(torch.max, (x, y), {}, _is_value, lambda v: True)["other"] is y
 
 
 _T = torch.arange(24.0).reshape(2, 3, 4)

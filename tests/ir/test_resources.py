@@ -10,13 +10,13 @@ import torch.fx as fx
 from xdsl.utils.exceptions import ParseError
 
 import xductor
-from xductor.ir.dtypes import TEXT_OF_DTYPE
-from xductor.ir.graph import GraphOp
-from xductor.ir.interpreter import run
-from xductor.ir.resources import blob_of, constants, resource_key, tensor_of
-from xductor.ir.sample_inputs import sample_attributes
-from xductor.ir.types import TensorType
-from xductor.ir.value_types import TypeReader
+from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.execution.interpreter import run
+from xductor.ir.execution.sample_inputs import sample_attributes
+from xductor.ir.inference.value_types import TypeReader
+from xductor.ir.text.resources import blob_of, constants, resource_key, tensor_of
 
 READS = """
 fx.graph @forward stage(joint) (%x : !fx.tensor<f32[3], cpu>) {

@@ -7,21 +7,21 @@ import pytest
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dtypes import TEXT_OF_DTYPE
-from xductor.ir.expressions import parse_expr
-from xductor.ir.graph import GraphOp, entry_graph
-from xductor.ir.interpreter import run
-from xductor.ir.sample_inputs import (
+from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
+from xductor.ir.dialect.graph import GraphOp, entry_graph
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.execution.interpreter import run
+from xductor.ir.execution.sample_inputs import (
     NoSample,
     Sampler,
     sample_attributes,
     sample_inputs,
     special_floats,
 )
-from xductor.ir.symbol_values import number, symbol_choices, symbol_values
-from xductor.ir.symbols import parse_symbol_table
-from xductor.ir.text import parse_ir
-from xductor.ir.types import TensorType
+from xductor.ir.modules import parse_ir
+from xductor.ir.symbolic.expressions import parse_expr
+from xductor.ir.symbolic.symbol_values import number, symbol_choices, symbol_values
+from xductor.ir.symbolic.symbols import parse_symbol_table
 
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64]
 INTEGERS += [torch.uint8, torch.uint16, torch.uint32, torch.uint64]

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.frontend import from_fx
-from xductor.ir.alias_summary import alias_summary, check_no_new_aliases
-from xductor.ir.graph import GraphOp, entry_graph
-from xductor.ir.stage_rules import check_stage, recorded_aliases
-from xductor.ir.text import parse_ir, print_ir
-from xductor.ir.verifier import verify
-from xductor.ir.written import written_operands
+from xductor.ir.dialect.graph import GraphOp, entry_graph
+from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir.storage.written import written_operands
+from xductor.ir.verification.alias_summary import alias_summary, check_no_new_aliases
+from xductor.ir.verification.stage_rules import check_stage, recorded_aliases
+from xductor.ir.verification.verifier import verify
 
 aten = torch.ops.aten
 
@@ -59,7 +59,7 @@ class TestPreGrad:
             check_stage(graph)
 
     def test_the_number_of_outputs_stays(self) -> None:
-        from xductor.ir.graph import raw_args
+        from xductor.ir.dialect.graph import raw_args
 
         graph = entry_graph(self.module())
         output = graph.output

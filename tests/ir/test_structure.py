@@ -9,15 +9,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir import aten
-from xductor.ir.arguments import ArgsAttr, ListArg, Ref, SymbolRef
-from xductor.ir.expressions import parse_expr
-from xductor.ir.graph import GraphOp, raw_args
-from xductor.ir.metadata import NodeMeta
-from xductor.ir.operations import TorchOp
-from xductor.ir.registry import method_class
-from xductor.ir.text import parse_ir
-from xductor.ir.types import NONE, SymIntType, TensorType
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref, SymbolRef
+from xductor.ir.dialect.graph import GraphOp, raw_args
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.registry import method_class
+from xductor.ir.dialect.types import NONE, SymIntType, TensorType
+from xductor.ir.modules import parse_ir
+from xductor.ir.symbolic.expressions import parse_expr
+from xductor.ir.verification.verifier import verify
 
 X = TensorType.get(torch.float32, (2,))
 GOOD = """

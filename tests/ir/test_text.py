@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from xductor.ir import aten
-from xductor.ir.arguments import (
+from xductor.ir.dialect.arguments import (
     ArgsAttr,
     DictArg,
     FunctionArg,
@@ -28,17 +28,24 @@ from xductor.ir.arguments import (
     SliceArg,
     SymbolRef,
 )
-from xductor.ir.expressions import parse_expr
-from xductor.ir.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.metadata import NodeMeta
-from xductor.ir.operations import TorchOp
-from xductor.ir.registry import method_class, op_class
-from xductor.ir.results import AliasAttr, StructureAttr
-from xductor.ir.symbol_attr import Ambient
-from xductor.ir.symbols import SymbolInfo, SymbolTable
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.types import NONE, ObjectType, SymBoolType, SymFloatType, SymIntType, TensorType
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.graph import GraphOp, OutputOp, raw_args
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.registry import method_class, op_class
+from xductor.ir.dialect.results import AliasAttr, StructureAttr
+from xductor.ir.dialect.symbol_attr import Ambient
+from xductor.ir.dialect.types import (
+    NONE,
+    ObjectType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorType,
+)
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.symbolic.expressions import parse_expr
+from xductor.ir.symbolic.symbols import SymbolInfo, SymbolTable
+from xductor.ir.verification.verifier import verify
 
 SAMPLE = """builtin.module {
   fx.graph @forward stage(pre_grad) symbols(s0 : int positive [2, int_oo] hint 4 source "L['x'].size()[0]") ambient(autocast cpu bf16, grad false) (%x : !fx.tensor<f32[s0, 4], cpu, requires_grad>, %n : !fx.symint<s0>) {
@@ -384,8 +391,8 @@ CALLS = st.tuples(
 
 
 def random_module(calls: list[Any]) -> ModuleOp:
-    from xductor.ir.arguments import map_tree
-    from xductor.ir.results import count_leaves
+    from xductor.ir.dialect.arguments import map_tree
+    from xductor.ir.dialect.results import count_leaves
 
     x = TensorType.get(torch.float32, (2,))
     block = Block(arg_types=[x])

@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.frontend import from_fx
-from xductor.ir.graph import GraphOp, entry_graph
-from xductor.ir.text import parse_ir, print_ir
-from xductor.ir.type_check import Summary, check_types
-from xductor.ir.types import TensorType
+from xductor.ir.dialect.graph import GraphOp, entry_graph
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir.verification.type_check import Summary, check_types
 
 
 def traced(function: Callable[..., Any], *args: Any, symbolic: bool = False) -> fx.GraphModule:

@@ -12,10 +12,10 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
-from xductor.ir.context import XductorContext
-from xductor.ir.graph import entry_graph
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.text.context import XductorContext
+from xductor.ir.verification.verifier import verify
 
 T = "!fx.tensor<f32[4], cpu>"
 

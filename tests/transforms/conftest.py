@@ -12,12 +12,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.verification.verifier import verify
+from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
-from xductor.transforms.typed_pass import TypedPass
 
 Function = Callable[..., Any]
 
@@ -52,7 +52,7 @@ class Case:
     def check_values(self, *inputs: Any) -> None:
         """The module computes what the FX graph does, bit for bit, with the same layouts,
         and its outputs share storage with inputs and each other exactly as before."""
-        from xductor.backend.fx_exporter import to_fx
+        from xductor.backend.fx.export import to_fx
 
         assert self.gm is not None
         expected = _observe(self.gm, inputs)

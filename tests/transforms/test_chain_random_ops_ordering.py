@@ -11,11 +11,11 @@ from torch._inductor.fx_passes import post_grad
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.corpus.graph_comparison import compare_graphs
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.verifier import verify
-from xductor.transforms.post_grad.chain_random_ops_ordering import ChainRandomOpsOrdering
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.verification.verifier import verify
+from xductor.transforms.random.chain_random_ops_ordering import ChainRandomOpsOrdering
 
 aten = torch.ops.aten
 
@@ -98,7 +98,7 @@ def test_names_that_are_taken() -> None:
 
 
 def test_a_failure_leaves_the_graph_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xductor.backend import reconcile
+    from xductor.backend.fx import reconcile
 
     def fail(*_: Any) -> None:
         raise ZeroDivisionError("recording fails on purpose")

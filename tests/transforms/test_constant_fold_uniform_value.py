@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
+from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 
 aten = torch.ops.aten
 prims = torch.ops.prims

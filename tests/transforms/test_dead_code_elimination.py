@@ -11,8 +11,8 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.ir.verifier import verify
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.verification.verifier import verify
 from xductor.transforms.post_grad.dead_code_elimination import DeadCodeElimination
 
 aten = torch.ops.aten
@@ -94,7 +94,7 @@ def test_used_results_stay(trace: Any, special: Any) -> None:
 
 def test_items_that_nobody_uses(special: Any) -> None:
     """FX has a node for each item of a tuple; the IR has a name for it."""
-    from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.fx.export import to_fx
 
     def f(x: Any) -> Any:
         pieces = torch.split(x, 1)
@@ -298,7 +298,7 @@ def test_parity_with_fx() -> None:
     removed = before - len(stock.graph.nodes)
     assert DeadCodeElimination().rewrite(module) == removed > 0
 
-    from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.fx.export import to_fx
 
     to_fx(module, into=gm)
     assert [node.name for node in gm.graph.nodes] == [node.name for node in stock.graph.nodes]

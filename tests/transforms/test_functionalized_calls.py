@@ -10,8 +10,8 @@ import torch
 from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
 
 from xductor.ir import aten as ops
-from xductor.transforms.joint_graph.remove_no_ops import RemoveNoOps
-from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
+from xductor.transforms.noops.remove_no_ops import RemoveNoOps
+from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
 from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.rewrite import Rewrite
 

@@ -13,11 +13,11 @@ from torch._inductor.fx_passes import joint_graph
 from torch._inductor.virtualized import V
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.transforms.registry import typed_class
+from xductor.ir.dialect.graph import entry_graph
 from xductor.transforms.rewriting.driver import watching
+from xductor.transforms.rows.registry import typed_class
 
 aten, prims = torch.ops.aten, torch.ops.prims
 INF, NAN = float("inf"), float("nan")

@@ -8,11 +8,11 @@ from typing import Any, cast
 import pytest
 import torch
 
-from xductor.ir.graph import entry_graph
-from xductor.ir.types import TensorType
-from xductor.transforms.joint_graph.padding import deciding_padding
-from xductor.transforms.registry import typed_class
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.types import TensorType
+from xductor.transforms.padding.padding import deciding_padding
 from xductor.transforms.rewriting.driver import watching
+from xductor.transforms.rows.registry import typed_class
 
 aten = torch.ops.aten
 
@@ -54,7 +54,7 @@ def test_sizes_are_rounded_up(
 
 
 def _close(case: Any, fn: Callable[..., Any], *inputs: torch.Tensor) -> None:
-    from xductor.backend.fx_exporter import to_fx
+    from xductor.backend.fx.export import to_fx
 
     found, wanted = to_fx(case.module)(*inputs), fn(*inputs)
     found = found[0] if isinstance(found, tuple) else found

@@ -12,7 +12,7 @@ from torch._inductor.fx_passes import joint_graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.transforms.joint_graph.pointless_convert import is_lossless
-from xductor.transforms.registry import typed_class
+from xductor.transforms.rows.registry import typed_class
 
 prims = torch.ops.prims
 PointlessConvert: Any = typed_class("pointless_convert")

@@ -11,9 +11,9 @@ from torch._dynamo.utils import counters
 from torch._inductor.fx_passes import joint_graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.pipelines.runner import run_typed
+from xductor.backend.steps.runner import run_typed
 from xductor.transforms.joint_graph.pointless_view import PointlessView, PointlessViewPair
-from xductor.transforms.registry import typed_class
+from xductor.transforms.rows.registry import typed_class
 
 aten = torch.ops.aten
 VIEW = "aten.view.default"

@@ -12,8 +12,8 @@ import torch
 from xductor.transforms.joint_graph.pointless_convert import PointlessConvert
 from xductor.transforms.joint_graph.pointless_permute_pair import PointlessPermutePair
 from xductor.transforms.joint_graph.pointless_view import PointlessView, PointlessViewPair
+from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
 from xductor.transforms.post_grad.dead_code_elimination import DeadCodeElimination
-from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 
 aten, prims = torch.ops.aten, torch.ops.prims

@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch._inductor.fx_passes import group_batch_fusion, pre_grad, split_cat
 
-from xductor.transforms import registry
-from xductor.transforms.pass_row import PassRow
-from xductor.transforms.typed_pass import TypedPass
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rows import registry
+from xductor.transforms.rows.pass_row import PassRow
 
 _FX_PASSES = Path(torch.__file__).parent / "_inductor" / "fx_passes"
 _RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.transforms.joint_graph.remove_no_ops import RemoveNoOps
+from xductor.transforms.noops.remove_no_ops import RemoveNoOps
 
 aten = torch.ops.aten
 CONVERT = "prims.convert_element_type.default"

@@ -11,8 +11,8 @@ from torch._inductor.fx_passes import post_grad
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.transforms.noop_registry import NOOP_RULES
-from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
+from xductor.transforms.noops.noop_registry import NOOP_RULES
+from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
 
 aten, prims = torch.ops.aten, torch.ops.prims
 END = 2**63 - 1

@@ -10,7 +10,7 @@ import torch
 from torch._inductor.fx_passes import post_grad
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
+from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
 
 aten = torch.ops.aten
 END = 2**63 - 1

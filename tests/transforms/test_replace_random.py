@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
-from xductor.ir.arguments import ArgsAttr, Ref
-from xductor.ir.graph import GraphOp, entry_graph
-from xductor.ir.operations import SchemaOp
-from xductor.ir.verifier import verify
-from xductor.transforms.joint_graph.fuse_seed_creation_pass import (
+from xductor.ir.dialect.arguments import ArgsAttr, Ref
+from xductor.ir.dialect.graph import GraphOp, entry_graph
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.verification.verifier import verify
+from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,
 )
-from xductor.transforms.joint_graph.random_draws import DrawsChanged, draws_of
-from xductor.transforms.joint_graph.replace_random import ReplaceRandint, ReplaceRandom
+from xductor.transforms.random.random_draws import DrawsChanged, draws_of
+from xductor.transforms.random.replace_random import ReplaceRandint, ReplaceRandom
 
 
 def _graph(*lines: str, arguments: str = "", symbols: str = "", output: str = "none") -> str:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch._subclasses import FakeTensorMode
 
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
 from xductor.transforms.joint_graph.fix_iota_device import FixIotaDevice
 from xductor.transforms.post_grad.remove_profiler_ops import RemoveProfilerOps
@@ -93,7 +93,7 @@ def test_views_become_reshapes(trace: Any, special: Any, dynamic: bool) -> None:
 
 def test_a_reshape_still_shares_storage(trace: Any, special: Any) -> None:
     """So that a later pass does not take the result for a copy."""
-    from xductor.transforms.post_grad.remove_noop_ops import RemoveNoopOps
+    from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
 
     case = trace(lambda x: aten.clone(x.view(-1)), special(3, 4), stage="post_grad")
     assert case.run(ViewToReshape()) == 1

@@ -13,10 +13,10 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from xductor.backend.stack_room import with_stack_room
-from xductor.ir.graph import entry_graph
-from xductor.ir.text import parse_ir
-from xductor.ir.verifier import verify
+from xductor.backend.steps.stack_room import with_stack_room
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.modules import parse_ir
+from xductor.ir.verification.verifier import verify
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 
 

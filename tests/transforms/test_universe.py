@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from xdsl.universe import Universe
 
-from xductor.transforms import registry
-from xductor.transforms.universe import UNIVERSE
+from xductor.transforms.rows import registry
+from xductor.transforms.rows.universe import UNIVERSE
 
 
 def test_the_entry_point_leads_here_and_clashes_with_nothing() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.types import Dim
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.reading import Reader, tensor_type
 
 Axes = tuple[int | None, ...]

@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir import expressions
-from xductor.ir.facts import Facts
-from xductor.ir.op_functions import RawFunction
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import Dim, TensorType
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import Dim, TensorType
+from xductor.ir.functions.op_functions import RawFunction
+from xductor.ir.symbolic import expressions
+from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.axes import View, identity, seen_through
 from xductor.transforms.attention.parts import Place
 from xductor.transforms.attention.reading import Reader, tensor_type
-from xductor.transforms.replacement import known_equal
+from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.rewriting.building import ReplacementBuilder
 from xductor.transforms.rewriting.handles import Dim as DimHandle
 

@@ -11,11 +11,12 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode
-from xductor.ir.graph import GraphOp, OutputOp
-from xductor.ir.inference import InferenceEnv, storage_root
-from xductor.ir.operations import TorchOp
-from xductor.transforms.applications import applied
+from xductor.ir.dialect.graph import GraphOp, OutputOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import InferenceEnv, storage_root
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_values import KnownValues
@@ -26,9 +27,8 @@ from xductor.transforms.attention.parts import Attention, NotAttention
 from xductor.transforms.attention.reading import Reader, is_product, reads_metadata, tensor_type
 from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
-from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,

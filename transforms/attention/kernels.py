@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from xductor.ir.types import Dim, TensorFields
+from xductor.ir.dialect.types import Dim, TensorFields
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cache
 
 import torch
 
-from xductor.ir.types import Dim
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.predicates import (
     ALWAYS,
     NEVER,

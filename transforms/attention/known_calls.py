@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.expressions import SymExpr
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import Dim, SymIntType
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import Dim, SymIntType
+from xductor.ir.symbolic.expressions import SymExpr
 from xductor.transforms.attention.known import (
     Choice,
     Known,

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.expressions import SymExpr
-from xductor.ir.facts import Facts
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import SymIntType
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import SymIntType
+from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.known import (
     Choice,
     Known,

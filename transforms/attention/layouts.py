@@ -11,13 +11,13 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.graph import OutputOp
-from xductor.ir.inference import Inferred, NotApplicable, NotInferred, infer_call
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.types import TensorType, contiguous_strides
+from xductor.ir.dialect.graph import OutputOp
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.types import TensorType, contiguous_strides
+from xductor.ir.inference.infer import Inferred, NotApplicable, NotInferred, infer_call
+from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.attention.reading import name_of
-from xductor.transforms.op_effects import effects_of
-from xductor.transforms.replacement import known_equal
+from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import needs_exact_strides

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.facts import Facts
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import Dim
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import Dim
+from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.axes import View, identity
 from xductor.transforms.attention.contraction import Contraction, contraction
 from xductor.transforms.attention.known import as_choice
@@ -27,7 +27,7 @@ from xductor.transforms.attention.parts import (
 from xductor.transforms.attention.reading import Reader, Term, rank_of, tensor_type
 from xductor.transforms.attention.rounding import Path, Step, arrived, before, blurs, holds
 from xductor.transforms.attention.softmax import Softmax, softmax
-from xductor.transforms.replacement import known_equal
+from xductor.transforms.editing.replacement import known_equal
 
 
 class Matcher:

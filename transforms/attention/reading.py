@@ -15,11 +15,11 @@ from typing import Any, Protocol, TypeGuard
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.canonical_names import canonical_name
-from xductor.ir.graph import OutputOp
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import TensorType
-from xductor.transforms.op_effects import arguments_of
+from xductor.ir.dialect.graph import OutputOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.python.canonical_names import canonical_name
+from xductor.transforms.analysis.op_effects import arguments_of
 
 Args = Mapping[str, Any]
 
@@ -156,7 +156,7 @@ def _getitem(op: TorchOp, args: Args) -> Found:
 
 def is_slice(item: Any) -> bool:
     """Whether an index is a slice, in either of the forms in which graphs hold them."""
-    from xductor.ir.arguments import SliceArg
+    from xductor.ir.dialect.arguments import SliceArg
 
     return type(item) is slice or type(item) is SliceArg
 

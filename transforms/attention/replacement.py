@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.types import Dim
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.axes import View, seen_through
 from xductor.transforms.attention.building import (
     Torch,

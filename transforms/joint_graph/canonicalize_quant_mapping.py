@@ -9,14 +9,14 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.arguments import Ref, SymbolRef, leaves, map_tree
-from xductor.ir.graph import GetAttrOp, GraphOp, OutputOp, graph_named, raw_args
-from xductor.ir.metadata import NodeMeta, quantization_text
-from xductor.ir.operations import RawOp, TorchOp
-from xductor.ir.registry import op_class
-from xductor.transforms.applications import applied
-from xductor.transforms.graphs import free_subgraph_name, graphs_of
-from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.ir.dialect.arguments import Ref, SymbolRef, leaves, map_tree
+from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp, graph_named, raw_args
+from xductor.ir.dialect.metadata import NodeMeta, quantization_text
+from xductor.ir.dialect.operations import RawOp, TorchOp
+from xductor.ir.dialect.registry import op_class
+from xductor.transforms.analysis.graphs import free_subgraph_name, graphs_of
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PACKED = "higher_order.invoke_quant_packed"
 _OPTIONS = "quant_options"

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from xductor.ir import prims
-from xductor.transforms.numerics import DROPS_ROUNDING, EXACT
+from xductor.transforms.passes.numerics import DROPS_ROUNDING, EXACT
 from xductor.transforms.rewriting.decisions import no
 from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.rewrite import Rewrite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.ir import aten
-from xductor.transforms.numerics import EXACT
+from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.patterns import shared
 from xductor.transforms.rewriting.rewrite import Rewrite

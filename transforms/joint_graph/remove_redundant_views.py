@@ -9,15 +9,15 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.graph import GraphOp
-from xductor.ir.operations import SchemaOp
-from xductor.ir.types import TensorType
-from xductor.transforms.analyses import MEMORY, ORDER, Analyses
-from xductor.transforms.applications import applied
-from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.replacement import Replacement, same_meta
-from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.types import TensorType
+from xductor.transforms.analysis.analyses import MEMORY, ORDER, Analyses
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.replacement import Replacement, same_meta
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _VIEW = "aten.view.dtype"
 _SAME_BYTES = frozenset(("aten.alias.default", "aten.detach.default"))

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten, prims
-from xductor.transforms.numerics import APPROXIMATE
+from xductor.transforms.passes.numerics import APPROXIMATE
 from xductor.transforms.rewriting.decisions import all_of, no
 from xductor.transforms.rewriting.handles import Dim, Scalar, Tensor
 from xductor.transforms.rewriting.patterns import bind, one_of, shared

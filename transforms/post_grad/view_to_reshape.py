@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.graph import GraphOp
-from xductor.ir.operations import SchemaOp
-from xductor.ir.registry import op_class_by_name
-from xductor.ir.results import AliasAttr
-from xductor.ir.storage import result_aliases
-from xductor.transforms.applications import applied
-from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.dialect.results import AliasAttr
+from xductor.ir.storage.sharing import result_aliases
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _VIEW = "aten.view.default"
 _RESHAPE = "aten.reshape.default"

@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.registry import meaning_of
 from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, hash_of_sources
 from xductor.transforms.proving.results import FAILED, Proof
 from xductor.transforms.proving.subjects import Subject
+from xductor.transforms.semantics.registry import meaning_of
 
 PROVER = 3
 """The version of the prover: proofs of another one do not count."""

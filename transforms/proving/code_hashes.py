@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.registry import meanings
+from xductor.transforms.semantics.registry import meanings
 
 _OURS = "xductor"
 
@@ -32,11 +32,14 @@ _PASSES = (
     "xductor.transforms.joint_graph.",
     "xductor.transforms.post_grad.",
     "xductor.transforms.attention.",
-    "xductor.transforms.noop_registry.",
+    "xductor.transforms.noops.noop_registry.",
 )
-_MEANINGS = ("xductor.ir.meaning.",)
+_MEANINGS = ("xductor.transforms.semantics.",)
 _TERMS = tuple(
-    [f"xductor.ir.meaning.{name}." for name in ("evaluation", "registry", "terms", "values")]
+    [
+        f"xductor.transforms.semantics.{name}."
+        for name in ("evaluation", "registry", "terms", "values")
+    ]
 )
 """In what meanings are written: the engine of the prover, not the meaning of an op."""
 

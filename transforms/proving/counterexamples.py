@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.meaning.evaluation import Evaluation
-from xductor.ir.meaning.terms import Term, var
+from xductor.ir.dialect.arguments import ListArg
 from xductor.transforms.proving.eager_runs import Named, NotTaken, SourceRefused, Trial
 from xductor.transforms.proving.instances import Instance
 from xductor.transforms.proving.results import CounterExample
 from xductor.transforms.proving.symbolic import SymbolicNumber, SymbolicTensor, term_of
 from xductor.transforms.rewriting.handles import Dim
+from xductor.transforms.semantics.evaluation import Evaluation
+from xductor.transforms.semantics.terms import Term, var
 
 _FLOATS = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), float("-inf"), 3e38, 1e-41, 0.1)
 _INTEGERS = (0, 1, -1, 2, 3, 127, -128, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.scalars import KNOWN
-from xductor.ir.meaning.values import NoMeaning
 from xductor.transforms.proving.pattern_runs import Slot
+from xductor.transforms.semantics.scalars import KNOWN
+from xductor.transforms.semantics.values import NoMeaning
 
 RANKS = {
     "mm": {"self": 2, "mat2": 2},

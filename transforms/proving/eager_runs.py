@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.facts import Facts
-from xductor.ir.meaning.values import Illegal
-from xductor.ir.op_functions import BoundCall, OverloadFunction, building
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.symbols import SymbolTable
-from xductor.ir.types import TensorType
-from xductor.transforms.numerics import APPROXIMATE, Numerics
+from xductor.ir.dialect.arguments import ListArg
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
+from xductor.ir.symbolic.facts import Facts
+from xductor.ir.symbolic.symbols import SymbolTable
+from xductor.transforms.passes.numerics import APPROXIMATE, Numerics
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.value_comparison import Budget, compare
+from xductor.transforms.semantics.values import Illegal
+from xductor.transforms.validation.value_comparison import Budget, compare
 
 
 class NotTaken(Exception):

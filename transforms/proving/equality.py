@@ -14,8 +14,10 @@ from typing import Any, Literal
 
 import torch
 
-from xductor.ir.meaning.scalars import from_index
-from xductor.ir.meaning.terms import (
+from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
+from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
+from xductor.transforms.semantics.scalars import from_index
+from xductor.transforms.semantics.terms import (
     BOOL,
     FALSE,
     INT,
@@ -37,8 +39,6 @@ from xductor.ir.meaning.terms import (
     var,
     within,
 )
-from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
-from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
 
 Relation = Literal["bits", "zero sign"]
 """Equal bits, all NaN being one value; or equal but for the sign of zero."""

@@ -8,20 +8,10 @@ from typing import Any
 
 import torch
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.meaning.registry import meaning_of
-from xductor.ir.meaning.scalars import FLOATS, INTEGERS, KNOWN
-from xductor.ir.meaning.terms import (
-    FALSE,
-    Term,
-    element,
-    eq,
-    le,
-    scalar,
-)
-from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
-from xductor.ir.op_functions import BoundCall, building
-from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.arguments import ListArg
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.functions.op_functions import BoundCall, building
+from xductor.transforms.explaining.where_answers import refusal_of
 from xductor.transforms.proving import domains
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, Obligation, PathWorld
@@ -42,7 +32,17 @@ from xductor.transforms.proving.symbolic import (
 from xductor.transforms.rewriting.decisions import Fact, Refusal, deciding
 from xductor.transforms.rewriting.handles import Dim
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.where_answers import refusal_of
+from xductor.transforms.semantics.registry import meaning_of
+from xductor.transforms.semantics.scalars import FLOATS, INTEGERS, KNOWN
+from xductor.transforms.semantics.terms import (
+    FALSE,
+    Term,
+    element,
+    eq,
+    le,
+    scalar,
+)
+from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
 LARGEST_RANK = {0: 5, 1: 5, 2: 4, 3: 3, 4: 2}
 """To which rank each tensor variable goes, by the number of tensor variables."""

@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.terms import BOOL, Term, parts, rebuilt, scalar
-from xductor.transforms.numerics import (
+from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     DROPS_ROUNDING,
     EXACT,
@@ -23,6 +22,7 @@ from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.proving.summation import AXIOMS, SumComparison
 from xductor.transforms.proving.summed_products import begin_names
+from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scalar
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,12 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.graph import GraphOp, OutputOp, entry_graph
-from xductor.ir.interpreter import run
-from xductor.ir.meaning.registry import meaning_of
-from xductor.ir.meaning.terms import element, le, var
-from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
-from xductor.ir.operations import SchemaOp
-from xductor.ir.text import print_ir
-from xductor.ir.types import SymIntType, TensorType
-from xductor.transforms.numerics import EXACT, Numerics
+from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.types import SymIntType, TensorType
+from xductor.ir.execution.interpreter import run
+from xductor.ir.modules import print_ir
+from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial, difference
 from xductor.transforms.proving.instances import Instance, unwrapped
 from xductor.transforms.proving.mutations import Mutation
@@ -36,7 +33,10 @@ from xductor.transforms.proving.symbolic import (
     SymbolicTensor,
     term_of,
 )
-from xductor.transforms.rewriting.validation import ValidationResult
+from xductor.transforms.semantics.registry import meaning_of
+from xductor.transforms.semantics.terms import element, le, var
+from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
+from xductor.transforms.validation.validate import ValidationResult
 
 
 class ModulePair:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from xductor.ir.op_functions import BoundCall
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.registry import op_class_by_name
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.functions.op_functions import BoundCall
 
 Kind = Literal["condition dropped", "operands swapped", "constant changed", "result reversed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

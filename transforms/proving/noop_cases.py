@@ -12,17 +12,15 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.expressions import SymExpr
-from xductor.ir.facts import Facts
-from xductor.ir.meaning.terms import eq, le
-from xductor.ir.meaning.values import Illegal, NoMeaning, dtypes_of_both
-from xductor.ir.operations import SchemaOp
-from xductor.ir.registry import op_class_by_name
-from xductor.ir.symbols import SymbolTable
-from xductor.ir.types import SymIntType
-from xductor.transforms.noop_registry import NOOP_RULES
-from xductor.transforms.numerics import EXACT, Numerics
+from xductor.ir.dialect.arguments import ListArg
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.dialect.types import SymIntType
+from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir.symbolic.facts import Facts
+from xductor.ir.symbolic.symbols import SymbolTable
+from xductor.transforms.noops.noop_registry import NOOP_RULES
+from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import (
     ConcreteTensor,
     Named,
@@ -45,11 +43,13 @@ from xductor.transforms.proving.path_world import Limits, PathWorld
 from xductor.transforms.proving.paths import Path, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
-from xductor.transforms.registry import typed_class
-from xductor.transforms.rewriting.call_validation import validate_calls
 from xductor.transforms.rewriting.decisions import deciding
 from xductor.transforms.rewriting.handles import Dim
-from xductor.transforms.rewriting.validation import ValidationResult
+from xductor.transforms.rows.registry import typed_class
+from xductor.transforms.semantics.terms import eq, le
+from xductor.transforms.semantics.values import Illegal, NoMeaning, dtypes_of_both
+from xductor.transforms.validation.call_validation import validate_calls
+from xductor.transforms.validation.validate import ValidationResult
 
 PASS = "remove_noop_ops"
 

@@ -8,8 +8,15 @@ from typing import Any
 
 import torch
 
-from xductor.ir.expressions import symbols_of
-from xductor.ir.meaning.terms import (
+from xductor.ir.symbolic.expressions import symbols_of
+from xductor.transforms.proving.paths import Path, Pruned
+from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.symbolic import (
+    condition_of,
+    expression_of,
+)
+from xductor.transforms.rewriting.decisions import Fact
+from xductor.transforms.semantics.terms import (
     FALSE,
     TRUE,
     Term,
@@ -19,15 +26,8 @@ from xductor.ir.meaning.terms import (
     negation,
     var,
 )
-from xductor.ir.meaning.uninterpreted import GENERATOR
-from xductor.ir.meaning.values import Illegal, NoMeaning, TensorValue
-from xductor.transforms.proving.paths import Path, Pruned
-from xductor.transforms.proving.solver import Assumptions
-from xductor.transforms.proving.symbolic import (
-    condition_of,
-    expression_of,
-)
-from xductor.transforms.rewriting.decisions import Fact
+from xductor.transforms.semantics.uninterpreted import GENERATOR
+from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
 
 @dataclass

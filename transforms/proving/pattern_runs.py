@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.meaning.registry import meaning_of
-from xductor.ir.meaning.values import Illegal
-from xductor.ir.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.arguments import ListArg
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -26,6 +24,8 @@ from xductor.transforms.rewriting.patterns import (
     Var,
 )
 from xductor.transforms.rewriting.rewrite import Compiled
+from xductor.transforms.semantics.registry import meaning_of
+from xductor.transforms.semantics.values import Illegal
 
 
 @dataclass(frozen=True)

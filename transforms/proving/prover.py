@@ -9,10 +9,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.scalars import KNOWN
-from xductor.ir.meaning.terms import Term, eq, negation, var, within
-from xductor.ir.meaning.values import NoMeaning, dtypes_of_both
-from xductor.transforms.numerics import (
+from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     EXACT,
     REASSOCIATES,
@@ -30,6 +27,9 @@ from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.semantics.scalars import KNOWN
+from xductor.transforms.semantics.terms import Term, eq, negation, var, within
+from xductor.transforms.semantics.values import NoMeaning, dtypes_of_both
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from xductor.transforms.numerics import Numerics
+from xductor.transforms.passes.numerics import Numerics
 
 Status = Literal[
     "proved",

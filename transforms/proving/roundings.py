@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from xductor.ir.meaning.terms import Term, cast, rebuilt
+from xductor.transforms.semantics.terms import Term, cast, rebuilt
 
 
 def is_float(item: Term) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.terms import BOOL, Sort, Term, constant_value
 from xductor.transforms.proving.solver import BITS, FLOAT_FORMATS, z3_module
+from xductor.transforms.semantics.terms import BOOL, Sort, Term, constant_value
 
 NARROW = (torch.float16, torch.bfloat16)
 #: Operations that round once whether done narrow, or wide and then rounded: a product of two

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from xductor.ir.meaning.evaluation import Evaluation
-from xductor.ir.meaning.terms import (
+from xductor.transforms.semantics.evaluation import Evaluation
+from xductor.transforms.semantics.terms import (
     BOOL,
     FALSE,
     INT,

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from xductor.transforms.numerics import Numerics
+from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.proving.eager_runs import Trial, run_both
 from xductor.transforms.proving.instances import Instance, make_instance
 from xductor.transforms.proving.mutations import Mutation
@@ -14,7 +14,7 @@ from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path
 from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.validation import ValidationResult, validate
+from xductor.transforms.validation.validate import ValidationResult, validate
 
 
 class Subject(Protocol):

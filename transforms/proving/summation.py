@@ -12,26 +12,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xductor.ir.meaning.scalars import fn
-from xductor.ir.meaning.terms import (
-    BOOL,
-    INT,
-    TRUE,
-    Term,
-    add,
-    as_int,
-    both,
-    commutes,
-    constant,
-    constant_value,
-    integer,
-    le,
-    mul,
-    negation,
-    substitute,
-    var,
-    within,
-)
 from xductor.transforms.proving.equality import Answer, Comparison
 from xductor.transforms.proving.roundings import is_float
 from xductor.transforms.proving.solver import has_elements
@@ -49,6 +29,26 @@ from xductor.transforms.proving.summed_products import (
     reordered,
     split_index,
     stripped,
+)
+from xductor.transforms.semantics.scalars import fn
+from xductor.transforms.semantics.terms import (
+    BOOL,
+    INT,
+    TRUE,
+    Term,
+    add,
+    as_int,
+    both,
+    commutes,
+    constant,
+    constant_value,
+    integer,
+    le,
+    mul,
+    negation,
+    substitute,
+    var,
+    within,
 )
 
 AXIOMS = (

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from xductor.ir.meaning.kernels import PREFIX, definition_of
-from xductor.ir.meaning.terms import (
+from xductor.transforms.proving.roundings import is_float
+from xductor.transforms.semantics.kernels import PREFIX, definition_of
+from xductor.transforms.semantics.terms import (
     BOOL,
     Term,
     add,
@@ -25,7 +26,6 @@ from xductor.ir.meaning.terms import (
     substitute,
     var,
 )
-from xductor.transforms.proving.roundings import is_float
 
 #: Kernels that show the same NaN and infinities as their definitions.
 DEFINED = (

@@ -12,10 +12,13 @@ from typing import Any
 
 import torch
 
-from xductor.ir import expressions
-from xductor.ir.expressions import SymExpr, symbol
-from xductor.ir.meaning.scalars import compare, fn, number_as
-from xductor.ir.meaning.terms import (
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.symbolic import expressions
+from xductor.ir.symbolic.expressions import SymExpr, symbol
+from xductor.transforms.rewriting.decisions import Fact, Refusal
+from xductor.transforms.rewriting.handles import Dim, Tensor
+from xductor.transforms.semantics.scalars import compare, fn, number_as
+from xductor.transforms.semantics.terms import (
     BOOL,
     Term,
     add,
@@ -36,10 +39,7 @@ from xductor.ir.meaning.terms import (
     truth,
     var,
 )
-from xductor.ir.meaning.values import NoMeaning, TensorValue
-from xductor.ir.types import TensorType
-from xductor.transforms.rewriting.decisions import Fact, Refusal
-from xductor.transforms.rewriting.handles import Dim, Tensor
+from xductor.transforms.semantics.values import NoMeaning, TensorValue
 
 Expr = int | SymExpr
 

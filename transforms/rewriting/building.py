@@ -12,16 +12,16 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.arguments import ArgsAttr, FunctionArg, ListArg, Ref
-from xductor.ir.expressions import SymExpr
-from xductor.ir.facts import Facts
-from xductor.ir.inference import InferenceEnv, NotApplicable, NotInferred, infer_call
-from xductor.ir.metadata import NodeMeta
-from xductor.ir.op_functions import BoundCall, OpFunction, OverloadFunction
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.registry import op_class, op_class_by_name
-from xductor.ir.results import StructureAttr
-from xductor.ir.types import SymIntType, TensorType
+from xductor.ir.dialect.arguments import ArgsAttr, FunctionArg, ListArg, Ref
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.registry import op_class, op_class_by_name
+from xductor.ir.dialect.results import StructureAttr
+from xductor.ir.dialect.types import SymIntType, TensorType
+from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, value_handle
 
 Expr = int | SymExpr

@@ -13,19 +13,19 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.effects import PURE, Effects
-from xductor.ir.inference import aliases_above, has_backward, storage_root
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.storage import result_aliases
-from xductor.ir.types import TensorType
-from xductor.transforms.effect_order import is_view
-from xductor.transforms.functionalized_calls import reads_what_it_writes
-from xductor.transforms.op_effects import effects_of, written_operands
-from xductor.transforms.replacement import is_outside, known_equal, tensor_of
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.effects.target_effects import PURE, Effects
+from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
+from xductor.ir.storage.sharing import result_aliases
+from xductor.transforms.analysis.effect_order import is_view
+from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
+from xductor.transforms.analysis.op_effects import effects_of, written_operands
+from xductor.transforms.editing.replacement import is_outside, known_equal, tensor_of
+from xductor.transforms.editing.written_back import made_in_written_input, outlives
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
-from xductor.transforms.written_back import made_in_written_input, outlives
 
 
 class Violation(Exception):

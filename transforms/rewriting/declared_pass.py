@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms.analyses import ORDER, analyses_of
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.numerics import Policy
+from xductor.transforms.analysis.analyses import ORDER, analyses_of
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.passes.numerics import Policy
+from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
 from xductor.transforms.rewriting.prefilter import may_match
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.typed_pass import TypedPass
 
 
 @dataclass(frozen=True)

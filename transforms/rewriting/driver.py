@@ -17,18 +17,18 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode
-from xductor.ir.diagnostics import describe
-from xductor.ir.graph import GraphOp, OutputOp
-from xductor.ir.inference import InferenceEnv
-from xductor.ir.op_functions import building
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import TensorType
-from xductor.transforms.analyses import analyses_of
-from xductor.transforms.debug_counters import should_apply
-from xductor.transforms.graphs import graphs_of
-from xductor.transforms.numerics import ADMITTED, Policy
-from xductor.transforms.op_effects import effects_of
+from xductor.ir.dialect.graph import GraphOp, OutputOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.functions.op_functions import building
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir.text.diagnostics import describe
+from xductor.transforms.analysis.analyses import analyses_of
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.numerics import ADMITTED, Policy
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,

@@ -9,24 +9,24 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.arguments import Ref, leaves
-from xductor.ir.facts import Facts
-from xductor.ir.graph import GraphOp
-from xductor.ir.inference import InferenceEnv, storage_root
-from xductor.ir.operations import TorchOp
-from xductor.ir.types import SymIntType
-from xductor.transforms.analyses import Analyses
-from xductor.transforms.block_order import ops_of
-from xductor.transforms.effect_order import Footprints, events, is_event
-from xductor.transforms.graphs import facts_of
-from xductor.transforms.op_effects import (
+from xductor.ir.dialect.arguments import Ref, leaves
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import SymIntType
+from xductor.ir.inference.infer import InferenceEnv, storage_root
+from xductor.ir.symbolic.facts import Facts
+from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms.analysis.block_order import ops_of
+from xductor.transforms.analysis.effect_order import Footprints, events, is_event
+from xductor.transforms.analysis.graphs import facts_of
+from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
     never_writes,
     written_operands,
 )
-from xductor.transforms.replacement import tensor_of
-from xductor.transforms.rewriting.enclosing_graphs import WrittenAround, written_around
+from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
+from xductor.transforms.editing.replacement import tensor_of
 
 
 class GraphState:

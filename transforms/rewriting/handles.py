@@ -12,16 +12,22 @@ from typing import Any, Protocol
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import expressions
-from xductor.ir.expressions import SymExpr
-from xductor.ir.types import SymBoolType, SymFloatType, SymIntType, TensorType, contiguous_strides
+from xductor.ir.dialect.types import (
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorType,
+    contiguous_strides,
+)
+from xductor.ir.symbolic import expressions
+from xductor.ir.symbolic.expressions import SymExpr
 from xductor.transforms.rewriting.decisions import Fact, all_of
 
 Expr = int | SymExpr
 
 
 class Knowledge(Protocol):
-    """Answers about symbols: `xductor.ir.facts.Facts`, or a prover's."""
+    """Answers about symbols: `xductor.ir.symbolic.facts.Facts`, or a prover's."""
 
     def known_equal(self, a: Expr, b: Expr) -> bool | None: ...
     def known_le(self, a: Expr, b: Expr) -> bool | None: ...

@@ -9,12 +9,12 @@ import torch
 from torch._ops import OpOverload
 from xdsl.ir import SSAValue
 
-from xductor.ir.graph import OutputOp
-from xductor.ir.inference import NotApplicable, NotInferred, infer_call
-from xductor.ir.operations import SchemaOp, TorchOp
-from xductor.ir.types import TensorType
-from xductor.transforms.memory import reads_storage
-from xductor.transforms.op_effects import effects_of
+from xductor.ir.dialect.graph import OutputOp
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.inference.infer import NotApplicable, NotInferred, infer_call
+from xductor.transforms.analysis.memory import reads_storage
+from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.rewriting.graph_state import GraphState
 
 

@@ -13,8 +13,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from xductor.ir import aten, ops, prims
-from xductor.ir.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
-from xductor.ir.registry import UnknownOp
+from xductor.ir.dialect.registry import UnknownOp
+from xductor.ir.functions.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
 from xductor.transforms.rewriting.patterns import PatternError
 
 PLACE = ("position", "before", "after")

@@ -8,9 +8,9 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.ambient_modes import UnknownMode
-from xductor.ir.body_modes import modes_of_graph, replay
-from xductor.ir.operations import TorchOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.transforms.rewriting.graph_state import GraphState
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from xductor.ir.op_functions import OpFunction, OverloadFunction, RawFunction
-from xductor.ir.operations import TorchOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.functions.op_functions import OpFunction, OverloadFunction, RawFunction
 
 
 class PatternError(TypeError):

@@ -7,10 +7,10 @@ from typing import Any
 
 from xdsl.ir import OpResult
 
-from xductor.ir.arguments import ListArg, Ref
-from xductor.ir.operations import SchemaOp
-from xductor.ir.types import TensorType
-from xductor.transforms.replacement import surely_differ
+from xductor.ir.dialect.arguments import ListArg, Ref
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.types import TensorType
+from xductor.transforms.editing.replacement import surely_differ
 from xductor.transforms.rewriting.matcher import (
     ONLY_INT,
     SIMPLE,

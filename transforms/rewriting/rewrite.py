@@ -26,8 +26,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from xductor.ir.registry import UnknownOp
-from xductor.transforms.numerics import Numerics
+from xductor.ir.dialect.registry import UnknownOp
+from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms.passes.typed_pass import Stage
 from xductor.transforms.rewriting.misspellings import check_members, check_ops
 from xductor.transforms.rewriting.patterns import (
     Bound,
@@ -41,7 +42,6 @@ from xductor.transforms.rewriting.patterns import (
 from xductor.transforms.rewriting.plain_patterns import PlainPattern
 from xductor.transforms.rewriting.spellings import Spelling, Spellings
 from xductor.transforms.rewriting.tracing import trace
-from xductor.transforms.typed_pass import Stage
 
 
 class Rewrite:

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms.numerics import EXACT, Numerics, Policy
+from xductor.transforms.passes.numerics import EXACT, Numerics, Policy
+from xductor.transforms.passes.typed_pass import Stage, TypedPass
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
 from xductor.transforms.rewriting.prefilter import may_match
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.typed_pass import Stage, TypedPass
 
 
 @dataclass(frozen=True)

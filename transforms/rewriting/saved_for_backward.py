@@ -13,17 +13,17 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.ambient_modes import UnknownMode
-from xductor.ir.inference import storage_root
-from xductor.ir.operations import TorchOp
-from xductor.ir.saved_for_backward import Saved, requires_grad, saved_for_backward
-from xductor.transforms.op_effects import effects_of, subgraphs_of, written_operands
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import storage_root
+from xductor.ir.inference.saved_for_backward import Saved, requires_grad, saved_for_backward
+from xductor.transforms.analysis.op_effects import effects_of, subgraphs_of, written_operands
+from xductor.transforms.before_autograd.outside_storage import is_body_without_writes, may_overlap
+from xductor.transforms.before_autograd.torch_level_writes import WRITES_NOTHING
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.modes import modes_at
-from xductor.transforms.rewriting.outside_storage import is_body_without_writes, may_overlap
-from xductor.transforms.rewriting.torch_level_writes import WRITES_NOTHING
 
 Pairs = Sequence[tuple[SSAValue, SSAValue]]
 

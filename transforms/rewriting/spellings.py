@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.arguments import ListArg
-from xductor.ir.facts import Facts
-from xductor.ir.operations import SchemaOp
-from xductor.ir.types import TensorType
+from xductor.ir.dialect.arguments import ListArg
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.symbolic.facts import Facts
 
 Unwrap = Callable[[SchemaOp, Facts], bool]
 Respell = Callable[[SchemaOp], tuple[Any, ...] | None]

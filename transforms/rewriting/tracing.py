@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.ir.op_functions import BoundCall, building
-from xductor.ir.operations import TorchOp
-from xductor.ir.python_call_binding import bind_call
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.python_call_binding import bind_call
+from xductor.ir.functions.op_functions import BoundCall, building
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha, swappable
 from xductor.transforms.rewriting.patterns import (
     Bound,

@@ -17,12 +17,12 @@ from xductor.backend.pass_validation.comparison import same_results
 from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.pass_validation.specimen import Specimen, Specimens, traced
 from xductor.backend.pass_validation.validation import validate_pass
-from xductor.ir.arguments import ArgsAttr
-from xductor.ir.graph import entry_graph
-from xductor.transforms import registry
-from xductor.transforms.joint_graph.remove_no_ops import RemoveNoOps
-from xductor.transforms.numerics import EXACT
-from xductor.transforms.typed_pass import Stage, TypedPass
+from xductor.ir.dialect.arguments import ArgsAttr
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.noops.remove_no_ops import RemoveNoOps
+from xductor.transforms.passes.numerics import EXACT
+from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.transforms.rows import registry
 
 ENTRIES = records.read()
 _SAMPLE = 8

@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.backend.paths.through_stages import StageRecords
-from xductor.backend import ledger, not_covered, seam
+from xductor.backend.config import coverage_warnings
+from xductor.backend.records import stage_records
+from xductor.backend.seam import dispatch
 
 
 @pytest.fixture(autouse=True)
 def _own_caches(empty_cache: Path) -> None:
-    not_covered.forget()
+    coverage_warnings.forget()
 
 
 @pytest.fixture
 def stages() -> Iterator[StageRecords]:
     """The stage calls of the test; none of them may have fallen back."""
-    with ledger.record() as records:
+    with stage_records.record() as records:
         yield StageRecords(records)
-    seam.uninstall()
+    dispatch.uninstall()
     assert [record.fallback for record in records if record.fallback] == []

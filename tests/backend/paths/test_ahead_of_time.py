@@ -13,9 +13,10 @@ from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
-from xductor.backend import seam, versions
-from xductor.backend.compiler import Backend
-from xductor.backend.not_covered import NotCoveredWarning
+from xductor.backend.config import versions
+from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.seam import dispatch
+from xductor.backend.seam.compiler import Backend
 
 # One library is made and built a test; how well it is optimised is nothing to us.
 QUICK = {
@@ -34,7 +35,7 @@ def traced() -> tuple[GraphModule, list[torch.Tensor]]:
 def test_aoti_package(stages: StageRecords, tmp_path: Path) -> None:
     model, x = Chain(), square()
     exported = torch.export.export(model, (x,))
-    with seam.installed(OPTIONS):
+    with dispatch.installed(OPTIONS):
         package = torch._inductor.aoti_compile_and_package(
             exported, package_path=str(tmp_path / "model.pt2"), inductor_configs=QUICK
         )
@@ -46,7 +47,7 @@ def test_aoti_package(stages: StageRecords, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_use_aoti_when_installed(stages: StageRecords) -> None:
     model, x = Chain(), square()
-    with seam.installed(OPTIONS), torch.no_grad():
+    with dispatch.installed(OPTIONS), torch.no_grad():
         out = torch.compile(model, options={"use_aoti": True, **QUICK})(x)
     assert stages.names() == FORWARD
     assert stages.pairs_removed() == 1
@@ -69,7 +70,7 @@ def test_use_aoti_of_a_backend(stages: StageRecords) -> None:
 @pytest.mark.parametrize("aot", [False, True])
 def test_standalone_compile(stages: StageRecords, tmp_path: Path, aot: bool) -> None:
     gm, inputs = traced()
-    with seam.installed(OPTIONS):
+    with dispatch.installed(OPTIONS):
         artifact = torch._inductor.standalone_compile(gm, inputs, aot=aot)
     assert stages.take() == FORWARD
     torch.testing.assert_close(artifact(*inputs)[0], chain(*inputs))
@@ -81,7 +82,7 @@ def test_standalone_compile(stages: StageRecords, tmp_path: Path, aot: bool) -> 
 
 def test_compile_of_a_graph(stages: StageRecords) -> None:
     gm, inputs = traced()
-    with seam.installed(OPTIONS):
+    with dispatch.installed(OPTIONS):
         compiled = torch._inductor.compile(gm, inputs)
     assert stages.names() == FORWARD
     torch.testing.assert_close(compiled(*inputs)[0], chain(*inputs))
@@ -107,7 +108,7 @@ def test_aot_compile_of_a_function(stages: StageRecords, installed: bool) -> Non
     x, w = square(), square()
     keywords = {} if installed else {"backend": "xductor", "options": OPTIONS}
     if installed:
-        seam.install(OPTIONS)
+        dispatch.install(OPTIONS)
     with torch._dynamo.config.patch(enable_aot_compile=True):
         compiled = torch.compile(chain, fullgraph=True, **keywords)
         out = compiled.aot_compile(((x, w), {}))(x, w)

@@ -11,8 +11,8 @@ from torch._inductor.compiler_bisector import CompilerBisector
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.backend.paths.through_stages import OPTIONS, StageRecords, chain, square
-from xductor.backend import seam
-from xductor.transforms.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.backend.seam import dispatch
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _MM = "aten.mm.default"
 
@@ -48,9 +48,9 @@ def works() -> bool:
 
 @pytest.mark.slow
 def test_names_the_pass(stages: StageRecords) -> None:
-    seam.install(OPTIONS)
+    dispatch.install(OPTIONS)
     assert works()
-    seam.install({**OPTIONS, "xductor.rewrites": [SwappedProducts]})
+    dispatch.install({**OPTIONS, "xductor.rewrites": [SwappedProducts]})
     assert not works()
     stages.take()
     found = CompilerBisector.do_bisect(works)

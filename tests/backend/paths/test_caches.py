@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.backend.paths.through_stages import run_script
-from xductor.backend import versions
+from xductor.backend.config import versions
 
 # Compiles forward and backward, and says what of it was found and what our stages did.
 _TRAIN = """

@@ -11,9 +11,10 @@ from torch._dynamo.utils import counters
 from torch._inductor import config, cudagraph_trees
 
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, StageRecords, chain, square
-from xductor.backend import seam, versions
-from xductor.backend.compiler import Backend
-from xductor.backend.not_covered import NotCoveredWarning
+from xductor.backend.config import versions
+from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.seam import dispatch
+from xductor.backend.seam.compiler import Backend
 
 
 def check(backend: Any, size: int = 4, **keywords: Any) -> None:
@@ -27,7 +28,7 @@ def test_lite(stages: StageRecords, installed: bool) -> None:
     """Lite mode turns the stages off, stock's and ours; a compile of ours says so once."""
     backend = "inductor" if installed else "xductor"
     if installed:
-        seam.install(OPTIONS)
+        dispatch.install(OPTIONS)
     with pytest.warns(NotCoveredWarning, match="pre_grad, joint, post_grad"):
         check(backend, mode="lite")
     with warnings.catch_warnings(action="error", category=NotCoveredWarning):
@@ -44,7 +45,7 @@ def test_a_stage_turned_off(stages: StageRecords, stage: str) -> None:
 
 
 def test_stock_hears_nothing(stages: StageRecords) -> None:
-    seam.attach()
+    dispatch.attach()
     with warnings.catch_warnings(action="error", category=NotCoveredWarning):
         check("inductor", mode="lite")
     assert stages.names() == []

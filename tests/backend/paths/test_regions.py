@@ -18,7 +18,7 @@ from tests.backend.paths.through_stages import (
     leaves,
     square,
 )
-from xductor.backend import seam
+from xductor.backend.seam import dispatch
 
 
 def test_submodule(stages: StageRecords) -> None:
@@ -59,7 +59,7 @@ def test_invoke_subgraph_compiled_by_itself(stages: StageRecords) -> None:
     invoke_subgraph = import_module("torch._higher_order_ops.invoke_subgraph")
     x, w = square(), square()
     gm = make_fx(lambda x, w: (chain(x, w),), tracing_mode="fake")(x, w)
-    with seam.installed(OPTIONS):
+    with dispatch.installed(OPTIONS):
         compiled = invoke_subgraph.invoke_subgraph_inductor_compile(gm, [x, w])
     torch.testing.assert_close(compiled(x, w)[0], chain(x, w))
     assert stages.names() == ["post_grad"]
@@ -79,7 +79,7 @@ def test_annotated_region(stages: StageRecords) -> None:
 
     eager_but_marked = aot_autograd(fw_compiler=compile_marked, bw_compiler=compile_marked)
     x, w = square(), square()
-    with seam.installed(OPTIONS), torch.fx.traceback.preserve_node_meta(enable=False):
+    with dispatch.installed(OPTIONS), torch.fx.traceback.preserve_node_meta(enable=False):
         out = torch.compile(marked, backend=eager_but_marked, fullgraph=True)(x, w)
     torch.testing.assert_close(out, marked(x, w))
     assert stages.names() == FORWARD

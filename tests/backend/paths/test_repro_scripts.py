@@ -11,7 +11,7 @@ import torch
 from torch._dynamo.repro import after_dynamo
 
 from tests.backend.paths.through_stages import StageRecords, chain, run_script, square
-from xductor.backend import versions
+from xductor.backend.config import versions
 
 # What stands at the end of a script that was run, to say which stages it ran and how.
 _TELL = """

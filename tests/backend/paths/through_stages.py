@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from xductor.backend.ledger import StageRecord
+from xductor.backend.records.stage_records import StageRecord
 
 #: A failure of ours is an error here, and what is lowered is checked in full.
 OPTIONS: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "types"}

@@ -16,9 +16,10 @@ import torch._inductor.config as inductor_config
 from torch._dynamo.utils import detect_fake_mode
 from torch._inductor.virtualized import V
 
-from xductor.backend import settings, stages
-from xductor.backend.pipelines import failures
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps import failures
 
 STAGES = {
     "pre_grad_passes": "pre_grad",

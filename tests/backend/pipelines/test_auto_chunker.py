@@ -16,8 +16,10 @@ from torch._inductor.fx_passes.auto_chunker.common import CantChunk
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines.typed_steps import all_bridged
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps.typed_steps import all_bridged
 
 _CALL = torch.ops.higher_order.invoke_subgraph
 _SMALL: dict[str, Any] = {
@@ -92,7 +94,7 @@ def test_where_inductor_chunks(stage_graphs: Any, name: str, dtype: torch.dtype)
     with inductor_config.patch(_SMALL):
         ours = graph.run(stages.joint_graph_passes)
         assert ("auto_chunker", "typed") in [
-            (one.name, one.kind) for one in ledger.recent()[-1].passes
+            (one.name, one.kind) for one in stage_records.recent()[-1].passes
         ]
         stock = graph.run(joint_graph.joint_graph_passes)
     assert [_calls(gm) for gm in (whole, ours, stock)] == [0, 4, 4]
@@ -129,7 +131,7 @@ def test_bodies_have_values(stage_graphs: Any) -> None:
 def test_off_by_default(stage_graphs: Any) -> None:
     gm = _joint(stage_graphs).run(stages.joint_graph_passes)
     assert _calls(gm) == 0
-    assert "auto_chunker" not in [one.name for one in ledger.recent()[-1].passes]
+    assert "auto_chunker" not in [one.name for one in stage_records.recent()[-1].passes]
 
 
 @pytest.mark.parametrize(
@@ -190,12 +192,12 @@ def test_inductors_own_where_all_is_bridged(stage_graphs: Any) -> None:
         gm = graph.run(stages.joint_graph_passes)
     assert _calls(gm) == 4
     assert ("auto_chunker", "bridged") in [
-        (one.name, one.kind) for one in ledger.recent()[-1].passes
+        (one.name, one.kind) for one in stage_records.recent()[-1].passes
     ]
 
 
 def test_the_log_says_why(stage_graphs: Any, caplog: pytest.LogCaptureFixture) -> None:
-    from xductor.transforms.joint_graph.auto_chunker import auto_chunker as typed
+    from xductor.transforms.auto_chunker import auto_chunker as typed
 
     graph = _joint(stage_graphs, BOTH_REFUSE["sort"])
     log = typed._log()

@@ -11,9 +11,11 @@ import pytest
 import torch
 from torch._inductor.fx_passes import quantization
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import bridge, stock
-from xductor.backend.pipelines.stage_run import StageRun, lacks_values
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps import bridge, stock
+from xductor.backend.steps.stage_run import StageRun, lacks_values
 
 aten = torch.ops.aten
 
@@ -23,7 +25,7 @@ def _graph() -> torch.fx.GraphModule:
 
 
 def _run(gm: torch.fx.GraphModule, **changes: Any) -> StageRun:
-    record = ledger.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
+    record = stage_records.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
     return StageRun("joint", gm, settings.current(), record, **changes)
 
 

@@ -12,12 +12,14 @@ import torch._inductor.config as inductor_config
 from torch._higher_order_ops import InvokeQuant, invoke_quant
 from torch._inductor.fx_passes import joint_graph
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.fx_exporter import to_fx
-from xductor.backend.pipelines import failures, typed_steps
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.fx.export import to_fx
+from xductor.backend.records import stage_records
+from xductor.backend.steps import failures, typed_steps
 from xductor.frontend import from_fx
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.verifier import verify
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.verification.verifier import verify
 from xductor.transforms.joint_graph.canonicalize_quant_mapping import CanonicalizeQuantMapping
 
 _PACKED = torch.ops.higher_order.invoke_quant_packed
@@ -88,7 +90,9 @@ def test_as_inductor(function: Any, dynamic: bool, stage_graphs: Any) -> None:
     graph = _joint(stage_graphs, function, dynamic)
     with settings.use(settings.Settings(numerics="fast", on_error="raise", verify="stage")):
         ours = graph.run(stages.joint_graph_passes)
-    assert [one.kind for one in ledger.recent()[-1].passes if "canonical" in one.name] == ["typed"]
+    assert [one.kind for one in stage_records.recent()[-1].passes if "canonical" in one.name] == [
+        "typed"
+    ]
     stock = graph.run(joint_graph.joint_graph_passes)
     assert not _has_calls(ours)
     assert _calls(ours) == _calls(stock)
@@ -139,7 +143,7 @@ def test_a_body_that_holds_a_constant_is_left_to_inductor(stage_graphs: Any) -> 
     add.args = (add.args[0], held)
     gm = graph.run(stages.joint_graph_passes)
     assert not _has_calls(gm)
-    assert "canonicalize_aten_ir_passes" in [one.name for one in ledger.recent()[-1].passes]
+    assert "canonicalize_aten_ir_passes" in [one.name for one in stage_records.recent()[-1].passes]
 
 
 @pytest.mark.parametrize("how", ["disabled", "bridged", "broken"])
@@ -178,7 +182,7 @@ def test_what_the_step_lowers_is_counted_and_verified(
     graph = _joint(stage_graphs, _single)
     with inductor_config.patch(joint_graph_constant_folding=False, pattern_matcher=False):
         graph.run(stages.joint_graph_passes)
-        assert ledger.recent()[-1].lowered == 1
+        assert stage_records.recent()[-1].lowered == 1
         (call,) = graph.gm.graph.find_nodes(op="call_function", target=_PACKED)
         (held,) = [node for node in call.args if node.op != "get_attr"][:1]
         held.meta["val"] = held.meta["val"].new_empty(7, 7)
@@ -193,7 +197,7 @@ def test_graphs_without_such_calls_are_not_lowered(stage_graphs: Any) -> None:
     ]
     with inductor_config.patch(joint_graph_constant_folding=False):
         graph.run(stages.joint_graph_passes)
-    record = ledger.recent()[-1]
+    record = stage_records.recent()[-1]
     assert record.lowered == 0
     assert not [one for one in record.passes if "canonical" in one.name]
 

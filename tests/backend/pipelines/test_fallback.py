@@ -12,9 +12,12 @@ import torch
 import torch._inductor.config as inductor_config
 
 import xductor.frontend
-from xductor.backend import cache_keys, ledger, settings, stages
-from xductor.backend.pipelines import failures, joint_graph, runner
-from xductor.transforms import registry
+from xductor.backend import stages
+from xductor.backend.config import cache_keys, settings
+from xductor.backend.pipelines import joint_graph
+from xductor.backend.records import stage_records
+from xductor.backend.steps import failures, runner
+from xductor.transforms.rows import registry
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +85,7 @@ def test_numbers_equal_eager_when_lowering_fails(
 
     for name in ("pre_grad_passes", "joint_graph_passes", "post_grad_passes"):
         monkeypatch.setattr(compile_fx, name, getattr(stages, name))
-    with ledger.record() as records, pytest.warns(failures.FallbackWarning):
+    with stage_records.record() as records, pytest.warns(failures.FallbackWarning):
         eager, compiled = _eager_and_compiled(seed=11)
     torch.testing.assert_close(compiled, eager)
     fallen = [record.stage for record in records if record.fallback]
@@ -93,7 +96,7 @@ def test_numbers_equal_eager_when_lowering_fails(
 def test_random_ops_are_replaced_and_patterns_left_out(
     broken_lowering: None, our_stages: None, not_stored: list[str]
 ) -> None:
-    with ledger.record() as records, warnings.catch_warnings(record=True):
+    with stage_records.record() as records, warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         _eager_and_compiled(seed=0)
     joint = next(record for record in records if record.stage == "joint")
@@ -177,27 +180,30 @@ def test_a_failing_pass_leaves_the_graph_and_a_reproducer(
 
 def test_the_reproducer_runs(broken_pass: str, tmp_path: Path) -> None:
     """``xductor-opt`` reads the file, and the pass fails in it as it did in the compile."""
-    from xductor.backend.cli import opt_main
+    from xductor.backend.cli.opt import main
 
     with pytest.warns(failures.FallbackWarning):
         stages.joint_graph_passes(_views())
     (path,) = tmp_path.glob("*.mlir")
     with pytest.raises(ZeroDivisionError, match="a pass is broken on purpose"):
-        opt_main.main([str(path), "-p", broken_pass])
+        main.main([str(path), "-p", broken_pass])
 
 
 def test_a_failure_while_raising_leaves_the_graph(
     monkeypatch: pytest.MonkeyPatch, not_stored: list[str]
 ) -> None:
-    from xductor.backend import fx_exporter
+    from xductor.backend.fx import export
 
     def to_fx(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("raising is broken on purpose")
 
-    monkeypatch.setattr(fx_exporter, "to_fx", to_fx)
+    monkeypatch.setattr(export, "to_fx", to_fx)
     gm = _views()
     before = gm.code
-    with ledger.record() as records, pytest.warns(failures.FallbackWarning, match="to_fx failed"):
+    with (
+        stage_records.record() as records,
+        pytest.warns(failures.FallbackWarning, match="to_fx failed"),
+    ):
         stages.joint_graph_passes(gm)
     assert gm.code == before
     assert not_stored

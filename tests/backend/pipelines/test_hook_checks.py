@@ -12,11 +12,13 @@ import torch._inductor.config as inductor_config
 from torch._inductor.virtualized import V
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import node_values, runner
-from xductor.backend.pipelines.failures import FallbackWarning, StageError
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.steps import node_values, runner
+from xductor.backend.steps.failures import FallbackWarning, StageError
+from xductor.backend.steps.stage_run import StageRun
 
 aten = torch.ops.aten
 HOOKS = (
@@ -128,7 +130,7 @@ def test_the_compile_goes_on_with_a_warning() -> None:
 
 
 def test_nothing_is_checked_by_default() -> None:
-    with ledger.record() as records:
+    with stage_records.record() as records:
         found = _compiled(_plain, HOOKS[1], _sum_in_place, verify="structure")
     assert found.shape == ()
     assert [record.lowered for record in records if record.stage == "joint"] == [0]
@@ -151,7 +153,7 @@ def test_a_step_that_makes_a_call_impossible_is_named_with_the_call() -> None:
     gm = _traced()
     mode = next(node.meta["val"].fake_mode for node in gm.graph.nodes)
     now = settings.current().replace(on_error="raise", verify="types")
-    with ledger.stage_record("joint", gm, "joint", "types") as record, V.set_fake_mode(mode):
+    with stage_records.stage_record("joint", gm, "joint", "types") as record, V.set_fake_mode(mode):
         run = StageRun("joint", gm, now, record)
         node_values.watch(run)
         record.bridged("early_patterns", gm, lambda: _sum_in_place(gm.graph))

@@ -21,9 +21,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from tests.corpus.graph_comparison import compare_graphs
-from xductor.backend import ledger, seam, settings, stages
-from xductor.transforms import registry
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.seam import dispatch
 from xductor.transforms.rewriting.driver import watching
+from xductor.transforms.rows import registry
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -120,7 +123,7 @@ def _fires_in_both(name: str, graphs: Sequence[Any]) -> tuple[Any, Any]:
     """Both stages on two of three copies of a graph; they leave the same, and not the third."""
     before, stock, ours = graphs
     ours = _ours(ours, name)
-    stock = _staged(stock, seam.stock_function("joint"))
+    stock = _staged(stock, dispatch.stock_function("joint"))
     assert not compare_graphs(stock, before).equal, "stock has work here too"
     compared = compare_graphs(ours, stock)
     only = [{line.split(" = ")[1] for line in side} for side in (compared.ours, compared.theirs)]
@@ -139,7 +142,7 @@ SPELLED_OTHERWISE = {
 def _ours(gm: Any, name: str) -> Any:
     """What our stage makes of a graph; the pass must be among those that fire."""
     now = settings.current().replace(on_error="raise", verify="types", numerics="fast")
-    with ledger.record() as records, settings.use(now):
+    with stage_records.record() as records, settings.use(now):
         gm = _staged(gm, stages.joint_graph_passes)
     (record,) = records
     assert record.fallback is None
@@ -162,10 +165,10 @@ def test_randperm_index_fires_in_ours_alone() -> None:
     inputs = (_ones(8, 2),)
     for function in (part, whole):
         _ours(_joint(function, inputs), "randperm_index")
-    stock = _staged(_joint(part, inputs), seam.stock_function("joint"))
+    stock = _staged(_joint(part, inputs), dispatch.stock_function("joint"))
     assert stock.graph.find_nodes(op="call_function", target=aten.index.Tensor)
     with pytest.raises(RuntimeError, match="slice_shape"):
-        _staged(_joint(whole, inputs), seam.stock_function("joint"))
+        _staged(_joint(whole, inputs), dispatch.stock_function("joint"))
 
 
 # Graphs for CUDA.
@@ -266,7 +269,7 @@ def test_the_last_step_puts_what_a_hook_left_in_order() -> None:
     now = settings.current().replace(on_error="raise", verify="types", numerics="fast")
     orders: list[list[str]] = []
     with inductor_config.patch(joint_custom_post_pass=hook), settings.use(now):
-        for stage in (stages.joint_graph_passes, seam.stock_function("joint")):
+        for stage in (stages.joint_graph_passes, dispatch.stock_function("joint")):
             gm = _staged(_joint(function, (_ones(3),)), stage)
             orders.append([str(node.target) for node in gm.graph.nodes])
     assert left[0] == left[1]

@@ -17,8 +17,10 @@ from torch._dynamo.utils import counters
 from torch._inductor.fx_passes import joint_graph, post_grad
 from torch._logging._internal import trace_log
 
-from xductor.backend import ledger, settings, stages
-from xductor.transforms import registry
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.transforms.rows import registry
 
 STOCK = {"joint": joint_graph.joint_graph_passes, "post_grad": post_grad.post_grad_passes}
 OURS = {"joint": stages.joint_graph_passes, "post_grad": stages.post_grad_passes}
@@ -112,7 +114,7 @@ def test_disabled_passes(graphs: Any, stage: str, name: str) -> None:
         },
         "pass_pattern_0": {"pointless_convert", "fix_iota_device"},
     }.get(name, {name})  # fmt: skip
-    with ledger.record() as records:
+    with stage_records.record() as records:
         graph.run(OURS[stage])
         with inductor_config.patch(disabled_passes=name):
             graph.run(OURS[stage])
@@ -127,7 +129,7 @@ def test_a_part_can_be_disabled_alone(graphs: Any, part: str) -> None:
     (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
     with (
         settings.use(settings.current().replace(disabled_passes=[part])),
-        ledger.record() as (records),
+        stage_records.record() as (records),
     ):
         graph.run(OURS["joint"])
     names = {one.name for one in records[0].passes}
@@ -157,7 +159,7 @@ def test_the_bisector_can_stop_before_ours(graphs: Any, monkeypatch: pytest.Monk
 
     (graph,) = [graph for graph in graphs() if graph.stage == "joint"]
     monkeypatch.setattr(CompilerBisector, "disable_subsystem", disable)
-    with ledger.record() as records:
+    with stage_records.record() as records:
         graph.run(OURS["joint"])
     assert "constant_fold_uniform_value" not in {one.name for one in records[0].passes}
 
@@ -271,7 +273,7 @@ def test_the_log_shows_each_stage(
 def test_nothing_is_printed_when_the_log_is_off(
     our_stages: None, artifacts: _Artifacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xductor.backend.pipelines import ir_logging
+    from xductor.backend.steps import ir_logging
 
     def fail(run: Any) -> str:
         raise AssertionError("the log is off")

@@ -12,7 +12,7 @@ from torch._inductor import config
 from torch._inductor.fx_passes import joint_graph
 from torch._inductor.fx_passes import pad_mm as stock_pad_mm
 
-from xductor.backend import ledger
+from xductor.backend.records import stage_records
 from xductor.transforms.rewriting.driver import watching
 
 
@@ -35,7 +35,7 @@ def test_the_stage_asks_inductor_and_pads_alike(dynamic: bool) -> None:
     inputs = (torch.randn(6, 5), torch.randn(5, 7), torch.randn(7), torch.randn(3, 5, 5))
     if dynamic:
         torch._dynamo.mark_dynamic(inputs[0], 0)
-    with ledger.record() as records:
+    with stage_records.record() as records:
         found = torch.compile(fn)(*inputs)
     torch.testing.assert_close(found, fn(*inputs))
     joint = next(one for one in records if one.stage == "joint")

@@ -12,11 +12,13 @@ import torch.nn.functional as F
 from torch._dynamo.utils import counters
 from torch._inductor.fx_passes import joint_graph, post_grad, pre_grad
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import bridge, typed_steps
+from xductor.backend import stages
+from xductor.backend.config import settings
 from xductor.backend.pipelines import joint_graph as our_joint
 from xductor.backend.pipelines import post_grad as our_post
 from xductor.backend.pipelines import pre_grad as our_pre
+from xductor.backend.records import stage_records
+from xductor.backend.steps import bridge, typed_steps
 
 STOCK = {
     "pre_grad": pre_grad.pre_grad_passes,
@@ -117,7 +119,7 @@ def test_predispatch(listing: Callable[..., list[str]]) -> None:
         stock, ours = copy.deepcopy(gm), copy.deepcopy(gm)
         arguments = ((x,), "use_triton_dot_compress", "relu_nan_to_num,remove_noop")
         pre_grad.pre_grad_passes(stock, *arguments)
-        with ledger.record() as records:
+        with stage_records.record() as records:
             stages.pre_grad_passes(ours, *arguments)
         ran = [one.name for record in records for one in record.passes]
     assert listing(ours) == listing(stock)
@@ -141,7 +143,7 @@ def test_disabled_passes_of_inductor(stage_graphs: Any) -> None:
 def test_disabled_passes_of_ours(stage_graphs: Any) -> None:
     (graph,) = [g for g in stage_graphs(_mlp, *_inputs(False)) if g.stage == "joint"]
     off = settings.current().replace(disabled_passes=["constant_fold_uniform_value"])
-    with settings.use(off), typed_steps.all_bridged(), ledger.record() as (records):
+    with settings.use(off), typed_steps.all_bridged(), stage_records.record() as (records):
         graph.run(stages.joint_graph_passes)
     names = [one.name for one in records[0].passes]
     assert "constant_fold_uniform_value" not in names
@@ -175,7 +177,7 @@ def test_the_bisector_sees_our_steps(stage_graphs: Any, monkeypatch: pytest.Monk
 
 def test_the_ledger_tells_what_ran(stage_graphs: Any) -> None:
     graphs = stage_graphs(_mlp, *_inputs(True), train=True)
-    with ledger.record() as records, typed_steps.all_bridged():
+    with stage_records.record() as records, typed_steps.all_bridged():
         for graph in graphs:
             graph.run(OURS[graph.stage])
     assert [record.stage for record in records] == [graph.stage for graph in graphs]
@@ -189,14 +191,14 @@ def test_the_ledger_tells_what_ran(stage_graphs: Any) -> None:
     random = next(one for one in joint.passes if one.name == "replace_random_passes")
     assert random.counters is not None
     assert random.counters["pattern_matcher_count"] == 1
-    assert ledger.recent()[-1] is records[-1]
+    assert stage_records.recent()[-1] is records[-1]
 
 
 def test_the_ledger_does_not_watch_when_nobody_listens(stage_graphs: Any) -> None:
     (graph,) = [g for g in stage_graphs(_mlp, *_inputs(False)) if g.stage == "joint"]
     with typed_steps.all_bridged():
         graph.run(stages.joint_graph_passes)
-    assert all(one.changed is None for one in ledger.recent()[-1].passes)
+    assert all(one.changed is None for one in stage_records.recent()[-1].passes)
 
 
 def test_required_steps() -> None:

@@ -9,8 +9,8 @@ import pytest
 import torch
 import torch._inductor.config as inductor_config
 
-from xductor.backend import ledger
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 aten = torch.ops.aten
 Function = Callable[..., Any]
@@ -41,7 +41,7 @@ def _run(function: Function, **options: Any) -> Any:
     with (
         without_codegen(),
         inductor_config.patch(fallback_random=True),
-        ledger.record() as records,
+        stage_records.record() as records,
     ):
         found = torch.compile(function, backend="xductor", options=options)(x, y)
     torch.testing.assert_close(found, expected)

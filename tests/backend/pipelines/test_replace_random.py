@@ -15,9 +15,11 @@ from torch._inductor.fx_passes import joint_graph, replace_random
 from torch._inductor.pattern_matcher import CallFunctionVarArgs, register_graph_pattern
 
 from tests.corpus.graph_comparison import compare_graphs
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import typed_steps
-from xductor.transforms.joint_graph import replace_random as ours
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps import typed_steps
+from xductor.transforms.random import replace_random as ours
 
 aten = torch.ops.aten
 
@@ -86,7 +88,7 @@ def test_the_graph_is_stocks(
     assert _places(found) == _places(expected)
     assert counts == stock_counts
     assert "replace_random_passes" not in [
-        one.name for one in ledger.recent()[-1].passes if one.kind == "bridged"
+        one.name for one in stage_records.recent()[-1].passes if one.kind == "bridged"
     ]
 
 
@@ -170,7 +172,7 @@ def test_disabled_passes_are_done_by_stock(stage_graphs: Any) -> None:
         gm = graph.run(stages.joint_graph_passes)
     assert inductor_prims.seeds in _targets(gm)
     assert aten.rand.default not in _targets(gm)
-    assert "replace_random_passes" in [one.name for one in ledger.recent()[-1].passes]
+    assert "replace_random_passes" in [one.name for one in stage_records.recent()[-1].passes]
 
 
 def test_a_failure_is_done_over_by_stock(
@@ -194,7 +196,7 @@ def test_a_failure_is_done_over_by_stock(
 def test_all_bridged(stage_graphs: Any) -> None:
     with typed_steps.all_bridged():
         _joint(stage_graphs).run(stages.joint_graph_passes)
-    assert "replace_random_passes" in [one.name for one in ledger.recent()[-1].passes]
+    assert "replace_random_passes" in [one.name for one in stage_records.recent()[-1].passes]
 
 
 def test_what_a_user_put_in_the_table(stage_graphs: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,15 @@ from torch._dynamo.utils import counters
 from torch._subclasses import FakeTensorMode
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend import ledger, settings, stages
-from xductor.backend.pipelines import failures, runner
-from xductor.backend.pipelines.bridge import BridgedStep
-from xductor.backend.pipelines.stage_run import StageRun
-from xductor.ir.graph import entry_graph
-from xductor.transforms.numerics import APPROXIMATE, REASSOCIATES
-from xductor.transforms.typed_pass import TypedPass, listening
+from xductor.backend import stages
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps import failures, runner
+from xductor.backend.steps.bridge import BridgedStep
+from xductor.backend.steps.stage_run import StageRun
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.passes.numerics import APPROXIMATE, REASSOCIATES
+from xductor.transforms.passes.typed_pass import TypedPass, listening
 
 aten = torch.ops.aten
 
@@ -79,7 +81,7 @@ def _count(gm: torch.fx.GraphModule) -> int:
 
 
 def _stage_run(gm: torch.fx.GraphModule) -> StageRun:
-    record = ledger.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
+    record = stage_records.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
     return StageRun("joint", gm, settings.current(), record)
 
 
@@ -87,7 +89,7 @@ def test_an_application_reaches_the_graph() -> None:
     gm = _negs(3)
     kept = list(gm.graph.nodes)[:2]
     counters.clear()
-    with ledger.record() as records:
+    with stage_records.record() as records:
         assert runner.run_typed(gm, [NegNeg(limit=1)], "joint") == {"test_neg_neg": 1}
     assert list(gm.graph.nodes)[:2] == kept
     x = torch.randn(3)
@@ -141,12 +143,12 @@ def test_uses_before_definitions_are_sorted_first() -> None:
 
 
 def test_a_clean_graph_is_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xductor.backend import fx_exporter
+    from xductor.backend.fx import export
 
     def to_fx(*_: Any, **__: Any) -> None:
         raise AssertionError("raised for nothing")
 
-    monkeypatch.setattr(fx_exporter, "to_fx", to_fx)
+    monkeypatch.setattr(export, "to_fx", to_fx)
     gm = _negs(1)
     assert runner.run_typed(gm, [NegNeg()], "joint") == {"test_neg_neg": 0}
 
@@ -168,7 +170,7 @@ def test_the_policy_decides_which_numerics_run(policy: str, ran: set[str]) -> No
 
 def test_the_users_rewrites_run_in_their_stages() -> None:
     chosen = settings.current().replace(rewrites=[NegNeg])
-    with settings.use(chosen), ledger.record() as records:
+    with settings.use(chosen), stage_records.record() as records:
         joint, post = _negs(2), _negs(2)
         stages.joint_graph_passes(joint)
         stages.post_grad_passes(post, is_inference=True)

@@ -14,13 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from tests.backend.test_inductor_pass import MmOnce
-from xductor.backend import ledger, settings, stages
+from xductor.backend import stages
+from xductor.backend.config import settings
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
-from xductor.backend.pipelines.failures import FallbackWarning, StageError, forget_warnings
-from xductor.backend.pipelines.user_hooks import HookStep
-from xductor.ir.graph import entry_graph
-from xductor.transforms import registry
-from xductor.transforms.typed_pass import Stage, TypedPass
+from xductor.backend.records import stage_records
+from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.steps.user_hooks import HookStep
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.transforms.rows import registry
 
 _MM = torch.ops.aten.mm.default
 JOINT = ("joint_custom_pre_pass", "joint_custom_post_pass")
@@ -75,7 +77,7 @@ def run(stage_graphs: Any) -> Callable[..., tuple[int, Any]]:
         torch._dynamo.reset()
         graphs = stage_graphs(_chain, torch.ones(3, 3), torch.ones(3, 3))
         (graph,) = [one for one in graphs if one.stage == "joint"]
-        with inductor_config.patch({hook: value}), ledger.record() as records:
+        with inductor_config.patch({hook: value}), stage_records.record() as records:
             gm = graph.run(stages.joint_graph_passes)
         (record,) = records
         return len(gm.graph.find_nodes(op="call_function", target=_MM)), record

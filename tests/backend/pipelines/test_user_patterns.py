@@ -23,8 +23,8 @@ from torch._inductor.pattern_matcher import (
     register_replacement,
 )
 
-from xductor.backend import ledger
-from xductor.backend.pipelines import user_patterns
+from xductor.backend.records import stage_records
+from xductor.backend.steps import user_patterns
 
 aten = torch.ops.aten
 pytestmark = pytest.mark.usefixtures("our_stages")
@@ -46,8 +46,10 @@ def restored_tables() -> Iterator[None]:
         table.patterns = defaultdict(list, entries)
 
 
-def _run(function: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, list[ledger.StageRecord]]:
-    with ledger.record() as records, torch.no_grad():
+def _run(
+    function: Any, *inputs: torch.Tensor
+) -> tuple[torch.Tensor, list[stage_records.StageRecord]]:
+    with stage_records.record() as records, torch.no_grad():
         result = torch.compile(function)(*inputs)
     return result, records
 

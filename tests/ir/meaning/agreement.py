@@ -13,10 +13,10 @@ from typing import Any, Literal
 import pytest
 import torch
 
-from xductor.ir.meaning import Illegal, NoMeaning
-from xductor.ir.meaning.evaluation import result_of
-from xductor.ir.meaning.uninterpreted import SEED
-from xductor.ir.registry import op_class_by_name
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.transforms.semantics import Illegal, NoMeaning
+from xductor.transforms.semantics.evaluation import result_of
+from xductor.transforms.semantics.uninterpreted import SEED
 
 f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
 i8, i32, i64, u8, b1 = torch.int8, torch.int32, torch.int64, torch.uint8, torch.bool

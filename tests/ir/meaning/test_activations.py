@@ -21,8 +21,8 @@ from tests.ir.meaning.agreement import (
     sizes,
     tensor,
 )
-from xductor.ir.meaning.other_names import SAME
-from xductor.ir.meaning.uninterpreted import BINARY, FLOAT_UNARY, UNARY
+from xductor.transforms.semantics.other_names import SAME
+from xductor.transforms.semantics.uninterpreted import BINARY, FLOAT_UNARY, UNARY
 
 CASES = Cases()
 case = CASES.case

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.ir.meaning.agreement import Cases, assert_refused, b1, bf16, f32, f64
-from xductor.ir.meaning import NoMeaning
-from xductor.ir.meaning.evaluation import result_of
+from xductor.transforms.semantics import NoMeaning
+from xductor.transforms.semantics.evaluation import result_of
 
 CASES = Cases()
 NAME = "aten.scaled_dot_product_attention.default"

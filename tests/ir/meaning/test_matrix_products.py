@@ -18,8 +18,8 @@ from tests.ir.meaning.agreement import (
     matrix,
     tensor,
 )
-from xductor.ir.meaning import NoMeaning
-from xductor.ir.meaning.evaluation import result_of
+from xductor.transforms.semantics import NoMeaning
+from xductor.transforms.semantics.evaluation import result_of
 
 CASES = Cases()
 case = CASES.case

@@ -26,8 +26,8 @@ from tests.ir.meaning.agreement import (
     sizes,
     tensor,
 )
-from xductor.ir.meaning import meanings
-from xductor.ir.meaning.scalars import TRANSCENDENTAL
+from xductor.transforms.semantics import meanings
+from xductor.transforms.semantics.scalars import TRANSCENDENTAL
 
 CASES = Cases()
 case = CASES.case

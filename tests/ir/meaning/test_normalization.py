@@ -19,7 +19,7 @@ from tests.ir.meaning.agreement import (
     sizes,
     tensor,
 )
-from xductor.ir.meaning.evaluation import result_of
+from xductor.transforms.semantics.evaluation import result_of
 
 CASES = Cases()
 

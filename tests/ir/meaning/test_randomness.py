@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from tests.ir.meaning.agreement import FLOATS, Cases, assert_refused, f32, i32, i64, sizes, tensor
-from xductor.ir.meaning import NoMeaning, TensorValue, meaning_of
-from xductor.ir.meaning.evaluation import Numbers, materialised, result_of, tensor_value
-from xductor.ir.meaning.uninterpreted import SEED
+from xductor.transforms.semantics import NoMeaning, TensorValue, meaning_of
+from xductor.transforms.semantics.evaluation import Numbers, materialised, result_of, tensor_value
+from xductor.transforms.semantics.uninterpreted import SEED
 
 CASES = Cases()
 case = CASES.case

@@ -27,7 +27,7 @@ from tests.transforms.attention.look_alikes import LOOK_ALIKES
 from tests.transforms.attention.more_spellings import SPELLINGS
 from tests.transforms.attention.spelling import Spelling
 from tests.transforms.attention.stock_spellings import HALF_PATTERNS, PATTERNS
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 _KERNEL = "_scaled_dot_product"
 

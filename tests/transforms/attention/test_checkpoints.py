@@ -21,7 +21,7 @@ from torch.utils.checkpoint import (
 )
 
 from tests.transforms.attention.spelling import bhsd
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 Function = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_conte
 
 from tests.transforms.attention.fused import compare, fused
 from tests.transforms.attention.spelling import bhsd
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.transforms.attention import kernels
 from xductor.transforms.attention.replacement import Options
 

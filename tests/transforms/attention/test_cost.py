@@ -12,7 +12,7 @@ import torch.fx as fx
 from torch import Tensor
 
 from tests.transforms.attention.fused import fused
-from xductor.ir import python_targets
+from xductor.ir.python import targets
 from xductor.transforms.attention.replacement import Options
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 
@@ -64,13 +64,13 @@ def test_calls_that_are_alike_are_bound_once(monkeypatch: pytest.MonkeyPatch) ->
     inputs = [torch.randn(2, 3, 8, 4) for _ in "qkv"]
     bound: Counter[str] = Counter()
     for name in ("bind", "bind_method"):
-        stock = getattr(python_targets, name)
+        stock = getattr(targets, name)
 
         def counting(target: Any, *args: Any, stock: Any = stock, name: str = name) -> Any:
             bound[name] += 1
             return stock(target, *args)
 
-        monkeypatch.setattr(python_targets, name, counting)
+        monkeypatch.setattr(targets, name, counting)
     counts: list[int] = []
     for blocks in (2, 8):
         torch._dynamo.reset()

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch._dynamo.utils import counters
 
-from xductor.backend import ledger
-from xductor.backend.without_codegen import without_codegen
+from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 
 def _plain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -23,7 +23,7 @@ def test_through_a_compile(training: bool) -> None:
     counters.clear()
     inputs = [torch.randn(2, 4, 8, 16, requires_grad=training) for _ in range(3)]
     options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "types"}
-    with without_codegen(), ledger.record() as records:
+    with without_codegen(), stage_records.record() as records:
         compiled = torch.compile(_plain, backend="xductor", options=options)(*inputs)
     assert counters["inductor"]["fuse_attention"] == 1
     assert [one.stage for one in records if one.applications("fuse_attention")] == ["pre_grad"]

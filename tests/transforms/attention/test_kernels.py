@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.ir.types import TensorFields
+from xductor.ir.dialect.types import TensorFields
 from xductor.transforms.attention.kernels import Request, refusal
 
 _MATH = 0

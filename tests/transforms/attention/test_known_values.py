@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from xductor.frontend import from_fx
-from xductor.ir.facts import Facts
-from xductor.ir.graph import entry_graph
-from xductor.ir.inference import InferenceEnv
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir.symbolic.facts import Facts
+from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.attention.known_values import Choice, KnownValues
 from xductor.transforms.attention.predicates import (
     ALWAYS,
@@ -32,7 +33,6 @@ from xductor.transforms.attention.predicates import (
 )
 from xductor.transforms.attention.reading import Reader
 from xductor.transforms.attention.versions import WrittenVersions
-from xductor.transforms.op_effects import Bodies
 from xductor.transforms.rewriting.graph_state import GraphState
 
 _INF = float("inf")
@@ -205,7 +205,7 @@ def test_rows_that_keep_a_column(form: dict[int, int], sizes: tuple[int, ...], k
 
 
 def _empty() -> Any:
-    from xductor.ir.text import parse_ir
+    from xductor.ir.modules import parse_ir
 
     return parse_ir(
         "fx.graph @forward stage(pre_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {\n"

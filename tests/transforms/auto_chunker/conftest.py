@@ -20,19 +20,19 @@ from torch.fx import Interpreter
 from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.fx_exporter import to_fx
+from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.graph import GraphOp, entry_graph, graph_named
-from xductor.ir.inference import storage_root
-from xductor.ir.text import parse_ir, print_ir, same
-from xductor.ir.types import TensorType
-from xductor.ir.verifier import verify
-from xductor.transforms.joint_graph.auto_chunker import AutoChunker
-from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
-from xductor.transforms.op_effects import subgraphs_of
+from xductor.ir.dialect.graph import GraphOp, entry_graph, graph_named
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.inference.infer import storage_root
+from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.verification.verifier import verify
+from xductor.transforms.analysis.op_effects import subgraphs_of
+from xductor.transforms.auto_chunker import AutoChunker
+from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 
 CALL = "higher_order.invoke_subgraph"
-LOG = "xductor.transforms.joint_graph.auto_chunker"
+LOG = "xductor.transforms.auto_chunker"
 Loss = Callable[..., torch.Tensor]
 
 
@@ -192,7 +192,7 @@ class _Reasons(logging.Handler):
 
 
 def _logger() -> logging.Logger:
-    from xductor.transforms.joint_graph.auto_chunker import auto_chunker
+    from xductor.transforms.auto_chunker import auto_chunker
 
     logger = auto_chunker._log()
     logger.setLevel(logging.DEBUG)

@@ -11,12 +11,12 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.arguments import Ref, map_tree
-from xductor.ir.graph import entry_graph
-from xductor.ir.operations import SchemaOp
-from xductor.transforms.joint_graph.auto_chunker import correspondences
-from xductor.transforms.joint_graph.auto_chunker.axes import Axes
-from xductor.transforms.joint_graph.auto_chunker.correspondences import (
+from xductor.ir.dialect.arguments import Ref, map_tree
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.transforms.auto_chunker import correspondences
+from xductor.transforms.auto_chunker.axes import Axes
+from xductor.transforms.auto_chunker.correspondences import (
     SIZE_ARGUMENTS,
     correspondence,
     has_rule,

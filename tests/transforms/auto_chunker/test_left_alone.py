@@ -10,16 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.pipelines.runner import run_typed
-from xductor.backend.settings import Settings, use
+from xductor.backend.config.settings import Settings, use
+from xductor.backend.steps.runner import run_typed
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.ir.text import parse_ir
-from xductor.ir.verifier import verify
-from xductor.transforms.debug_counters import counting, parse
-from xductor.transforms.joint_graph.auto_chunker import AutoChunker
-from xductor.transforms.joint_graph.constant_fold_uniform_value import ConstantFoldUniformValue
-from xductor.transforms.numerics import Policy
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.modules import parse_ir
+from xductor.ir.verification.verifier import verify
+from xductor.transforms.auto_chunker import AutoChunker
+from xductor.transforms.passes.debug_counters import counting, parse
+from xductor.transforms.passes.numerics import Policy
+from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 
 
 def _mean(y: torch.Tensor, f: Any) -> torch.Tensor:

@@ -10,10 +10,10 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.graph import entry_graph
-from xductor.transforms.joint_graph.auto_chunker import tangent_scale
-from xductor.transforms.joint_graph.auto_chunker.refusal import CannotChunk
-from xductor.transforms.joint_graph.auto_chunker.tangent_scale import scales
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.auto_chunker import tangent_scale
+from xductor.transforms.auto_chunker.refusal import CannotChunk
+from xductor.transforms.auto_chunker.tangent_scale import scales
 
 aten, prims = torch.ops.aten, torch.ops.prims
 X = torch.randn(6, 8, generator=torch.Generator().manual_seed(0))

@@ -13,14 +13,14 @@ from tests.transforms.proving.examples import NoSuchMeaning, TimesOne
 from xductor import Tensor
 from xductor.backend.cli.prove import subjects
 from xductor.ir import aten
-from xductor.ir.meaning import registry as registry_of_meanings
-from xductor.transforms import registry
 from xductor.transforms.joint_graph.pointless_permute_pair import PointlessPermutePair
 from xductor.transforms.proving import certificates, code_hashes
 from xductor.transforms.proving.certificates import Cache, certificate_of, is_current
 from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, hash_of_sources
 from xductor.transforms.proving.prover import LEAST_DECIDED
 from xductor.transforms.proving.subjects import RewriteSubject
+from xductor.transforms.rows import registry
+from xductor.transforms.semantics import registry as registry_of_meanings
 
 ENTRIES = certificates.read(certificates.OURS)
 

@@ -16,7 +16,7 @@ from xductor.ir import aten
 from xductor.transforms.proving import domains, prover
 from xductor.transforms.proving.noop_cases import NoopCase
 from xductor.transforms.proving.subjects import RewriteSubject
-from xductor.transforms.rewriting.validation import ValidationResult
+from xductor.transforms.validation.validate import ValidationResult
 
 
 class ConstantCloned(Joint):

@@ -9,7 +9,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
 from xductor.transforms.proving.module_pairs import prove_modules
-from xductor.transforms.registry import typed_class
+from xductor.transforms.rows.registry import typed_class
 
 aten = torch.ops.aten
 

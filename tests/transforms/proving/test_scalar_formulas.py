@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.ir.meaning.evaluation import FUNCTIONS
-from xductor.ir.meaning.terms import BOOL, Sort, Term, call, cast, constant, make
 from xductor.transforms.proving.equality import python_value
 from xductor.transforms.proving.scalar_formulas import Formulas
 from xductor.transforms.proving.solver import z3_module
+from xductor.transforms.semantics.evaluation import FUNCTIONS
+from xductor.transforms.semantics.terms import BOOL, Sort, Term, call, cast, constant, make
 
 f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
 FLOATS = (f16, bf16, f32, f64)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.ir.meaning.terms import call, cast, element, eq, fold, le, lt, scalar, var
-from xductor.transforms.numerics import REASSOCIATES
+from xductor.transforms.passes.numerics import REASSOCIATES
 from xductor.transforms.proving import solver
 from xductor.transforms.proving.equality import Budget
 from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.semantics.terms import call, cast, element, eq, fold, le, lt, scalar, var
 
 F32, F64, I64 = torch.float32, torch.float64, torch.int64
 M, N, K = var("m"), var("n"), var("k")

@@ -224,7 +224,7 @@ class LinearOnly(Rewrite):
     stage = "pre_grad"
 
     def pattern(self, x: Tensor) -> Any:
-        from xductor.ir.op_functions import RawFunction
+        from xductor.ir.functions.op_functions import RawFunction
 
         return RawFunction("pyfn.torch.nn.functional.relu")(x, ...)
 

@@ -10,10 +10,10 @@ import torch
 import xductor
 from xductor import REASSOCIATES, Rewrite, Tensor
 from xductor.ir import aten, ops
-from xductor.ir.python_call_binding import bind_call, call_arguments
-from xductor.ir.registry import op_class, op_class_by_name
-from xductor.transforms.rewriting.instance_choices import Choices
-from xductor.transforms.rewriting.validation import ValidationResult, validate
+from xductor.ir.dialect.python_call_binding import bind_call, call_arguments
+from xductor.ir.dialect.registry import op_class, op_class_by_name
+from xductor.transforms.validation.instance_choices import Choices
+from xductor.transforms.validation.validate import ValidationResult, validate
 
 F = ops.pyfn.torch.nn.functional
 

@@ -11,11 +11,11 @@ import torch
 import xductor
 from xductor.ir import aten
 from xductor.transforms.rewriting.handles import Scalar, Tensor
-from xductor.transforms.rewriting.instance_choices import Choices
-from xductor.transforms.rewriting.instances import NoInstance, make_instance
 from xductor.transforms.rewriting.patterns import each, maybe
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.validation import ValidationError, validate
+from xductor.transforms.validation.instance_choices import Choices
+from xductor.transforms.validation.instances import NoInstance, make_instance
+from xductor.transforms.validation.validate import ValidationError, validate
 
 
 class BmmToMm(Rewrite):

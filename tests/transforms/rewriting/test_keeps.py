@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xductor.ir import aten
-from xductor.ir.text import parse_ir
+from xductor.ir.modules import parse_ir
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
 from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.patterns import PatternError

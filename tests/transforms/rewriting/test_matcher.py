@@ -12,8 +12,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xductor import Rewrite, Tensor, bind, each, in_order, maybe, one_of, shared
 from xductor.frontend import from_fx
 from xductor.ir import aten
-from xductor.ir.graph import entry_graph
-from xductor.transforms.graphs import facts_of
+from xductor.ir.dialect.graph import entry_graph
+from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.rewriting import matcher
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.rewrite_pass import instance

@@ -13,7 +13,7 @@ from xductor import Rewrite, Tensor, each
 from xductor.ir import aten as _aten
 from xductor.ir import ops
 from xductor.ir import prims as _prims
-from xductor.ir.op_functions import OpFunction, RawFunction
+from xductor.ir.functions.op_functions import OpFunction, RawFunction
 from xductor.transforms.rewriting import misspellings
 from xductor.transforms.rewriting.patterns import PatternError
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from xductor.backend.cli import main as command
-from xductor.transforms import registry
-from xductor.transforms.noop_registry import NOOP_RULES, NoopRule
-from xductor.transforms.registry import typed_class
-from xductor.transforms.rewriting.call_validation import validate_calls
+from xductor.transforms.noops.noop_registry import NOOP_RULES, NoopRule
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.validation import validate
+from xductor.transforms.rows import registry
+from xductor.transforms.rows.registry import typed_class
+from xductor.transforms.validation.call_validation import validate_calls
+from xductor.transforms.validation.validate import validate
 
 REWRITES = registry.declared_rewrites()
 
@@ -40,7 +40,7 @@ def test_noop_rule(name: str) -> None:
 def test_a_wrong_noop_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = NoopRule("self", lambda op, source, facts: True)
     rules: Any = {**NOOP_RULES, "aten.neg.default": wrong}
-    monkeypatch.setattr("xductor.transforms.post_grad.remove_noop_ops.NOOP_RULES", rules)
+    monkeypatch.setattr("xductor.transforms.noops.remove_noop_ops.NOOP_RULES", rules)
     result = validate_calls("aten.neg.default", typed_class("remove_noop_ops")(), instances=5)
     assert result.status == "violated"
     assert "values differ" in str(result)

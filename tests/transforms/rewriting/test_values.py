@@ -12,10 +12,10 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
-from xductor.backend import ledger
-from xductor.backend.settings import Settings, use
+from xductor.backend.config.settings import Settings, use
+from xductor.backend.records import stage_records
 from xductor.ir import aten, prims
-from xductor.transforms.numerics import (
+from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     DROPS_ROUNDING,
     EXACT,
@@ -29,12 +29,12 @@ from xductor.transforms.rewriting.driver import (
     RewriteIndex,
     watching,
 )
-from xductor.transforms.rewriting.fragments import fragments_of
 from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.patterns import each
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.value_comparison import Budget, compare
-from xductor.transforms.rewriting.values import ROUNDS, check_values, validating
+from xductor.transforms.validation.fragments import fragments_of
+from xductor.transforms.validation.value_comparison import Budget, compare
+from xductor.transforms.validation.values import ROUNDS, check_values, validating
 
 NAN, INF = float("nan"), float("inf")
 
@@ -291,7 +291,7 @@ def test_in_a_stage_it_is_told_once_and_skipped() -> None:
 def test_a_stage_notes_the_level() -> None:
     gm = make_fx(lambda x, y: torch.relu(x - y), tracing_mode="fake")(torch.ones(3), torch.ones(3))
     settings = Settings(validate="values", rewrites=(SubAsAdd,), on_error="raise")
-    with ledger.record() as records, use(settings):
+    with stage_records.record() as records, use(settings):
         xductor.joint_graph_passes(gm)
     applied = [one for record in records for one in record.applications_made]
     assert [one.checks for one in applied] == [("contract", "values")]

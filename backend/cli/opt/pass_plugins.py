@@ -1,0 +1,178 @@
+"""Passes and operators from modules that are named on a command line."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from xdsl.passes import ModulePass
+
+if TYPE_CHECKING:
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+PassFactory = Callable[[], type[ModulePass]]
+
+
+class PluginError(Exception):
+    """A module that cannot be loaded."""
+
+
+def load(names: Iterable[str]) -> dict[str, PassFactory]:
+    """Import modules (`package.module`, or `path/to/file.py`); the passes defined in them, by name.
+
+    A declared rewrite is a pass by itself. Importing a module also registers the operator libraries
+    that it defines.
+
+    The folder of a file is put on `sys.path`.
+
+    Raises:
+        PluginError: there is no such module.
+    """
+    passes: dict[str, PassFactory] = {}
+    for name in names:
+        module = _import(name)
+        for cls in vars(module).values():
+            if _is_pass(cls) and cls.__module__ == module.__name__:
+                passes[cls.name] = lambda cls=cls: cls
+            elif _is_rewrite(cls) and cls.__module__ == module.__name__:
+                passes[cls.name] = lambda cls=cls: _pass_of(cls)
+    return passes
+
+
+def rewrite_named(name: str) -> type[Rewrite]:
+    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
+    `module:Class`, or `path/to/file.py:Class`.
+
+    Raises:
+        PluginError: there is none.
+    """
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+    home, colon, attribute = name.rpartition(":")
+    if colon:
+        found = getattr(_import(home), attribute, None)
+        if _is_rewrite(found):
+            return found
+        raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
+    known = {one.name: one for one in _subclasses(Rewrite)}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
+        raise PluginError(f"no declared rewrite that is loaded is called '{name}'; {hint}")
+    return known[name]
+
+
+def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
+    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
+    `module:Class`, or `path/to/file.py:Class`. A pass likewise; one that `xductor passes` lists and
+    that is no class of ours stays a name.
+
+    Raises:
+        PluginError: there is none.
+    """
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.rows.registry import rows
+
+    home, colon, attribute = name.rpartition(":")
+    if colon:
+        found = getattr(_import(home), attribute, None)
+        if _is_rewrite(found) or (isinstance(found, type) and issubclass(found, TypedPass)):
+            return found
+        raise PluginError(f"'{name}' is no rewrite or pass; expected module:Class")
+    known: dict[str, Any] = {
+        **{row.name: row.name for row in rows()},
+        **{one.name: one for base in (TypedPass, Rewrite) for one in _named(base)},
+    }
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
+        raise PluginError(f"no rewrite or pass that is loaded is called '{name}'; {hint}")
+    return known[name]
+
+
+def _named(base: type[Any]) -> Iterator[type[Any]]:
+    return (one for one in _subclasses(base) if getattr(one, "name", ""))
+
+
+def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
+def _is_rewrite(cls: object) -> TypeGuard[type[Rewrite]]:
+    # A module that defines rewrites has imported their base class.
+    home = sys.modules.get("xductor.transforms.rewriting.rewrite")
+    return home is not None and isinstance(cls, type) and issubclass(cls, home.Rewrite)
+
+
+def _pass_of(declared: type[Rewrite]) -> type[ModulePass]:
+    """A pass that applies one rewrite; its option `policy` says which numerics are admitted."""
+    from xductor.transforms.rewriting.declared_pass import pass_of
+
+    return pass_of(declared)
+
+
+def _is_pass(cls: object) -> bool:
+    return (
+        isinstance(cls, type)
+        and issubclass(cls, ModulePass)
+        and not inspect.isabstract(cls)
+        and isinstance(getattr(cls, "name", None), str)
+    )
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return _imported(name)
+    except PluginError:
+        raise
+    except Exception as error:  # whatever its code raises
+        raise PluginError(f"cannot load '{name}': {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """An error with the line that raised it."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<")
+    ]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def _imported(name: str) -> ModuleType:
+    path = Path(name)
+    if path.suffix != ".py":
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise PluginError(f"cannot load '{name}': {error}") from error
+    module_name = f"xductor_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise PluginError(f"cannot load '{name}': no such file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as Python does for a script: its neighbours can be imported
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+    return module

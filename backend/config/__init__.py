@@ -1,0 +1,1 @@
+"""What a compile runs under: settings, the rewrites of users, versions, cache keys."""

@@ -1,0 +1,111 @@
+"""Which pipeline a compile runs under, decided once and kept until its backward is compiled.
+
+One compile is spread over time and threads: the backward of a graph with static shapes is
+compiled when it first runs, after the backend returned, in whatever thread runs it. Inductor
+itself carries a `TracingContext` from the forward to there; the decision is pinned to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from torch._guards import TracingContext
+
+from xductor.backend.config import registered_rewrites
+from xductor.backend.config import settings as settings_module
+from xductor.backend.config.settings import Settings
+
+if TYPE_CHECKING:
+    from xductor.backend.records.stage_records import StageRecord
+
+
+@dataclass(eq=False)
+class CompileState:
+    """One compile: the settings of our pipeline, or None where Inductor's own runs.
+
+    ``unstorable`` holds the reasons why its result must be stored in no cache. The other fields
+    are the business of `cached_records`: ``records`` of stage calls, until the graph is stored to
+    which they belong; ``records_before``, of the stages before a graph, by the graph's key;
+    ``loading``, of the graphs that an entry of AOTAutograd's cache is being made of.
+    """
+
+    settings: Settings | None
+    unstorable: list[str] = field(default_factory=list[str])
+    records: list[StageRecord] = field(default_factory=list["StageRecord"])
+    records_before: dict[str, list[StageRecord]] = field(
+        default_factory=dict[str, list["StageRecord"]]
+    )
+    loading: list[StageRecord] | None = None
+
+
+_installed = False
+_installed_here: ContextVar[bool | None] = ContextVar("xductor_installed", default=None)
+_entered: ContextVar[CompileState | None] = ContextVar("xductor_compile", default=None)
+_pinned: WeakKeyDictionary[TracingContext, CompileState] = WeakKeyDictionary()
+
+
+def current() -> CompileState:
+    """The state of the compile that is going on in this thread.
+
+    A backend that entered a state decides; then what the compile began with; then what is
+    installed, by :func:`installed_here` or for the process.
+    """
+    context = TracingContext.try_get()
+    state = _entered.get() or (None if context is None else _pinned.get(context))
+    if state is None:
+        here = settings_module.current() if is_installed() else None
+        state = CompileState(here and registered_rewrites.added_to(here))
+    if context is not None:
+        _pinned[context] = state
+    return state
+
+
+def begin(settings: Settings) -> CompileState:
+    """The state for a compile that runs our pipeline under ``settings``.
+
+    Several compiles of one tracing context (parts of a split graph) share one.
+    """
+    settings = registered_rewrites.added_to(settings)
+    context = TracingContext.try_get()
+    pinned = None if context is None else _pinned.get(context)
+    if pinned is not None and pinned.settings == settings:
+        return pinned
+    return CompileState(settings)
+
+
+@contextmanager
+def entered(state: CompileState) -> Iterator[CompileState]:
+    """Inside the block, in this thread, everything belongs to the compile of ``state``."""
+    token = _entered.set(state)
+    try:
+        current()
+        yield state
+    finally:
+        _entered.reset(token)
+
+
+def is_installed() -> bool:
+    """Whether a compile that no backend of ours began runs our pipeline."""
+    here = _installed_here.get()
+    return _installed if here is None else here
+
+
+def set_installed(value: bool) -> None:
+    """Set it for every thread in which no :func:`installed_here` is in force."""
+    global _installed
+    _installed = value
+
+
+@contextmanager
+def installed_here(value: bool) -> Iterator[None]:
+    """Set it inside the block, in this thread or task only."""
+    token = _installed_here.set(value)
+    try:
+        yield
+    finally:
+        _installed_here.reset(token)

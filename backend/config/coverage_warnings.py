@@ -1,0 +1,77 @@
+"""What our stages do not reach: said once, in the compile in which it happens.
+
+docs/covered.md lists the ways into Inductor; those that do not go through our stages, or not with
+everything, end here.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+from xductor.backend.config import versions
+
+#: Inductor's flags that stand above the stages, with the stage each turns off.
+_STAGE_FLAGS = {
+    "use_pre_grad_passes": "pre_grad",
+    "use_joint_graph_passes": "joint",
+    "use_post_grad_passes": "post_grad",
+}
+
+_lock = threading.Lock()
+_said: set[str] = set()
+
+
+class NotCoveredWarning(UserWarning):
+    """A part of a compile that xductor was asked for runs without it."""
+
+
+def say(topic: str, message: str) -> None:
+    """Warn with ``message``, the first time that ``topic`` comes up in this process."""
+    with _lock:
+        if topic in _said:
+            return
+        _said.add(topic)
+    warnings.warn(message, NotCoveredWarning, stacklevel=3)
+
+
+def forget() -> None:
+    """Let every topic be said again (for tests)."""
+    with _lock:
+        _said.clear()
+
+
+def say_of_flags(is_inference: bool) -> None:
+    """Say what Inductor's options, as they are now, keep from our stages."""
+    from torch._inductor import config
+
+    options: Any = config
+    off = [flag for flag in _STAGE_FLAGS if not getattr(options, flag, True)]
+    if off:
+        stages = ", ".join(_STAGE_FLAGS[flag] for flag in off)
+        say(
+            f"flags {off}",
+            f"Inductor is told to run no {stages} passes ({', '.join(off)}: off, as in "
+            f'mode="lite"), so that those stages of xductor do not run either',
+        )
+    if options.freezing and is_inference:
+        say(
+            "freezing",
+            "with freezing on, xductor runs its three stages; the passes that freezing itself "
+            "makes over constants (folding, weight packing) are Inductor's own",
+        )
+
+
+def say_other_process(mode: str) -> None:
+    """Say that a compile stays in this process, against ``TORCHINDUCTOR_FX_COMPILE_MODE``."""
+    say(
+        "other process",
+        f"TORCHINDUCTOR_FX_COMPILE_MODE={mode} compiles in another process, where Inductor's own "
+        "passes would run; compiles with xductor stay in this one",
+    )
+
+
+def say_unsupported_torch(error: versions.UnsupportedTorchError) -> None:
+    """Say that ``backend="xductor"`` compiles with Inductor alone, and why."""
+    say("torch", f'backend="xductor" compiles with plain Inductor: {error}')

@@ -1,0 +1,71 @@
+"""Subgraphs that a pass made: as children of the GraphModule, with values of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.fx as fx
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.fx.call_arguments import RaisingError
+from xductor.ir.dialect.graph import graph_named
+from xductor.ir.dialect.metadata import place_metadata
+
+_DEPENDENCIES = "control_deps"
+_QUANTIZED = "invoke_quant"
+_REPEATED = "invoke_subgraph"
+
+
+def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
+    """The GraphModule of a body that a pass added to the module.
+
+    Raises RaisingError for a name that the module gives no body of its own.
+    """
+    from xductor.backend.fx.export import to_fx
+
+    graph = graph_named(module, name)
+    if graph is None or graph.is_declaration or graph.live is not None:
+        raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
+    return to_fx(ModuleOp([graph.clone()]))
+
+
+def child_at(node: fx.Node) -> fx.GraphModule | None:
+    """The subgraph that a `get_attr` node names, or None."""
+    found: Any = node.graph.owning_module
+    for part in str(node.target).split(".") if node.op == "get_attr" else ():
+        found = getattr(found, part, None)
+    return found if node.op == "get_attr" and isinstance(found, fx.GraphModule) else None
+
+
+def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
+    """Values and places in the body of a call that only runs it, from those of the call."""
+    name = getattr(node.target, "__name__", "")
+    if name == _REPEATED:
+        _record_once(args[0], args[2:], mode)
+    if name not in (_DEPENDENCIES, _QUANTIZED):
+        return
+    child, *inputs = args[1:] if name == _DEPENDENCIES else args
+    FakeTensorProp(child, mode).propagate_dont_convert_inputs(*inputs)
+    if name == _QUANTIZED:
+        return  # its body keeps the places that it had
+    for inner in child.graph.nodes:
+        if inner.op == "call_function":
+            inner.meta.update(place_metadata(node.meta))
+
+
+def _record_once(child: fx.GraphModule, inputs: Any, mode: Any) -> None:
+    """Values in a new body that is called again and again: those of its first call."""
+    placeholders = child.graph.find_nodes(op="placeholder")
+    if all(getattr(node.meta.get("val"), "fake_mode", None) is mode for node in placeholders):
+        return
+    own = [_with_own_storage(value) for value in inputs]
+    FakeTensorProp(child, mode).propagate_dont_convert_inputs(*own)
+
+
+def _with_own_storage(value: Any) -> Any:
+    """A tensor like a piece of another one, at the beginning of its storage."""
+    if not isinstance(value, torch.Tensor) or value.storage_offset() == 0:
+        return value
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)

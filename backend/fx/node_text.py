@@ -1,0 +1,42 @@
+"""The part of a node's metadata that text carries, put back on a node."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch.fx as fx
+
+from xductor.ir.dialect.metadata import NodeMeta
+
+
+def restore_textual(meta: NodeMeta, node: fx.Node) -> None:
+    """What text carried of the place: tag, recompute policy, module, the user's line."""
+    items = meta.textual or {}
+    if "tag" in items:
+        node.meta["partitioner_tag"] = items["tag"]
+    if "recompute" in items:
+        node.meta["recompute"] = _recompute_policy(items["recompute"])
+    if "module" in items:
+        path = items["module"]
+        node.meta["nn_module_stack"] = {path: (path, "")}
+    restore_quantization(meta, node)
+    location = meta.location()
+    if location is not None:
+        file, line = location
+        node.meta["stack_trace"] = f'  File "{file}", line {line}, in forward\n'
+
+
+def restore_quantization(meta: NodeMeta, node: fx.Node) -> None:
+    """The options of a quantised call, which code generation reads from the node."""
+    text = (meta.textual or {}).get("quant_options")
+    if text is not None:
+        from torch._higher_order_ops import InvokeQuant
+
+        node.meta["quant_options"] = InvokeQuant(**json.loads(text))
+
+
+def _recompute_policy(name: str) -> Any:
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    return getattr(CheckpointPolicy, name, None) or int(name)

@@ -1,0 +1,245 @@
+"""`meta` of nodes that raising made: values by running the op, places from what it replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable, Container, Iterator
+from typing import Any, cast
+
+import torch
+import torch.fx as fx
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.node import map_arg
+from torch.utils._pytree import tree_map_only
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
+from xductor.backend.fx.new_subgraphs import child_at, record_in_child
+from xductor.backend.fx.node_text import restore_quantization, restore_textual
+from xductor.backend.fx.rebuilt_values import rebuild_values
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.metadata import NodeMeta, place_metadata
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.body_modes import modes_of_graph, replay
+from xductor.ir.inference.value_types import TypeReader, leaves_of
+from xductor.ir.storage.sharing import result_aliases
+
+
+def value_key(source: GraphOp) -> str:
+    """The `meta` key under which the stage records values."""
+    return "example_value" if source.stage.data == "pre_grad" else "val"
+
+
+def record_new_values(
+    source: GraphOp,
+    nodes: ValueNodes,
+    made: list[tuple[TorchOp, fx.Node]],
+    kept: Container[fx.Node] | None = None,
+) -> None:
+    """Values and places for nodes that reconciling made; the values are checked against the types.
+
+    `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
+
+    Raises RaisingError where an op's call gives another type than the IR says.
+    """
+    key = value_key(source)
+    mode, reader = _recording(source, nodes, key) if made else (None, None)
+    with _modes(source, made, key) as entered:
+        for op, node in made:
+            inherit_place(op.node, node)
+            if mode is None or reader is None:
+                continue
+            if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
+                continue
+            entered(op)
+            value = run_on_recorded(node, key, mode)
+            check_types(op, value, reader)
+            node.meta[key] = value
+            _set_tensor_meta(node, value)
+    for node in nodes.made:
+        producer = node.args[0]
+        assert isinstance(producer, fx.Node)
+        if key in producer.meta:
+            node.meta.update(place_metadata(producer.meta))
+            node.meta[key] = producer.meta[key][node.args[1]]
+
+
+def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeReader]:
+    """The fake mode that the graph's values live in, or None, and a reader of their types."""
+    if source.live is not None:
+        return source.live.types.fake_mode, source.live.types
+    reader = TypeReader(source.stage.data)
+    for node in nodes.graph.nodes:
+        for leaf in leaves_of(node.meta.get(key)):
+            if isinstance(leaf, FakeTensor):
+                return leaf.fake_mode, reader
+    return None, reader
+
+
+def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
+    """Stack trace, module stack, partitioner tag and the like from the node this one replaces."""
+    heir_of = meta.__dict__.get("heir_of")
+    if heir_of is None:
+        restore_textual(meta, node)
+    else:
+        node.meta.update(place_metadata(heir_of.meta))
+        restore_quantization(meta, node)
+    if meta.custom is not None:
+        node.meta["custom"] = {**node.meta.get("custom", {}), **meta.custom}
+
+
+def inherit_value(
+    op: TorchOp,
+    node: fx.Node,
+    nodes: ValueNodes,
+    reader: TypeReader,
+    kept: Container[fx.Node],
+) -> bool:
+    """Give a call the value of the node that it replaces, if it is what the call would give.
+
+    It must be a tensor of the op's type, in the storage that the op's alias facts say. That type
+    was inferred by running the op's kernel, which need not run again.
+    """
+    heir_of: fx.Node | None = op.node.__dict__.get("heir_of")
+    if not isinstance(op, SchemaOp) or len(op.results) != 1:  # bodies of calls are given values too
+        return False
+    if heir_of is None or heir_of in kept:
+        return False
+    value = heir_of.meta.get("val")
+    if type(value) is not FakeTensor or value.fake_mode is not reader.fake_mode:
+        return False
+    if reader.type_of(value) != op.results[0].type:
+        return False
+    fact = result_aliases(op)[0]
+    if fact is None:
+        inputs = (*heir_of.all_input_nodes, *node.all_input_nodes)
+        if _storage(value) in [_storage(used.meta.get("val")) for used in inputs]:
+            return False
+    elif not fact[1] or _storage(nodes.node(op.operands[fact[0]]).meta["val"]) != _storage(value):
+        return False
+    node.meta["val"] = value
+    if "tensor_meta" in heir_of.meta:
+        node.meta["tensor_meta"] = heir_of.meta["tensor_meta"]
+    else:
+        _set_tensor_meta(node, value)
+    return True
+
+
+def _storage(value: Any) -> int | None:
+    """Which storage a tensor has; None for other values."""
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
+    """The value of a call, run on its inputs' recorded fake values; it adds no guard."""
+
+    def recorded(used: fx.Node) -> Any:
+        child = child_at(used)
+        if child is not None:
+            return child
+        if key not in used.meta and used.target is operator.getitem:
+            producer: Any = used.args[0]
+            used.meta[key] = recorded(producer)[used.args[1]]
+        if key not in used.meta:
+            raise RaisingError(f"'{node.name}' uses '{used.name}', which records no value")
+        return tree_map_only(FakeTensor, lambda leaf: _in_mode(leaf, mode), used.meta[key])
+
+    args = map_arg(node.args, recorded)
+    kwargs = map_arg(node.kwargs, recorded)
+    with mode, _no_guards(mode.shape_env):
+        record_in_child(node, args, mode)
+        if node.op == "call_method":
+            self_, *rest = args
+            return getattr(self_, str(node.target))(*rest, **kwargs)
+        assert callable(node.target)
+        return node.target(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _modes(
+    source: GraphOp, made: list[tuple[TorchOp, fx.Node]], key: str
+) -> Iterator[Callable[[TorchOp], None]]:
+    """Gives what enters the modes under which an op of the graph stands; to be called in order.
+
+    After autograd there are none. Raises RaisingError where the modes above an op are not known.
+    """
+    if key == "val" or not made:
+        yield lambda op: None
+        return
+    block = source.block
+    ops: Iterator[Any] = iter(block.ops)
+    with modes_of_graph(source, cast("ModuleOp | None", source.parent_op())) as modes:
+
+        def enter(wanted: TorchOp) -> None:
+            if wanted.parent is not block:
+                return
+            for op in ops:
+                if op is wanted:
+                    return
+                if isinstance(op, TorchOp) and op.raw_arguments and op.effects.mode:
+                    replay(modes, op)
+
+        try:
+            yield enter
+        except UnknownMode as error:
+            raise RaisingError(f"new calls stand under unknown modes: {error}") from error
+
+
+def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:
+    """The value, or one like it where tracing real tensors gave each a fake mode of its own."""
+    if value.fake_mode is mode or value.fake_mode.shape_env is not None:
+        return value
+    with mode:
+        return torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=value.device
+        )
+
+
+@contextlib.contextmanager
+def _no_guards(shape_env: Any) -> Iterator[None]:
+    if shape_env is None:
+        yield
+        return
+    guard = getattr(shape_env, "error_on_new_guards", shape_env.suppress_guards)
+    with guard():
+        yield
+
+
+def check_types(op: TorchOp, value: Any, reader: Any) -> None:
+    """The call's value has the types that the op's results say."""
+    values = list(value) if isinstance(value, (tuple, list)) else [value]
+    for result, part in zip(op.results, values, strict=False):
+        found = reader.type_of(part)
+        if found != result.type:
+            raise RaisingError(
+                f"{op.name} (node {op.node.node}): the call gives {found}, "
+                f"the rewrite said {result.type}"
+            )
+
+
+def _set_tensor_meta(node: fx.Node, value: Any) -> None:
+    """`tensor_meta` beside `val`, as FakeTensorProp records it for static tensors."""
+    if isinstance(value, torch.Tensor) and all(type(size) is int for size in value.shape):
+        from torch.fx.passes.shape_prop import _extract_tensor_metadata
+
+        with contextlib.suppress(NotImplementedError):
+            node.meta["tensor_meta"] = _extract_tensor_metadata(value)
+
+
+def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
+    """Values for a fresh graph: those that were recorded, else from the types."""
+    key = value_key(source)
+    live = source.live
+    if live is None:
+        rebuild_values(source, nodes, key)
+        return
+    for argument, node in zip(live.placeholders, nodes.arguments, strict=True):
+        node.meta.update(argument.meta)
+    for op, node in nodes.of_op.items():
+        origin = op.node.origin
+        if origin is not None:
+            node.meta.update(origin.meta)
+    unrecorded = [(op, node) for op, node in nodes.of_op.items() if op.node.origin is None]
+    record_new_values(source, nodes, unrecorded)

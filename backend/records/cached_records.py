@@ -1,0 +1,142 @@
+"""Records of stage calls beside what they made, in Inductor's caches.
+
+An entry of the FX graph cache holds the records of its graph's post-grad stage, an entry of
+AOTAutograd's cache those of the stages before. A compile whose result comes out of a cache
+publishes them, marked as `cached`. They are stored as JSON text, so that whoever reads the entry
+needs nothing of ours.
+
+A compile keeps its records in its state until the graph that they belong to is stored:
+
+1. a key of AOTAutograd's is made: a compile begins, and what was recorded before is another's;
+2. a key of a graph's is made: post-grad records that are there are of a graph that nobody stored;
+3. a graph is stored, or found: those of the stages before belong to it, by its key;
+4. AOTAutograd's entry is stored: it gets those of the stages before its forward.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xductor.backend.config import compile_state, versions
+from xductor.backend.config.compile_state import CompileState
+from xductor.backend.records import stage_records
+from xductor.backend.records.record_content import stage_content, stage_of
+from xductor.backend.records.stage_records import StageRecord
+
+_FIELD = "xductor_records"
+
+
+def made(record: StageRecord) -> None:
+    """A stage call of the compile that is going on has ended."""
+    state = compile_state.current()
+    if state.settings is not None:
+        state.records.append(record)
+
+
+def key_made(autograd: bool) -> None:
+    """A key of one of the caches is made: AOTAutograd's, or that of a graph."""
+    records = compile_state.current().records
+    records[:] = [] if autograd else [one for one in records if one.stage != "post_grad"]
+
+
+def before_graph_is_stored(key: str, graph: Any) -> None:
+    """Put the records of a graph's post-grad stage beside it."""
+    state = compile_state.current()
+    _attach(graph, [one for one in state.records if one.stage == "post_grad"])
+    _belongs(state, key)
+
+
+def before_result_is_stored(_: str, entry: Any) -> None:
+    """Put the records of the stages before the forward beside an entry of AOTAutograd's.
+
+    An entry that holds its graphs itself, so that these were stored nowhere else, gets all records.
+    """
+    state = compile_state.current()
+    info = getattr(getattr(entry, "compiled_fw", None), "fx_graph_cache_info", None)
+    _attach(entry, state.records_before.get(info[0], ()) if info else state.records)
+
+
+def install() -> None:
+    """Let the readers of both caches publish the records that come with an entry. Done once."""
+    for owner, name in versions.cache_readers():
+        found = getattr(owner, name)
+        if not hasattr(found, _FIELD):
+            wrapped = _graph_reader(found) if name == "load_with_key" else _result_reader(found)
+            setattr(wrapped, _FIELD, True)
+            setattr(owner, name, staticmethod(wrapped) if name == "load_with_key" else wrapped)
+
+
+def _graph_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(stock)
+    def load_with_key(key: str, *args: Any, **kwargs: Any) -> Any:
+        answer = stock(key, *args, **kwargs)
+        state = compile_state.current()
+        graph = answer[0]
+        if graph is None or state.settings is None:
+            return answer
+        found = _attached(graph)
+        if found is None:
+            found = [_unknown()]
+        if state.loading is not None:  # AOTAutograd's reader publishes them, if all are found
+            state.loading += found
+        else:
+            _belongs(state, key)
+            stage_records.publish_cached(found)
+        return answer
+
+    return load_with_key
+
+
+def _result_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(stock)
+    def wrap_post_compile(self: Any, *args: Any, **kwargs: Any) -> Any:
+        state = compile_state.current()
+        if state.settings is None:
+            return stock(self, *args, **kwargs)
+        outer, state.loading = state.loading, []
+        try:
+            answer = stock(self, *args, **kwargs)
+            found = [*(_attached(self) or ()), *state.loading]
+        finally:
+            state.loading = outer
+        stage_records.publish_cached(found or [_unknown()])
+        return answer
+
+    return wrap_post_compile
+
+
+def _belongs(state: CompileState, key: str) -> None:
+    """The records so far that are of no graph belong to the graph of a key."""
+    before = [one for one in state.records if one.stage != "post_grad"]
+    if before:
+        state.records_before[key] = before
+    state.records.clear()
+
+
+def _attach(holder: Any, records: Sequence[StageRecord]) -> None:
+    # No time was spent by whoever finds them, and equal results are to be equal text.
+    content = [stage_content(replace(one, cpu_ns=0, compile=0)) for one in records]
+    setattr(holder, _FIELD, json.dumps(content))
+
+
+def _attached(holder: Any) -> list[StageRecord] | None:
+    text = getattr(holder, _FIELD, None)
+    return None if text is None else [stage_of(content) for content in json.loads(text)]
+
+
+def _unknown() -> StageRecord:
+    """The record of a graph that was stored without one."""
+    return StageRecord("post_grad", "not recorded", "unknown", "structure", nodes_before=0)
+
+
+__all__ = [
+    "before_graph_is_stored",
+    "before_result_is_stored",
+    "install",
+    "key_made",
+    "made",
+]

@@ -1,0 +1,183 @@
+"""What the last compile did, as data: `xductor.last_compile()`.
+
+A record is written with `save` and read with `load`; it is JSON, and holds no graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, overload
+
+from rich.console import Console
+from rich.table import Table
+
+from xductor.backend.records import stage_records
+from xductor.backend.records.application_records import ApplicationRecord
+from xductor.backend.records.record_content import stage_content, stage_of
+from xductor.backend.records.stage_records import PassRecord, StageRecord
+
+FORMAT = 2
+
+
+class NotARecord(ValueError):
+    """A file that no `save` wrote, or that of another version."""
+
+
+@dataclass(frozen=True)
+class CompileRecord(Sequence[StageRecord]):
+    """The stage calls of one compile, in the order in which they ended."""
+
+    stages: tuple[StageRecord, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> StageRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[StageRecord]: ...
+    def __getitem__(self, index: int | slice) -> StageRecord | Sequence[StageRecord]:
+        return self.stages[index]
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def __iter__(self) -> Iterator[StageRecord]:
+        return iter(self.stages)
+
+    def stage(self, stage: str, direction: str | None = None) -> StageRecord:
+        """The first record of a stage, of that direction if one is named.
+
+        Raises LookupError if the stage did not run.
+        """
+        for one in self.stages:
+            if one.stage == stage and direction in (None, one.direction):
+                return one
+        ran = ", ".join(f"{one.stage} {one.direction}" for one in self.stages) or "none"
+        raise LookupError(f"no call of {stage} {direction or ''}; the stages that ran: {ran}")
+
+    @property
+    def cached(self) -> bool:
+        """Whether a part of the result came out of one of Inductor's caches, so that its stages
+        did not run: their records are those of the compile that stored it.
+        """
+        return any(one.cached for one in self.stages)
+
+    @property
+    def applications(self) -> list[ApplicationRecord]:
+        """The applications of rewrites and of procedural passes, in order."""
+        return [one for stage in self.stages for one in stage.applications_made]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of all applications, those of procedural passes included, in order."""
+        return [n for stage in self.stages for one in stage.passes for n in one.numbers]
+
+    def counts(self) -> dict[str, int]:
+        """How often each rewrite and each procedural pass was applied, in all stages.
+
+        Each application is counted once, under the name of its rewrite, if it is one of a rewrite.
+        """
+        found: Counter[str] = Counter()
+        for stage in self.stages:
+            found += stage.counts()
+        return dict(found)
+
+    def count(self, value: Any) -> int:
+        """How often a rewrite or pass was applied, given by name: `counts()` of it, or 0.
+
+        Of a stage's record, as for any sequence: how often it is among the records.
+        """
+        return self.counts().get(value, 0) if isinstance(value, str) else super().count(value)
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as JSON. Raises OSError where that fails."""
+        content = {"xductor_compile": FORMAT, "stages": [stage_content(one) for one in self.stages]}
+        Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> CompileRecord:
+        """Read a record that `save` wrote; equal to the one that was written.
+
+        Raises NotARecord for another file, OSError for one that cannot be read.
+        """
+        try:
+            content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise NotARecord(f"{path}: no JSON: {error}") from error
+        if not isinstance(content, dict) or content.get("xductor_compile") != FORMAT:
+            raise NotARecord(f"{path}: expected the record of a compile, format {FORMAT}")
+        return cls(tuple(stage_of(one) for one in content["stages"]))
+
+    def table(self) -> Table:
+        """A table with one row for each pass that fired and each application of a rewrite."""
+        title = "last compile"
+        if self.cached:
+            title += (
+                "; what is marked as cached came out of Inductor's caches, and was recorded when "
+                "it was compiled (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 runs every stage)"
+            )
+        made = Table(title=title, title_justify="left")
+        for heading in ("stage", "pass", "number", "rewrite", "user code", "types"):
+            made.add_column(heading, overflow="fold")
+        for stage in self.stages:
+            where = f"{stage.stage} {stage.direction}{' (cached)' if stage.cached else ''}"
+            if stage.fallback:
+                made.add_row(where, "", "", f"fell back: {stage.fallback}", "", "")
+            for one in stage.passes:
+                if one.applications or one.changed:
+                    made.add_row(where, one.name, _numbers(one), *_counted(one))
+                    where = ""
+                for application in one.made:
+                    number = str(application.number or "")
+                    made.add_row("", "", number, *_application(application))
+            if where:
+                made.add_row(where, "-", "", "", "", "")
+        return made
+
+    def __str__(self) -> str:
+        console = Console(file=StringIO(), width=140)
+        console.print(self.table())
+        return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def last_compile() -> CompileRecord:
+    """What the last compile of this process did, forward and backward, in any thread.
+
+    Where a result came out of one of Inductor's caches no stage ran: the record is then that of the
+    compile that stored it, and its stages are marked as `cached`. The record of a compile grows
+    when its backward is compiled, at the first backward pass. Empty if nothing was compiled.
+    """
+    history = stage_records.recent()
+    if not history:
+        return CompileRecord()
+    last = max(one.compile for one in history)
+    return CompileRecord(tuple(one for one in history if one.compile == last))
+
+
+def _numbers(one: PassRecord) -> str:
+    if not one.numbers:
+        return ""
+    first, last = one.numbers[0], one.numbers[-1]
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _counted(one: PassRecord) -> tuple[str, str, str]:
+    if one.kind == "bridged":
+        return "Inductor's own", "", ""
+    return f"{one.applications} application{'' if one.applications == 1 else 's'}", "", ""
+
+
+def _application(one: ApplicationRecord) -> tuple[str, str, str]:
+    where = "" if one.where is None else f"{Path(one.where[0]).name}:{one.where[1]}"
+    types = ", ".join(one.before)
+    if one.after and one.before != one.after:
+        types += f" -> {', '.join(one.after)}"
+    bindings = ", ".join(f"{name}: {text}" for name, text in one.bindings.items())
+    text = f"{one.rewrite} at {one.anchor} ({'; '.join((one.numerics, *one.checks))})"
+    return f"{text}\n{bindings}".rstrip(), where, types
+
+
+__all__ = ["CompileRecord", "NotARecord", "last_compile"]

@@ -1,0 +1,37 @@
+"""How often a rewrite or pass was applied, from the records of stage calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from xductor.backend.config import placement
+from xductor.backend.records.stage_records import StageRecord
+
+
+def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]:
+    """How often `rewrite` was applied, and a text that says so and what else was.
+
+    A rewrite or pass is given as a class or an instance, or by its name. Classes of one name are
+    told apart.
+    """
+    fired: Counter[str] = Counter()
+    sources: Counter[str] = Counter()
+    for record in records:
+        fired += record.counts()
+        sources.update(one.source for one in record.applications_made)
+    name = _name(rewrite)
+    qualified = getattr(rewrite, "qualified_name", None)
+    found = sources[str(qualified())] if callable(qualified) else fired[name]
+    others = [f"{one} {count}" for one, count in fired.items()]
+    return found, f"{name} {found} times; what fired: {', '.join(others) or 'nothing'}"
+
+
+def _name(rewrite: Any) -> str:
+    if isinstance(rewrite, str):
+        return rewrite
+    return getattr(rewrite, "name", None) or placement.shown(rewrite)
+
+
+__all__ = ["times_fired"]

@@ -1,0 +1,273 @@
+"""Records of what the stages did: for the demo, for tests, for whoever asks why a pass fired.
+
+Each stage call leaves one :class:`StageRecord` in a short process-wide history. Inside
+``with ledger.record() as records:`` the records of every stage call, in whatever thread, are
+collected, and bridged steps are watched for changes (which costs a walk over the graph each).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
+
+from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule, Node
+
+Direction = Literal["forward", "backward", "inference", "joint", "unknown"]
+
+_HISTORY = 256
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
+
+    ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
+    those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
+    """
+
+    name: str
+    kind: Literal["typed", "bridged"]
+    applications: int | None = None
+    changed: bool | None = None
+    counters: dict[str, int] | None = None
+    numbers: tuple[int, ...] = ()
+    made: Applications = field(default_factory=Applications)
+
+    def counts(self) -> Counter[str]:
+        """How often each rewrite, or else the pass itself, was applied: each application once."""
+        found = Counter([one.rewrite for one in self.made])
+        if rest := (self.applications or 0) - len(self.made):
+            found[self.name] += max(rest, 0)
+        return found
+
+
+@dataclass
+class StageRecord:
+    """One call of a stage.
+
+    ``compile`` is the number of the compile it belongs to, which it shares with the other stages,
+    the backward included. ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how
+    often the graph was brought into the typed IR; ``fallback`` is the reason why optional steps
+    were left out, if so. ``cached`` tells that no stage ran: the result came out of a cache of
+    Inductor's, and this is the record of the compile that put it there.
+    """
+
+    stage: str
+    graph: str
+    direction: Direction
+    verify_level: str
+    nodes_before: int
+    nodes_after: int = 0
+    cpu_ns: int = 0
+    lowered: int = 0
+    fallback: str | None = None
+    passes: list[PassRecord] = field(default_factory=list[PassRecord])
+    detailed: bool = False
+    compile: int = 0
+    cached: bool = False
+
+    def typed(
+        self,
+        name: str,
+        applications: int,
+        numbers: Iterable[int] = (),
+        made: Iterable[Note] = (),
+    ) -> None:
+        """Note that the typed pass ``name`` ran and was applied so often."""
+        self.passes.append(
+            PassRecord(
+                name,
+                "typed",
+                applications,
+                applications > 0,
+                numbers=tuple(numbers),
+                made=Applications(made),
+            )
+        )
+
+    @property
+    def applications_made(self) -> list[ApplicationRecord]:
+        """The applications that were noted one by one, in order."""
+        return [made for one in self.passes for made in one.made]
+
+    def counts(self) -> Counter[str]:
+        """How often each rewrite and each procedural pass was applied: each application once."""
+        found: Counter[str] = Counter()
+        for one in self.passes:
+            found += one.counts()
+        return found
+
+    def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
+        """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
+        if not self.detailed:
+            step()
+            self.passes.append(PassRecord(name, "bridged"))
+            return
+        before, counted = fingerprint(gm), _counters()
+        step()
+        delta = _counters()
+        delta.subtract(counted)
+        self.passes.append(
+            PassRecord(
+                name,
+                "bridged",
+                changed=not same_fingerprint(before, fingerprint(gm)),
+                counters={key: count for key, count in delta.items() if count},
+            )
+        )
+
+    def fired(self) -> list[str]:
+        """Passes that changed the graph: ours with counts, Inductor's own steps with a star.
+
+        Inductor's are known only where somebody listened.
+        """
+        typed = [f"{p.name} x{p.applications}" for p in self.passes if p.applications]
+        return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
+
+    def applications(self, name: str) -> int:
+        """How often the rewrite or typed pass ``name`` was applied in this call."""
+        others = sum(p.counts()[name] for p in self.passes if p.name != name)
+        return others + sum(p.applications or 0 for p in self.passes if p.name == name)
+
+
+Fingerprint = list[tuple["Node", Any, Any, Any, Any]]
+
+
+def fingerprint(gm: GraphModule) -> Fingerprint:
+    """Nodes in order with the very objects they hold; equal means that nothing was edited.
+
+    FX replaces the argument tuples of a node whenever an argument changes, so identity is enough.
+    """
+    return [
+        (node, node.target, node.args, node.kwargs, node.meta.get("val")) for node in gm.graph.nodes
+    ]
+
+
+def same_fingerprint(left: Fingerprint, right: Fingerprint) -> bool:
+    """Whether two fingerprints of one graph hold the same objects."""
+    return len(left) == len(right) and all(
+        a[0] is b[0] and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] is b[4]
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _counters() -> Counter[str]:
+    from torch._dynamo.utils import counters
+
+    return Counter(counters["inductor"])
+
+
+_lock = threading.Lock()
+_history: deque[StageRecord] = deque(maxlen=_HISTORY)
+_listeners: list[list[StageRecord]] = []
+_compiles: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_next_compile = itertools.count(1)
+
+
+@contextmanager
+def record() -> Iterator[list[StageRecord]]:
+    """Collect the records of every stage call that ends inside the block, in any thread."""
+    records: list[StageRecord] = []
+    with _lock:
+        _listeners.append(records)
+    try:
+        yield records
+    finally:
+        with _lock:
+            _listeners[:] = [one for one in _listeners if one is not records]
+
+
+def recent() -> tuple[StageRecord, ...]:
+    """The last stage calls of this process, oldest first."""
+    with _lock:
+        return tuple(_history)
+
+
+def clear() -> None:
+    """Forget the history (listeners keep what they have)."""
+    with _lock:
+        _history.clear()
+
+
+def publish_cached(records: Iterable[StageRecord]) -> None:
+    """Put records that came out of a cache into the history, as those of the compile going on.
+
+    Who listens to stage calls is not told: there were none.
+    """
+    number = _compile_number()
+    with _lock:
+        _history.extend(replace(one, compile=number, cached=True) for one in records)
+
+
+@contextmanager
+def stage_record(
+    stage: str, gm: GraphModule, direction: Direction, verify_level: str
+) -> Iterator[StageRecord]:
+    """The record of one stage call; published when the block ends, however it ends."""
+    entry = StageRecord(
+        stage,
+        _graph_name(gm),
+        direction,
+        verify_level,
+        nodes_before=len(gm.graph.nodes),
+        detailed=bool(_listeners),
+        compile=_compile_number(),
+    )
+    start = time.thread_time_ns()
+    try:
+        yield entry
+    finally:
+        entry.cpu_ns = time.thread_time_ns() - start
+        with _lock:
+            _history.append(entry)
+            for records in _listeners:
+                records.append(entry)
+
+
+def _compile_number() -> int:
+    """The number of the compile that is going on in this thread: of its tracing context, which the
+    backward has too. A stage that is called outside of a compile is one by itself.
+    """
+    from torch._guards import TracingContext
+
+    context = TracingContext.try_get()
+    with _lock:
+        number = _compiles.get(context) if context is not None else None
+        if number is None:
+            number = next(_next_compile)
+            if context is not None:
+                _compiles[context] = number
+        return number
+
+
+def _graph_name(gm: GraphModule) -> str:
+    """AOTAutograd's name of the graph being compiled, else the class of the module."""
+    from torch._functorch._aot_autograd import logging_utils
+
+    if getattr(logging_utils, "graph_being_compiled", None):
+        return logging_utils.get_aot_graph_name()
+    return type(gm).__name__
+
+
+def direction(stage: str, is_inference: bool) -> Direction:
+    """The direction of the graph a stage call got, as far as AOTAutograd's name tells."""
+    from torch._functorch._aot_autograd import logging_utils
+
+    if is_inference:
+        return "inference"
+    if stage == "joint":
+        return "joint"
+    name = "_".join(getattr(logging_utils, "graph_being_compiled", None) or ())
+    if "backward" in name:
+        return "backward"
+    return "forward" if "forward" in name else "unknown"

@@ -1,0 +1,1 @@
+"""Making a module smaller that still shows a fault."""

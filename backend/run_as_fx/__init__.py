@@ -1,0 +1,1 @@
+"""Running the graphs of a compile as FX, without generated code."""

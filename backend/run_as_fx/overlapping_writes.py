@@ -1,0 +1,226 @@
+"""Keeps ops in place from reading what they have written already.
+
+Inductor turns functional ops to ones in place where nobody reads the old content later, and does
+not ask what the op itself reads: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy to a part of `x`
+from another that overlaps with it. Generated code then reads elements that it has written, and so
+do eager kernels, where they do not refuse. An op in place may also write to a tensor whose elements
+share memory (an expanded constant, for which generated code has a buffer of its own); that is a
+matter of eager kernels alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.effects.aliases import schema_aliases
+from xductor.ir.effects.target_effects import overload_effects
+from xductor.ir.inference.value_types import TypeReader
+from xductor.ir.storage.overlap import may_overlap, same_elements
+from xductor.ir.symbolic.facts import Facts
+
+if TYPE_CHECKING:
+    from torch.fx import Graph, GraphModule, Node
+
+aten = torch.ops.aten
+
+#: Writes to a tensor, not to its elements.
+_OTHER_WRITES = ("aten::set_", "aten::resize_")
+#: Of other libraries' ops only their authors know what they may be given.
+_OWN_LIBRARIES = ("aten", "prims")
+
+
+def separate_writes(gm: GraphModule) -> None:
+    """Make the writes of a graph, and of the bodies it calls, ones that eager kernels take."""
+    from torch.fx import GraphModule
+
+    for module in gm.modules():
+        if isinstance(module, GraphModule):
+            for node in list(module.graph.nodes):
+                for written in _written(node):
+                    _give_memory(module.graph, written)
+            separate_reads(module.graph)
+            module.recompile()
+
+
+def separate_reads(graph: Graph) -> int:
+    """Copy what an op in place reads and has, or may have, overwritten by then.
+
+    Where each element is written at the place where it is read, nothing is copied. Returns how
+    many tensors were.
+    """
+    writers = [node for node in graph.nodes if _written(node)]
+    if not writers:
+        return 0
+    views = _Views(graph)
+    return sum(_separate(graph, node, views) for node in writers)
+
+
+class _Views:
+    """What each tensor of a graph is a view of, and the types that tell where it lies."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._bases: dict[Node, Node] = {}
+        for node in graph.nodes:
+            source = _viewed(node)
+            self._bases[node] = node if source is None else self.base(source)
+        self._types = TypeReader("post_grad")
+
+    def base(self, node: Node) -> Node:
+        return self._bases.get(node, node)
+
+    def may_overlap(self, read: Node, written: Node) -> bool:
+        types = self._type(read), self._type(written)
+        if types[0] is None or types[1] is None:
+            return True
+        return may_overlap(types[0], types[1], self._facts())
+
+    def same_elements(self, read: Node, written: Node) -> bool:
+        types = self._type(read), self._type(written)
+        if types[0] is None or types[1] is None:
+            return read is written
+        return same_elements(types[0], types[1], self._facts())
+
+    def _type(self, node: Node) -> TensorType | None:
+        value = node.meta.get("val")
+        return self._types.type_of(value) if isinstance(value, torch.Tensor) else None
+
+    def _facts(self) -> Facts:
+        from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+        return Facts.from_shape_env(self._types.shape_env or ShapeEnv())
+
+
+def _separate(graph: Graph, node: Node, views: _Views) -> int:
+    """Let an op in place read copies of what would change under its eyes."""
+    written, slots = _written(node), _written_slots(node)
+    in_step = _in_step(node.target)
+    copies: dict[Node, Node] = {}
+
+    def separated(one: Any, place: int) -> Any:
+        if isinstance(one, list | tuple):
+            return type(one)([separated(item, number) for number, item in enumerate(one)])
+        if not isinstance(one, torch.fx.Node):
+            return one
+        if one not in copies and not any(
+            views.base(into) is views.base(one)
+            and not (in_step and place == number and views.same_elements(one, into))
+            and views.may_overlap(one, into)
+            for number, into in enumerate(written)
+        ):
+            return one
+        if one not in copies:
+            with graph.inserting_before(node):
+                copies[one] = graph.call_function(aten.clone.default, (one,))
+            copies[one].meta.update(one.meta)
+        return copies[one]
+
+    node.args = tuple(
+        arg if slot in slots else separated(arg, 0) for slot, arg in enumerate(node.args)
+    )
+    node.kwargs = {
+        name: arg if name in slots else separated(arg, 0) for name, arg in node.kwargs.items()
+    }
+    return len(copies)
+
+
+def _in_step(target: Any) -> bool:
+    """Whether an op reads each element where it writes it; a foreach op, in each pair of a list."""
+    name: str = target._schema.name
+    return (
+        torch.Tag.pointwise in target.tags
+        or name == "aten::copy_"
+        or name.startswith("aten::_foreach_")
+    )
+
+
+def _give_memory(graph: Graph, written: Node) -> None:
+    """Copy the view by which a written tensor has elements that share memory, for all its users."""
+    chain = [written]
+    while (source := _viewed(chain[-1])) is not None:
+        chain.append(source)
+    if not _overlaps_itself(written):
+        return
+    shared = next((i for i, one in enumerate(chain) if not _overlaps_itself(one)), len(chain))
+    if shared == len(chain):
+        return  # an input: eager refuses the write as well
+    view = chain[shared - 1]
+    with graph.inserting_after(view):
+        copy = graph.call_function(
+            aten.clone.default, (view,), {"memory_format": torch.contiguous_format}
+        )
+    copy.meta.update(view.meta)
+    view.replace_all_uses_with(copy, delete_user_cb=lambda user: user is not copy)
+    _lay_out_anew(graph, copy)
+
+
+def _lay_out_anew(graph: Graph, copy: Node) -> None:
+    """Record the strides of a copy, and of all its views."""
+    from xductor.backend.fx.value_metadata import run_on_recorded
+
+    mode = copy.meta["val"].fake_mode
+    anew = {copy}
+    for node in graph.nodes:
+        if node is copy or _viewed(node) in anew:
+            anew.add(node)
+            node.meta["val"] = run_on_recorded(node, "val", mode)
+
+
+def _overlaps_itself(node: Node) -> bool:
+    """Whether a tensor is expanded, as far as its recorded value tells."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return False
+    sizes = zip(value.shape, value.stride(), strict=True)
+    return any(type(step) is int and step == 0 and not _is_one(size) for size, step in sizes)
+
+
+def _is_one(size: Any) -> bool:
+    return type(size) is int and size <= 1
+
+
+def _viewed(node: Node) -> Node | None:
+    """The tensor that the result of a call shares memory with, if it may."""
+    target: Any = node.target
+    if target is operator.getitem:
+        producer = node.args[0]
+        return producer if isinstance(producer, torch.fx.Node) and _viewed(producer) else None
+    if not isinstance(target, torch._ops.OpOverload):
+        return None
+    owners = {fact.argument for fact in schema_aliases(target) if fact is not None}
+    for position, argument in enumerate(target._schema.arguments):
+        if argument.name in owners:
+            given = node.args[position : position + 1] or (node.kwargs.get(argument.name),)
+            return given[0] if isinstance(given[0], torch.fx.Node) else None
+    return None
+
+
+def _written_slots(node: Node) -> set[Any]:
+    """The positions and names of the arguments that a call writes to."""
+    target: Any = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        return set()
+    if target.namespace not in _OWN_LIBRARIES or target._schema.name in _OTHER_WRITES:
+        return set()
+    writes = overload_effects(target).writes
+    if not writes:
+        return set()
+    names = [argument.name for argument in target._schema.arguments]
+    return {key for slot in enumerate(names) if slot[1] in writes for key in slot}
+
+
+def _written(node: Node) -> list[Node]:
+    """The tensors that a call writes to."""
+    slots = _written_slots(node)
+    if not slots:
+        return []
+    given = [node.args[slot] for slot in slots if isinstance(slot, int) and slot < len(node.args)]
+    given += [node.kwargs[slot] for slot in slots if slot in node.kwargs]
+    flat = [one for arg in given for one in (arg if isinstance(arg, list | tuple) else (arg,))]
+    return [one for one in flat if isinstance(one, torch.fx.Node)]
+
+
+__all__ = ["separate_reads", "separate_writes"]

@@ -1,0 +1,1 @@
+"""What stands between PyTorch's compiler and the stages: the backend, dispatch, patches."""

@@ -1,0 +1,142 @@
+"""The seam: Inductor's three stage functions, replaced by ones that choose the pipeline."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from xductor.backend.config import cache_keys, compile_state, settings, strict_numerics, versions
+from xductor.backend.config.settings import Settings
+from xductor.backend.config.versions import STAGE_FUNCTIONS, Stage, UnsupportedTorchError
+from xductor.backend.seam import (
+    compile_mode,
+    decompositions,
+    layout_decision,
+    recomputation,
+    repro_scripts,
+)
+from xductor.backend.steps import stage_watch
+from xductor.ir.import_without_gc import load
+from xductor.transforms.before_autograd.enclosing_graphs import entering
+
+_lock = threading.RLock()
+_stock: dict[Stage, Callable[..., Any]] = {}
+
+
+def install(options: Mapping[str, Any] | None = None) -> None:
+    """Run our three stages in every compile of this process that Inductor makes.
+
+    ``torch.compile`` with its default backend, AOTInductor and standalone compiles included.
+    ``options`` are ``xductor.*`` options. A compile that began before keeps what it began with.
+
+    Raises:
+        UnsupportedTorchError: this torch is not one of those we know.
+        SettingsError: an option that cannot be understood.
+    """
+    chosen = Settings.from_options(options) if options else None
+    _attach_with_key()
+    settings.set_default(chosen)
+    compile_state.set_installed(True)
+
+
+def uninstall() -> None:
+    """Undo :func:`install`: Inductor's own stages run again, except in ``backend="xductor"``."""
+    compile_state.set_installed(False)
+    settings.set_default(None)
+
+
+@contextmanager
+def installed(options: Mapping[str, Any] | None = None) -> Iterator[Settings]:
+    """As :func:`install`, for the compiles that begin inside the block, in this thread or task.
+
+    Raises:
+        UnsupportedTorchError: this torch is not one of those we know.
+        SettingsError: an option that cannot be understood.
+    """
+    chosen = Settings.from_options(options) if options else settings.current()
+    _attach_with_key()
+    with settings.use(chosen), compile_state.installed_here(True):
+        yield chosen
+
+
+def attach() -> None:
+    """Replace the three names, once for the life of the process; until then nothing is touched.
+
+    Raises:
+        UnsupportedTorchError: this torch is not one of those we know.
+    """
+    versions.inductor_version()
+    with _lock:
+        if _stock:
+            return
+        module = versions.compile_fx_module()
+        cache_keys.install_key()
+        found: dict[Stage, Callable[..., Any]] = {
+            stage: getattr(module, name) for stage, name in STAGE_FUNCTIONS.items()
+        }
+        for stage, name in STAGE_FUNCTIONS.items():
+            setattr(module, name, _dispatcher(stage, found[stage]))
+        compile_mode.attach(module)
+        decompositions.attach(module)
+        _follow_bodies(module)
+        layout_decision.attach(module)
+        recomputation.attach()
+        strict_numerics.attach(module)
+        repro_scripts.attach()
+        _stock.update(found)
+
+
+def _follow_bodies(compile_fx: ModuleType) -> None:
+    """Let the pre-grad stage of a body know the graphs that it stands in."""
+    name = "_recursive_pre_grad_passes"
+    stock = getattr(compile_fx, name, None)
+    if stock is None:
+        return
+
+    @functools.wraps(stock)
+    def recursive(gm: Any, *args: Any, **kwargs: Any) -> Any:
+        with entering(gm):
+            return stock(gm, *args, **kwargs)
+
+    setattr(compile_fx, name, recursive)
+
+
+def stock_function(stage: Stage) -> Callable[..., Any]:
+    """Inductor's own function for ``stage``, whatever stands in its place by now.
+
+    Raises:
+        UnsupportedTorchError: this torch is not one of those we know.
+    """
+    attach()
+    return _stock[stage]
+
+
+def stage_function(stage: Stage) -> Callable[..., Any]:
+    """Our function for ``stage``; looked up at each call, imported at the first."""
+    return getattr(load("xductor.backend.stages"), STAGE_FUNCTIONS[stage])
+
+
+def _attach_with_key() -> None:
+    attach()
+    if not cache_keys.install_key():
+        # A tag could be set around the compiles we start ourselves, not around everybody's.
+        raise UnsupportedTorchError(
+            "the cache keys of this torch have a shape that xductor does not know, so that it "
+            'cannot be installed for all compiles; backend="xductor" works'
+        )
+
+
+def _dispatcher(stage: Stage, stock: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(stock)
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        chosen = compile_state.current().settings
+        if chosen is None:
+            return stage_watch.run_stock(stage, stock, *args, **kwargs)
+        with settings.use(chosen):
+            return stage_function(stage)(*args, **kwargs)
+
+    return dispatch

@@ -1,0 +1,168 @@
+"""Follows the applications that passes make in a stage: notes, counters, broken contracts."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from xductor.backend.config import cache_keys
+from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
+from xductor.backend.steps.stage_run import StageRun
+from xductor.ir.dialect.operations import TorchOp
+from xductor.transforms.passes.applications import told
+from xductor.transforms.passes.debug_counters import asking
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rewriting.driver import (
+    Application,
+    ContractViolation,
+    RewritesFeedEachOther,
+    watching,
+)
+from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.validation.values import validating
+
+log = logging.getLogger(__name__)
+_warned: set[tuple[str, str]] = set()
+
+
+class ContractWarning(UserWarning):
+    """A rewrite broke a contract and was not applied there."""
+
+
+class PassWatcher(Protocol):
+    """What is told of typed passes, in every thread. It must not change the module."""
+
+    def asked(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
+    ) -> None:
+        """`name` is about to make application `number`, which is allowed."""
+        ...
+
+    def passed(
+        self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
+    ) -> None:
+        """The pass is done with the module; `made` are the applications that were noted."""
+        ...
+
+
+_lock = threading.Lock()
+_watchers: tuple[PassWatcher, ...] = ()
+
+
+@contextmanager
+def watching_passes(watcher: PassWatcher) -> Iterator[None]:
+    """Tell `watcher` of the typed passes of every stage call while the block runs."""
+    global _watchers
+    with _lock:
+        _watchers = (*_watchers, watcher)
+    try:
+        yield
+    finally:
+        with _lock:
+            _watchers = tuple(one for one in _watchers if one is not watcher)
+
+
+@dataclass
+class Followed:
+    """The applications of one pass in one module: their numbers, and a note on each.
+
+    `counters` are what Inductor and ours count for declared rewrites. They count when the module
+    is raised: what is undone before that was not applied.
+    """
+
+    numbers: list[int] = field(default_factory=list[int])
+    notes: list[Note] = field(default_factory=list[Note])
+    counters: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+
+    def count(self) -> None:
+        """Bump the counters."""
+        if not self.counters:
+            return
+        from torch._dynamo.utils import counters
+
+        for group, name, number in self.counters:
+            counters[group][name] += number
+
+
+@contextmanager
+def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Followed]:
+    """Note each application that a pass makes inside the block.
+
+    With `on_error="raise"` a broken contract raises; else it is told once, and skipped. With
+    `validate="values"` each application of a declared rewrite is run on generated inputs before it
+    is connected.
+    """
+    found = Followed()
+    number = 0
+
+    def asked(name: str, asked_number: int, allowed: bool) -> None:
+        nonlocal number
+        if not allowed:
+            return
+        number = asked_number
+        found.numbers.append(number)
+        for watcher in _watchers:
+            watcher.asked(run, one, module, name, number)
+
+    def applied(application: Application) -> None:
+        found.notes.append(Note.of(application, one.name, number))
+        found.counters += _counters(application)
+
+    def applied_to(op: Operation, new: tuple[SSAValue, ...]) -> None:
+        nonlocal number
+        found.notes.append(Note.of_op(one, op, new, number))
+        number = 0
+
+    def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
+        if isinstance(error, ContractViolation | RewritesFeedEachOther):
+            if run.settings.on_error == "raise":
+                raise error
+            _skip(rewrite, error)
+        else:
+            log.debug("rewrite %s declined at %s: %s", rewrite.name, op.name, error)
+
+    check_values = run.settings.validate == "values"
+    with (
+        validating(check_values),
+        watching(applied=applied, report=report),
+        asking(asked),
+        told(applied_to),
+    ):
+        yield found
+    for watcher in _watchers:
+        watcher.passed(run, one, module, Applications(found.notes))
+
+
+def _skip(one: Rewrite, error: Exception) -> None:
+    cache_keys.do_not_store(f"{one.name}: {error}")
+    key = (one.qualified_name(), str(error.__cause__ or error).splitlines()[0])
+    if key in _warned:
+        return
+    _warned.add(key)
+    warnings.warn(
+        f"{error}\nThe rewrite is not applied there. "
+        'Compile with options={"xductor.on_error": "raise"} to make this an error.',
+        ContractWarning,
+        stacklevel=2,
+    )
+
+
+def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
+    """What an application counts for: the group of counters, the counter, and how much."""
+    rewrite = application.rewrite
+    yield "inductor", "pattern_matcher_count", 1
+    yield "inductor", "pattern_matcher_nodes", len(application.match.matched_ops())
+    yield "xductor", rewrite.qualified_name(), 1
+    if rewrite.counter is not None:
+        yield "inductor", rewrite.counter, 1
+
+
+__all__ = ["ContractWarning", "Followed", "PassWatcher", "followed", "watching_passes"]

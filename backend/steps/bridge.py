@@ -1,0 +1,124 @@
+"""The bridge: Inductor's own functions, and users' callables, as steps of our pipelines.
+
+Each runs on the FX graph under Inductor's ``GraphTransformObserver``, so that disabling a pass by
+name, the compiler bisector, provenance tracking and graph dumps work as they do in stock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from xductor.backend.steps import stock
+from xductor.backend.steps.stage_run import StageRun
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule
+    from torch.fx.passes.graph_transform_observer import GraphTransformObserver
+
+Over = Literal["graph", "gm"]
+Condition = Callable[[StageRun], bool]
+
+
+def always(_: StageRun) -> bool:
+    """The condition of a step that no flag governs."""
+    return True
+
+
+def when_flag(path: str, default: Any = False) -> Condition:
+    """The condition that Inductor's config option ``path`` is on."""
+    return lambda run: bool(stock.flag(path, default))
+
+
+def observer(gm: GraphModule, name: str, subsystem: str) -> GraphTransformObserver:
+    """Inductor's observer for one pass over ``gm``."""
+    from torch.fx.passes.graph_transform_observer import GraphTransformObserver
+
+    return GraphTransformObserver(gm, name, subsystem=subsystem)
+
+
+def observed(run: StageRun, name: str, function: Callable[[Any], Any], over: Over) -> Any:
+    """Run ``function`` on the graph (or its module) as Inductor runs a pass called ``name``."""
+    watcher = observer(run.gm, name, run.subsystem)
+    if over == "gm":
+        return watcher.apply_gm_pass(function)
+    return watcher.apply_graph_pass(function)
+
+
+@dataclass(frozen=True)
+class BridgedStep:
+    """A step that runs on the FX graph itself.
+
+    ``call`` gets the stage's state. ``needs`` names the function of Inductor without which this
+    torch has no such step. ``values`` tells that the step reads ``meta["val"]``, so that it does
+    not run on a graph without any. ``required`` steps run after a failure too: code generation
+    cannot do without them, or a user asked for them.
+    """
+
+    name: str
+    call: Callable[[StageRun], Any]
+    when: Condition = always
+    needs: str | None = None
+    required: bool = False
+    values: bool = True
+
+    def wanted(self, run: StageRun) -> bool:
+        """Whether flags, version and the state of the run let this step run."""
+        if run.degraded and not self.required:
+            return False
+        if run.untyped and self.values:
+            return False
+        if self.name in run.settings.disabled_passes and not self.required:
+            return False
+        if not self.when(run):
+            return False
+        return self.needs is None or stock.lookup(self.needs) is not None
+
+    def __call__(self, run: StageRun) -> None:
+        if not self.wanted(run):
+            return
+        flush(run)
+        if run.degraded and not self.required:
+            return
+        run.record.bridged(self.name, run.gm, lambda: self.call(run))
+
+
+def flush(run: StageRun) -> None:
+    """Bring what typed passes did into the FX graph, before something reads that."""
+    if run.group is not None:
+        run.group.flush()
+
+
+def stock_pass(
+    name: str,
+    function: str,
+    *,
+    over: Over = "graph",
+    when: Condition = always,
+    required: bool = False,
+    values: bool = True,
+) -> BridgedStep:
+    """Inductor's ``function`` under its observer called ``name``."""
+
+    def call(run: StageRun) -> None:
+        observed(run, name, stock.lookup(function), over)
+
+    return BridgedStep(name, call, when, function, required, values)
+
+
+def unobserved(
+    name: str,
+    function: str,
+    *,
+    over: Over = "graph",
+    when: Condition = always,
+    required: bool = False,
+    values: bool = True,
+) -> BridgedStep:
+    """Inductor's ``function``, called directly where Inductor calls it directly."""
+
+    def call(run: StageRun) -> None:
+        stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)
+
+    return BridgedStep(name, call, when, function, required, values)

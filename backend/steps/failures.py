@@ -1,0 +1,118 @@
+"""What happens when a typed pass, or lowering to or raising from the typed IR, fails."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xductor.backend import reproducer
+from xductor.backend.config import cache_keys
+from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms.passes.typed_pass import TypedPass
+
+
+class StageError(RuntimeError):
+    """A typed pass failed while ``on_error`` is ``"raise"``; the cause has the details."""
+
+
+class FallbackWarning(UserWarning):
+    """A stage went on without its optional passes, because one of them failed."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What failed, and with which error.
+
+    ``culprit`` is a pass or the hook of one by name, ``"from_fx"``, ``"verification"`` (of the
+    graph as it was given) or ``"to_fx"``.
+
+    ``passes`` are those that had run on the lowered graph, the failing one included.
+    """
+
+    culprit: str
+    error: Exception
+    passes: Sequence[TypedPass] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.culprit, type(self.error).__name__
+
+
+_warned: set[tuple[str, str]] = set()
+_lock = threading.Lock()
+
+
+def handle(run: StageRun, failure: Failure) -> None:
+    """Raise or fall back, as the settings say.
+
+    Falling back leaves ``run.gm`` as it is (untouched by the failing group), lets only the required
+    steps of the stage run from here on, keeps the result out of Inductor's caches, and warns once
+    for each culprit and kind of error.
+
+    Raises:
+        StageError: with ``on_error="raise"``, from the original error.
+    """
+    run.degraded = True
+    run.record.fallback = _tell(
+        run, failure, "the graph goes on without the optional passes of this stage"
+    )
+
+
+def skip(run: StageRun, failure: Failure) -> None:
+    """Raise or go on without the pass that failed, as the settings say: one of the user's own.
+
+    Raises:
+        StageError: with ``on_error="raise"``, from the original error.
+    """
+    _tell(run, failure, "the graph goes on without it")
+
+
+def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
+    """Write a reproducer; raise, or warn and keep the result out of the caches."""
+    path = reproducer.write(
+        run.gm,
+        stage=run.stage,
+        passes=failure.passes,
+        error=failure.error,
+        verify_level=run.settings.verify,
+        example_inputs=run.example_inputs,
+        culprit=failure.culprit,
+    )
+    what = f"{failure.culprit} failed in the {run.stage} stage{_after(run, failure)}"
+    reason = f"{type(failure.error).__name__}: {failure.error}"
+    if run.settings.on_error == "raise":
+        raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
+    told = f"{failure.culprit}: {reason}"
+    cache_keys.do_not_store(told)
+    if _first_time(failure.key):
+        warnings.warn(
+            f"{what} ({reason}); {outcome}. To reproduce: {path}. "
+            'Compile with options={"xductor.on_error": "raise"} to make this an error.',
+            FallbackWarning,
+            stacklevel=3,
+        )
+    return told
+
+
+def _after(run: StageRun, failure: Failure) -> str:
+    """Which step left the graph, where it is the graph that is wrong."""
+    done = run.record.passes
+    if failure.culprit not in ("from_fx", "verification") or not done:
+        return ""
+    return f", after {done[-1].name}"
+
+
+def forget_warnings() -> None:
+    """Let every failure warn again (for tests)."""
+    with _lock:
+        _warned.clear()
+
+
+def _first_time(key: tuple[str, str]) -> bool:
+    with _lock:
+        if key in _warned:
+            return False
+        _warned.add(key)
+        return True

@@ -1,0 +1,231 @@
+"""Why a rewrite cannot run where it was asked for: told once in a compile, and by `explain`.
+
+Its numerics are not admitted, it does not pay on the device, or its pattern names ops that graphs
+of its stage do not have.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._ops import OpOverload
+from torch.fx import GraphModule
+
+from xductor.backend.config import coverage_warnings, registered_rewrites
+from xductor.backend.config.placement import Placed
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.passes.numerics import ADMITTED, Policy
+from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms.rewriting.driver import RewriteIndex, watching
+from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
+from xductor.transforms.rewriting.prefilter import may_match
+from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xductor.backend.steps.stage_run import StageRun
+
+_PYTHON = ("pyfn.torch.", "method.")
+
+
+def say(run: StageRun, rewrites: Iterable[Any]) -> None:
+    """Warn of each of a user's rewrites that cannot run in this stage call, once for each reason.
+
+    A rewrite that a library registered for every compile is not one that somebody named.
+    """
+    registered = [
+        item.rewrite if isinstance(item, Placed) else item
+        for item in registered_rewrites.registered()
+    ]
+    for one in rewrites:
+        if one in registered or type(one) in registered:
+            continue
+        for reason in _reasons(one, run):
+            coverage_warnings.say(
+                f"{type(one).__module__}.{type(one).__qualname__}: {reason}",
+                f"{one.name} does not run in the {run.stage} stage: {reason}",
+            )
+
+
+def _reasons(one: Any, run: StageRun) -> Iterator[str]:
+    numerics = of_numerics(one, run.settings.numerics)
+    if numerics:
+        yield numerics
+    if not isinstance(one, Rewrite):
+        return
+    absent = of_stage(one, run.stage)
+    if absent is not None and not _holds(run.gm, absent[0]):
+        yield absent[1]
+    if one.devices:
+        with watching(any_device=True):
+            wanted = may_match(RewriteIndex([one]), run.gm.graph)
+        reason = of_devices(one, _devices_of_nodes(run.gm)) if wanted else None
+        if reason is not None:
+            yield reason
+
+
+def of_numerics(one: Any, policy: Policy) -> str | None:
+    """Why a rewrite or pass does not run under a policy; None if it does."""
+    if one.numerics in ADMITTED[policy]:
+        return None
+    policies = [name for name in ADMITTED if one.numerics in ADMITTED[name]]
+    return (
+        f"its numerics are {one.numerics!r}: it runs only with xductor.numerics = "
+        + " or ".join(map(repr, policies))
+    )
+
+
+def of_devices(one: Rewrite, found: set[str]) -> str | None:
+    """Why a rewrite does not run on a graph whose tensors are on these kinds of device."""
+    if not one.devices or not found or not found.isdisjoint(one.devices):
+        return None
+    return f"it runs on {' and '.join(one.devices)} only; this graph is on {', '.join(found)}"
+
+
+@lru_cache(maxsize=256)
+def of_stage(one: Rewrite, stage: Stage) -> tuple[Any, str] | None:
+    """An op without which a rewrite cannot match and which the graphs of a stage do not have.
+
+    With it why they do not have it. None where the pattern may be found there.
+    """
+    for output in one.compiled.outputs:
+        found = _absent(output, stage)
+        if found is not None:
+            return found
+    return None
+
+
+def notes(one: Any, module: ModuleOp, policy: Policy) -> list[str]:
+    """What keeps a rewrite or pass from running on a module at all, a sentence each."""
+    graphs = list(graphs_of(module))
+    stage: Any = graphs[0].stage.data if graphs else stages_of(one)[0]
+    found: list[str | None] = [of_numerics(one, policy)]
+    if stage not in stages_of(one):
+        found.append(
+            f"it is for {' and '.join(stages_of(one))} graphs; this graph is of the {stage} stage"
+        )
+    else:
+        found.append(_of_level(graphs, stage))
+    if isinstance(one, Rewrite):
+        found.append(of_devices(one, {kind for graph in graphs for kind in _devices(graph)}))
+        found += [reason for _, reason in filter(None, (of_stage(one, s) for s in stages_of(one)))]
+    return [reason for reason in found if reason is not None]
+
+
+def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
+    """Why a graph cannot be of the stage it is taken for, as an FX graph without a stage may be."""
+    names = {op.name for graph in graphs for op in graph.block.ops}
+    python = any(name.startswith(_PYTHON) for name in names)
+    aten = any(name.startswith(("aten.", "prims.")) for name in names)
+    if stage == "pre_grad" and aten and not python:
+        return (
+            "this graph is taken for one of the pre_grad stage, and holds ATen ops alone, as "
+            "graphs of the joint and post_grad stages do"
+        )
+    if stage != "pre_grad" and python:
+        return (
+            f"this graph is taken for one of the {stage} stage, and holds calls as Dynamo records "
+            "them (pyfn.torch..., method...), as graphs of the pre_grad stage do"
+        )
+    return None
+
+
+def _absent(pattern: Any, stage: Stage) -> tuple[Any, str] | None:
+    """As `of_stage`, for a part of a pattern. Of alternatives all have to be absent."""
+    if isinstance(pattern, Bound):
+        return _absent(pattern.pattern, stage)
+    if isinstance(pattern, Item):
+        return _absent(pattern.call, stage)
+    if isinstance(pattern, list | tuple):
+        return next(filter(None, (_absent(part, stage) for part in pattern)), None)
+    if isinstance(pattern, OneOf):
+        found = [_absent(one, stage) for one in pattern.alternatives]
+        return found[0] if found and None not in found else None
+    if isinstance(pattern, Call):
+        return _absent_call(pattern, stage)
+    return None  # a variable, a constant, a list of any length
+
+
+def _absent_call(call: Call, stage: Stage) -> tuple[Any, str] | None:
+    reasons = [_absent_op(head.cls, stage) for head in call.heads]
+    for head, reason in zip(call.heads, reasons, strict=True):
+        if reason is not None and None not in reasons:
+            return head.cls.target, f"{head.cls.name} {reason}"
+    for head in call.heads if len(call.heads) == 1 else ():
+        for _, entry in head.entries:
+            found = None if isinstance(entry, Each) else _absent(entry, stage)
+            if found is not None:
+                return found
+    return None
+
+
+def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
+    target: Any = cls.target
+    if stage == "pre_grad":
+        if isinstance(target, OpOverload) and target.namespace in ("aten", "prims"):
+            return (
+                "is no op of this stage, but where a model calls it by that name: before autograd "
+                "there are Python functions and methods (ops.pyfn..., ops.method...)"
+            )
+        return None
+    if cls.name.startswith(_PYTHON):
+        return "does not reach this stage: behind autograd there are ATen ops (aten...)"
+    if isinstance(target, OpOverload) and _is_decomposed(target):
+        return (
+            "does not reach this stage: Inductor decomposes it before "
+            "(torch._inductor.decomposition.select_decomp_table)"
+        )
+    return None
+
+
+def _is_decomposed(target: OpOverload) -> bool:
+    """Whether Inductor's table takes an op apart whatever its arguments are."""
+    from torch._inductor.decomposition import select_decomp_table
+
+    decomposition = select_decomp_table().get(target)
+    return decomposition is not None and not _may_decline(decomposition)
+
+
+def _may_decline(decomposition: Callable[..., Any]) -> bool:
+    """Whether a decomposition may leave a call as it is, which it says by `NotImplemented`."""
+    function: Any = inspect.unwrap(decomposition)
+    while isinstance(function, partial):
+        function = inspect.unwrap(function.func)
+    code = getattr(function, "__code__", None)
+    return code is not None and _names(code, "NotImplemented")
+
+
+def _names(code: CodeType, name: str) -> bool:
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return name in code.co_names or any(_names(one, name) for one in inner)
+
+
+def _holds(gm: GraphModule, target: Any) -> bool:
+    """Whether a graph calls an operator, by one of its overloads or as a whole."""
+    if isinstance(target, str):
+        return bool(gm.graph.find_nodes(op="call_method", target=target))
+    targets = [target, getattr(target, "overloadpacket", target)]
+    return any(gm.graph.find_nodes(op="call_function", target=one) for one in targets)
+
+
+def _devices_of_nodes(gm: GraphModule) -> set[str]:
+    values = (node.meta.get("val", node.meta.get("example_value")) for node in gm.graph.nodes)
+    return {value.device.type for value in values if isinstance(value, torch.Tensor)}
+
+
+def _devices(graph: GraphOp) -> set[str]:
+    values = [*graph.block.args, *(result for op in graph.block.ops for result in op.results)]
+    types = [value.type for value in values]
+    return {one.device.type for one in types if isinstance(one, TensorType)}
+
+
+__all__ = ["notes", "of_devices", "of_numerics", "of_stage", "say"]

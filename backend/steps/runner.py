@@ -1,0 +1,240 @@
+"""Runs typed passes on an FX graph: prefilter, lower, check, rewrite, check, raise.
+
+A :class:`TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the
+first pass that could fire asks for it, raised when something is about to read the FX graph, and
+kept for later passes as long as nobody edits the FX graph meanwhile. ``gm`` changes only in
+:meth:`TypedGroup.flush`, so a failure before that leaves it untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.config import settings
+from xductor.backend.config.settings import VerifyLevel
+from xductor.backend.records import stage_records
+from xductor.backend.steps import applications, failures, node_values
+from xductor.backend.steps.stack_room import with_stack_room
+from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms.analysis import analyses
+from xductor.transforms.passes.numerics import ADMITTED
+from xductor.transforms.passes.pass_results import application_count, snapshot
+from xductor.transforms.passes.typed_pass import Stage, TypedPass
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule
+
+#: Whether the graphs of higher-order ops are lowered too, or only named.
+Subgraphs = Literal["bodies", "declare"]
+
+
+@dataclass
+class TypedGroup:
+    """A graph in the typed IR, with the passes that ran on it since it was lowered or raised."""
+
+    run: StageRun
+    module: ModuleOp
+    source: stage_records.Fingerprint
+    changed: bool = False
+    #: Passes that ran since the last flush, how often each was applied, and what was noted of it.
+    passes: list[TypedPass] = field(default_factory=list[TypedPass])
+    applied: list[int] = field(default_factory=list[int])
+    followed: list[applications.Followed] = field(default_factory=list[applications.Followed])
+
+    @classmethod
+    def lower(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
+        """Lower ``run.gm``, with or without the bodies of its subgraphs; nothing is checked yet.
+
+        Inductor's fusions leave uses before definitions, to be sorted at the end of the stage, and
+        values that are no longer true. The typed IR has neither, so such a graph is sorted, and
+        refreshed where types are checked.
+        """
+        try:
+            node_values.refresh(run)
+        except Exception:
+            module = _from_fx(run, subgraphs)
+            verify_module(module, "types")  # names the node, its operands, the user's line
+            raise
+        return cls.lower_as_is(run, subgraphs)
+
+    @classmethod
+    def lower_as_is(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
+        """As `lower`, with the values that the nodes have recorded."""
+        try:
+            module = _from_fx(run, subgraphs)
+        except Exception:
+            if node_values.in_order(run):
+                raise
+            node_values.sort(run)
+            module = _from_fx(run, subgraphs)
+        run.record.lowered += 1
+        analyses.keep(module)
+        return cls(run, module, stage_records.fingerprint(run.gm))
+
+    def current(self) -> bool:
+        """Whether the module still says what the FX graph says, edits of ours aside."""
+        return self.changed or stage_records.same_fingerprint(
+            self.source, stage_records.fingerprint(self.run.gm)
+        )
+
+    def apply(self, one: TypedPass) -> int:
+        """Run one pass; returns the number of applications."""
+        self.passes.append(one)
+        before = snapshot(self.module) if self._is_doubted(one) else None
+        with applications.followed(self.run, one, self.module) as followed:
+            answer = one.rewrite(self.module)
+        changed = before is not None and not answer and snapshot(self.module) != before
+        applied = application_count(one, answer, changed)
+        self.applied.append(applied)
+        self.followed.append(followed)
+        if applied:
+            self.changed = True
+            analyses.changed(self.module, one.preserves)
+            level = self.run.settings.verify
+            if level != "structure":
+                verify_module(self.module, level)
+        return applied
+
+    def _is_doubted(self, one: TypedPass) -> bool:
+        """Whether what a pass says of itself is held against what it does, at a cost."""
+        ours = type(one).__module__.partition(".")[0] == "xductor"
+        return not ours or self.run.settings.verify != "structure"
+
+    def flush(self) -> None:
+        """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
+        if self.changed:
+            from xductor.backend.fx import export
+
+            self.run.group = None
+            try:
+                export.to_fx(self.module, into=self.run.gm)
+            except Exception as error:
+                failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
+                return
+        for one, applied, followed in zip(self.passes, self.applied, self.followed, strict=True):
+            self.run.record.typed(one.name, applied, followed.numbers, followed.notes)
+            followed.count()
+            _count(one, applied)
+        self.passes, self.applied, self.followed = [], [], []
+
+
+def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
+    from xductor import frontend
+
+    return frontend.from_fx(
+        run.gm, run.stage, example_inputs=run.example_inputs, subgraphs=subgraphs
+    )
+
+
+def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
+    """Check a module. Raises VerifyException."""
+    from xductor.ir.verification.verifier import verify
+
+    verify(module, level=level)
+
+
+OnFailure = Callable[[failures.Failure], None]
+
+
+def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> int:
+    """Run a typed pass as part of a stage; returns the number of applications.
+
+    Nothing is lowered for a pass that cannot fire. A failure falls back or raises, as the settings
+    say; after a fallback the FX graph is as it was before the group, and 0 is returned.
+
+    With `failed` a failure of the pass is told to it, and undoes the pass alone: what ran before
+    is raised first, and what the pass made is checked at once.
+    """
+    if run.degraded or one.numerics not in ADMITTED[run.settings.numerics]:
+        return 0
+    group = run.group
+    if (group is None or not group.changed) and not one.may_fire(run.gm.graph):
+        return 0
+    if failed is not None and group is not None and group.changed:
+        group.flush()
+        group = None
+        if run.degraded or not one.may_fire(run.gm.graph):
+            return 0
+    if group is None or not group.current():
+        return _lower_and_apply(run, one, failed)
+    return _apply(group, one, failed)
+
+
+@with_stack_room
+def _lower_and_apply(run: StageRun, one: TypedPass, failed: OnFailure | None) -> int:
+    group = lowered(run)
+    return 0 if group is None else _apply(group, one, failed)
+
+
+def _apply(group: TypedGroup, one: TypedPass, failed: OnFailure | None) -> int:
+    try:
+        applied = group.apply(one)
+        if applied and failed is not None:
+            verify_module(group.module, "structure")
+        return applied
+    except Exception as error:
+        group.run.group = None
+        failure = failures.Failure(one.name, error, group.passes)
+        if failed is None:
+            failures.handle(group.run, failure)
+        else:
+            failed(failure)
+        return 0
+
+
+def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | None:
+    """The graph in the typed IR, checked at the level of the settings; None after a failure."""
+    run.group = None
+    culprit = "from_fx"
+    try:
+        group = TypedGroup.lower(run, subgraphs)
+        culprit = "verification"
+        verify_module(group.module, run.settings.verify)
+    except Exception as error:
+        failures.handle(run, failures.Failure(culprit, error))
+        return None
+    run.group = group
+    return group
+
+
+def _count(one: TypedPass, applied: int) -> None:
+    """Bump Inductor's counters as its own pass would have."""
+    if not applied:
+        return
+    from torch._dynamo.utils import counters
+
+    if one.matched_nodes:
+        counters["inductor"]["pattern_matcher_count"] += applied
+        counters["inductor"]["pattern_matcher_nodes"] += applied * one.matched_nodes
+    if one.counter is not None:
+        counters["inductor"][one.counter] += applied
+
+
+def run_typed(
+    gm: GraphModule,
+    passes: Iterable[TypedPass],
+    stage: Stage,
+    *,
+    example_inputs: Sequence[Any] | None = None,
+) -> dict[str, int]:
+    """Run typed passes on an FX graph, outside of any pipeline; ``gm`` is changed in place.
+
+    Returns the number of applications by name of pass. Failures are handled as in a compile.
+
+    Raises:
+        StageError: a pass, the lowering or the raising failed, with ``on_error="raise"``.
+    """
+    now = settings.current()
+    with stage_records.stage_record(
+        stage, gm, stage_records.direction(stage, False), now.verify
+    ) as record:
+        run = StageRun(stage, gm, now, record, example_inputs=example_inputs)
+        counts = {one.name: run_pass(run, one) for one in passes}
+        if run.group is not None:
+            run.group.flush()
+        record.nodes_after = len(gm.graph.nodes)
+    return {} if run.degraded else counts

@@ -1,0 +1,68 @@
+"""The state of one stage call, shared by its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xductor.backend.config.settings import Settings
+from xductor.backend.records.stage_records import StageRecord
+from xductor.transforms.passes.typed_pass import Stage
+
+if TYPE_CHECKING:
+    import torch
+    from torch.fx import GraphModule
+
+    from xductor.backend.steps.runner import TypedGroup
+
+#: Inductor's names for the stages where it logs, bisects and disables passes.
+SUBSYSTEMS: dict[Stage, str] = {
+    "pre_grad": "pre_grad_passes",
+    "joint": "joint_graph_passes",
+    "post_grad": "post_grad_passes",
+}
+
+
+@dataclass
+class StageRun:
+    """One call of a stage: the graph, the arguments Inductor gave, and what happened so far."""
+
+    stage: Stage
+    gm: GraphModule
+    settings: Settings
+    record: StageRecord
+    example_inputs: Sequence[Any] | None = None
+    add_passes: str | None = None
+    remove_passes: str | None = None
+    input_device: torch.device | None = None
+    is_inference: bool = False
+    #: Matches so far, as the joint stage counts them to decide on a final sort and recompile.
+    count: int = 0
+    #: A typed group failed: from here on only the required steps run.
+    degraded: bool = False
+    #: No call of the graph has a value: it comes from an earlier level.
+    untyped: bool = False
+    #: The lowered graph, while it stands for ``gm``.
+    group: TypedGroup | None = None
+    #: Things that one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
+    kept: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def subsystem(self) -> str:
+        return SUBSYSTEMS[self.stage]
+
+
+def lacks_values(gm: GraphModule) -> bool:
+    """Whether ``gm`` has calls that give something, and none of them carries a fake value.
+
+    That is a graph of an earlier level, where at most the placeholders have values.
+    """
+    lacking = False
+    for node in gm.graph.nodes:
+        if node.op.startswith("call_"):
+            if "val" in node.meta:
+                return False
+            schema = getattr(node.target, "_schema", None)
+            lacking = lacking or schema is None or bool(schema.returns)
+    return lacking

@@ -1,0 +1,78 @@
+"""Watchers of stage calls: they see each graph right before and after its stage, in any thread.
+
+The stages of stock Inductor are watched too, from the time that the seam is attached.
+They run inside the compile: fake mode, tracing context and metadata are those the stage sees. A
+stage that raises has no "after".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from xductor.backend.config import settings
+from xductor.backend.records import stage_records
+from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms.passes.typed_pass import Stage
+
+_lock = threading.Lock()
+_watchers: tuple[StageWatcher, ...] = ()
+
+
+class StageWatcher(Protocol):
+    """What is told of stage calls. It must not change the graph, and what it raises is raised in
+    the compile.
+    """
+
+    def before(self, run: StageRun) -> None:
+        """The stage is about to work on ``run.gm``."""
+        ...
+
+    def after(self, run: StageRun) -> None:
+        """The stage is done; ``run.record`` has the passes that ran."""
+        ...
+
+
+@contextmanager
+def watching(watcher: StageWatcher) -> Iterator[None]:
+    """Tell ``watcher`` of every stage call of the process while the block runs."""
+    global _watchers
+    with _lock:
+        _watchers = (*_watchers, watcher)
+    try:
+        yield
+    finally:
+        with _lock:
+            _watchers = tuple(one for one in _watchers if one is not watcher)
+
+
+def run_stock(stage: Stage, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call stock's function for a stage, with the watchers told of it."""
+    if not _watchers:
+        return stock(*args, **kwargs)
+    gm = args[0] if args else kwargs["gm"]
+    is_inference = stage == "post_grad" and bool((*args[1:2], kwargs.get("is_inference"))[0])
+    now = settings.current()
+    with stage_records.stage_record(
+        stage, gm, stage_records.direction(stage, is_inference), now.verify
+    ) as record:
+        inputs = (*args[1:2], kwargs.get("example_inputs"))[0] if stage == "pre_grad" else None
+        run = StageRun(stage, gm, now, record, inputs, is_inference=is_inference)
+        tell_before(run)
+        result = stock(*args, **kwargs)
+        run.gm = gm if result is None else result
+        record.nodes_after = len(run.gm.graph.nodes)
+        tell_after(run)
+    return result
+
+
+def tell_before(run: StageRun) -> None:
+    for watcher in _watchers:
+        watcher.before(run)
+
+
+def tell_after(run: StageRun) -> None:
+    for watcher in _watchers:
+        watcher.after(run)

@@ -1,0 +1,101 @@
+"""The steps that run what users put on Inductor's hooks: FX callables, typed passes, lists of both.
+
+A callable runs on the FX graph, through the bridge. A typed pass or a rewrite, or several as
+`xductor.inductor_pass` joins them, run on the typed graph of the stage, without raising it before
+and lowering it again behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xductor.backend.config import placement
+from xductor.backend.steps import failures, hook_checks, out_of_reach, stock
+from xductor.backend.steps.bridge import BridgedStep, Condition, always, flush, observed
+from xductor.backend.steps.typed_steps import run_observed
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xductor.backend.config.settings import Settings
+    from xductor.backend.steps.inductor_pass import InductorPass
+    from xductor.backend.steps.stage_run import StageRun
+
+
+@dataclass(frozen=True)
+class HookStep(BridgedStep):
+    """The passes on the hook option that is the step's name, under observers of that name."""
+
+    def __call__(self, run: StageRun) -> None:
+        if not self.wanted(run):
+            return
+        for hook in stock.hooks(self.name):
+            run.count += 1
+            typed = _typed(hook, run)
+            if typed is None or run.degraded or run.untyped or run.stage not in typed.stages:
+                self._run_bridged(typed or hook, run)
+            else:
+                self._run_typed(typed, run)
+
+    def _run_typed(self, typed: InductorPass, run: StageRun) -> None:
+        with _under(typed.settings, run):
+            for one in typed.passes:
+                run_observed([one], run, self.name, lambda failure: failures.skip(run, failure))
+            out_of_reach.say(run, map(placement.unplaced, typed.rewrites))
+
+    def _run_bridged(self, hook: Any, run: StageRun) -> None:
+        flush(run)
+        call = _told_inference(hook, run.is_inference)
+        with hook_checks.checked(run, self.name):
+            run.record.bridged(self.name, run.gm, lambda: observed(run, self.name, call, "graph"))
+
+
+def user_hook(option: str, *, when: Condition = always) -> HookStep:
+    """The passes on one of Inductor's hook options.
+
+    A `CustomInferenceAwareGraphPass` is told whether the graph is for inference. Hooks run after a
+    failure of ours too: they are the user's, and may be what makes the graph compilable.
+    """
+
+    def wanted(run: StageRun) -> bool:
+        return when(run) and bool(stock.hooks(option))
+
+    return HookStep(option, lambda run: None, wanted, required=True, values=False)
+
+
+def _typed(hook: Any, run: StageRun) -> InductorPass | None:
+    """What is on a hook, as a pass of ours; None for a callable on FX graphs."""
+    from xductor.backend.steps.inductor_pass import InductorPass, inductor_pass
+
+    if isinstance(hook, InductorPass):
+        return hook
+    rewrite = isinstance(hook, type) and issubclass(hook, Rewrite)
+    if rewrite or isinstance(hook, Rewrite | TypedPass):
+        return inductor_pass(hook, stage=run.stage, on_error=run.settings.on_error)
+    return None
+
+
+@contextmanager
+def _under(chosen: Settings, run: StageRun) -> Iterator[None]:
+    """Run under the settings that a pass was made with."""
+    before = run.settings
+    run.settings = chosen
+    try:
+        yield
+    finally:
+        run.settings = before
+
+
+def _told_inference(hook: Any, is_inference: bool) -> Callable[[Any], Any]:
+    aware = stock.lookup("torch._inductor.custom_graph_pass:CustomInferenceAwareGraphPass")
+    if aware is not None and isinstance(hook, aware):
+        return lambda graph: hook(graph, is_inference=is_inference)
+    return hook
+
+
+__all__ = ["HookStep", "user_hook"]

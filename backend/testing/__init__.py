@@ -1,0 +1,1 @@
+"""Graphs of a compile, captured and checked in tests."""

@@ -1,0 +1,376 @@
+"""What a call does besides computing its results.
+
+Everything here errs towards more effects: what is not known to be pure is not pure.  Two levels:
+`target_effects` says what some call of the target may do, `call_effects` what this call does, given
+its constant arguments (no `out=`, `inplace=False`, `training=False`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+import torch
+import torch.fx.node
+
+__all__ = [
+    "ALL",
+    "PURE",
+    "UNKNOWN",
+    "Effects",
+    "call_effects",
+    "has_subgraph_effects",
+    "is_registered",
+    "is_removable_call",
+    "target_effects",
+]
+
+ALL: Final = frozenset({"*"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The effects of a call.
+
+    writes: names of the arguments whose memory is written; ALL if any argument may be.
+    rng: reads and advances a random number generator. alloc: its result is memory of no defined
+    content (two calls are never one). collective: talks to other ranks. host: is seen outside the
+    graph (asserts, prints, effect tokens, streams). mode: changes ambient state (grad mode,
+    autocast, functorch levels, default dtype). unknown: nothing is known.
+    """
+
+    writes: frozenset[str] = frozenset()
+    rng: bool = False
+    alloc: bool = False
+    collective: bool = False
+    host: bool = False
+    mode: bool = False
+    unknown: bool = False
+
+    @property
+    def pure(self) -> bool:
+        """No effect at all: equal calls may be merged, moved and removed."""
+        return self == PURE
+
+    def removable(self, fallback_random: bool) -> bool:
+        """Whether the call may go away when nobody uses its results.
+
+        `fallback_random` (Inductor's flag): numbers must come as in eager, so a dead draw counts.
+        """
+        seen = self.writes or self.collective or self.host or self.mode or self.unknown
+        return not seen and not (self.rng and fallback_random)
+
+    def writes_to(self, argument: str) -> bool:
+        """Whether the memory of this argument may be written."""
+        return self.unknown or argument in self.writes or "*" in self.writes
+
+    def __or__(self, other: Effects) -> Effects:
+        return Effects(
+            self.writes | other.writes,
+            self.rng or other.rng,
+            self.alloc or other.alloc,
+            self.collective or other.collective,
+            self.host or other.host,
+            self.mode or other.mode,
+            self.unknown or other.unknown,
+        )
+
+
+PURE: Final = Effects()
+UNKNOWN: Final = Effects(unknown=True)
+_HOST: Final = Effects(host=True)
+
+
+def target_effects(target: object) -> Effects:
+    """What a call of this target may do, whatever its arguments.
+
+    Args:
+        target: an OpOverload, a packet, a higher-order op, a Python callable, or a str, which is
+            the name of a method. Effects inside subgraphs are not included: join those of the
+            bodies where `has_subgraph_effects(target)`.
+    A callable that nobody knows is UNKNOWN.
+    """
+    if isinstance(target, str):
+        from xductor.ir.effects.python_effects import method_effects
+
+        return method_effects(target)
+    effects = _static_effects(target)
+    # Registrations come and go while the program runs, so these two are never cached.
+    if effects.removable(fallback_random=False) and is_registered(target):
+        return effects | _HOST
+    return effects
+
+
+def _static_effects(target: object) -> Effects:
+    if isinstance(target, torch._ops.OpOverload):
+        return overload_effects(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return _higher_order_effects(target.name())
+    if isinstance(target, torch._ops.OpOverloadPacket):
+        return _packet_effects(target)
+    from xductor.ir.effects.python_effects import function_effects
+
+    return function_effects(target)
+
+
+def call_effects(target: object, arguments: Mapping[str, object]) -> Effects:
+    """What this call does.
+
+    Args:
+        target: as for `target_effects`.
+        arguments: by parameter name, as `python_targets.bind` or the schema gives them, defaults
+            filled in or not; anything that is no constant means "could be anything".
+    """
+    effects = target_effects(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return effects | _wrapped_effects(target, arguments)
+    if effects.writes and "*" not in effects.writes:
+        kept = frozenset(w for w in effects.writes if _is_written(w, target, arguments))
+        effects = replace(effects, writes=kept)
+    if effects.rng and _draws_nothing(_base_name(target), arguments):
+        effects = replace(effects, rng=False)
+    return effects
+
+
+def is_removable_call(
+    target: object,
+    *,
+    impure: bool,
+    fallback_random: bool,
+    arguments: Mapping[str, object] | None = None,
+) -> bool:
+    """Whether dead code elimination may take away an unused call.
+
+    Args:
+        target: as for `target_effects`.
+        impure: what FX says of it: `node.is_impure(impure_random=False)`, or of another place that
+            knows. The random functions are then judged by `fallback_random` alone.
+        fallback_random: Inductor's flag of that name.
+        arguments: where known, the call is judged rather than the target; without them
+            `torch.add` stays, since it could write to `out`.
+    Producers of unbacked symbols that later types mention are the caller's to keep.
+    """
+    if impure:
+        return False
+    effects = target_effects(target) if arguments is None else call_effects(target, arguments)
+    return effects.removable(fallback_random)
+
+
+# ------------------------------------------------------------------------------------ operators
+
+_COLLECTIVE_LIBRARIES = frozenset(
+    {"c10d", "_c10d_functional", "c10d_functional", "_c10d_functional_autograd", "symm_mem",
+     "_dtensor"}
+)  # fmt: skip
+_HOST_LIBRARIES = frozenset({"profiler", "streams", "debugprims", "debug_mode_ops"})
+_HOST_OPERATORS = frozenset(
+    {"_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range",
+     "_functional_sym_constrain_range_for_size"}
+)  # fmt: skip
+_UNINITIALIZED = frozenset(
+    {"empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new_empty",
+     "new_empty_strided", "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
+     "resize", "_resize_output"}
+)  # fmt: skip
+_RUNNING = frozenset({"running_mean", "running_var"})
+# Kernels that write where their schema does not say so.
+_UNDECLARED_WRITES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm",
+         "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::instance_norm",
+         "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts"),
+        _RUNNING,
+    ),
+    "inductor::resize_storage_bytes_": frozenset({"variable"}),
+    "inductor::accumulate_grad_": ALL,
+    "fsdp::all_gather_copy_in": frozenset({"all_gather_output"}),
+}  # fmt: skip
+
+
+@cache
+def overload_effects(overload: torch._ops.OpOverload) -> Effects:
+    """Effects by schema, tags and library; what is registered at run time comes on top."""
+    schema: Any = overload._schema
+    full: str = schema.name
+    library, _, name = full.partition("::")
+    writes = frozenset(a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write)
+    writes |= _UNDECLARED_WRITES.get(full, frozenset())
+    if not writes and name.endswith("_") and not name.endswith("__"):
+        writes = ALL  # the name says that it writes, the schema does not say what
+    generator = any("Generator" in str(a.type) for a in schema.arguments)
+    host = (
+        library in _HOST_LIBRARIES
+        or name in _HOST_OPERATORS
+        or (not schema.returns and not writes)  # a call for nothing is a call for its effect
+    )
+    return Effects(
+        writes,
+        rng=generator or torch.Tag.nondeterministic_seeded in overload.tags,
+        alloc=name in _UNINITIALIZED,
+        collective=library in _COLLECTIVE_LIBRARIES,
+        host=host,
+    )
+
+
+@cache
+def _packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
+    """The union over the overloads that a call may resolve to."""
+    effects = PURE
+    for name in packet.overloads():
+        overload = getattr(packet, name)
+        full = overload._schema.name
+        full = f"{full}.{overload._schema.overload_name}".rstrip(".")
+        if torch._C._dispatch_has_kernel(full):
+            effects |= overload_effects(overload)
+    return effects
+
+
+@cache
+def _registration(target: Any) -> Any:
+    """Where PyTorch keeps the effect that is registered for an operator: an object for each name.
+
+    None before PyTorch kept them so.
+    """
+    import torch._higher_order_ops.effects as module
+
+    name_of = getattr(module, "_get_op_qualname", None)
+    if name_of is None:
+        return None
+    return torch._library.simple_registry.singleton.find(  # type: ignore[attr-defined]
+        name_of(target)
+    ).effect
+
+
+@cache
+def _effects_module() -> Any:
+    import torch._higher_order_ops.effects as module
+
+    return module
+
+
+def is_registered(target: object) -> bool:
+    """`torch.fx.node.has_side_effect`, or `torch.library._register_effectful_op`."""
+    try:
+        if target in torch.fx.node._side_effectful_functions:
+            return True
+    except TypeError:  # not hashable, so in no set
+        return False
+    if not isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+        return False
+    registration = _registration(target)
+    if registration is not None:
+        return registration.effect is not None
+    return target in getattr(_effects_module(), "SIDE_EFFECTS", ())
+
+
+# ---------------------------------------------------------------------------- higher-order ops
+
+_WITH_BODIES = frozenset(
+    {"cond", "while_loop", "while_loop_stack_output", "map", "map_impl", "scan",
+     "associative_scan", "invoke_subgraph", "wrap", "wrap_activation_checkpoint",
+     "tag_activation_checkpoint", "wrap_with_autocast", "wrap_with_set_grad_enabled",
+     "autograd_function_apply", "hints_wrapper", "strict_mode", "foreach_map", "invoke_quant",
+     "invoke_quant_packed", "local_map_hop", "dynamo_bypassing_wrapper", "run_const_graph",
+     "flex_attention", "flex_attention_backward"}
+)  # fmt: skip
+_FUNCTIONAL = frozenset(
+    {"auto_functionalized", "auto_functionalized_v2", "triton_kernel_wrapper_functional",
+     "out_dtype", "inline_asm_elementwise"}
+)  # fmt: skip
+_HIGHER_ORDER: dict[str, Effects] = {
+    **dict.fromkeys(_WITH_BODIES | _FUNCTIONAL, PURE),
+    **dict.fromkeys(
+        ("with_effects", "call_torchbind", "print", "invoke_leaf_function", "control_deps",
+         "_export_tracepoint"),
+        _HOST,
+    ),
+    **dict.fromkeys(
+        ("run_and_save_rng_state", "run_with_rng_state", "graphsafe_run_with_rng_state",
+         "run_dtensor_rng_op"),
+        Effects(rng=True),
+    ),
+    "triton_kernel_wrapper_mutation": Effects(ALL),
+}  # fmt: skip
+# The op they carry has been made functional: what it writes is among the results.
+_CARRIERS_OF_FUNCTIONAL = frozenset({"auto_functionalized", "auto_functionalized_v2"})
+
+
+def _higher_order_effects(name: str) -> Effects:
+    return _HIGHER_ORDER.get(name, UNKNOWN)
+
+
+def has_subgraph_effects(target: object) -> bool:
+    """Whether the call also does what its subgraphs do (cond, scan, invoke_subgraph, ...)."""
+    return isinstance(target, torch._ops.HigherOrderOperator) and target.name() in _WITH_BODIES
+
+
+def _wrapped_effects(
+    target: torch._ops.HigherOrderOperator, arguments: Mapping[str, object]
+) -> Effects:
+    """Effects of the operators that a higher-order op carries as arguments."""
+    effects = PURE
+    for value in arguments.values():
+        if isinstance(value, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+            inner = target_effects(value)
+            if target.name() in _CARRIERS_OF_FUNCTIONAL:
+                inner = replace(inner, writes=frozenset())
+            effects |= inner
+    return effects
+
+
+# -------------------------------------------------------------------------------- this call
+
+_NOTHING = object()
+# Drop-outs return their input, and attention draws nothing, at probability zero.
+_DROPOUTS = frozenset(
+    {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
+     "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",
+     "feature_alpha_dropout_"}
+)  # fmt: skip
+_ONLY_IN_TRAINING = _DROPOUTS | {
+    "native_dropout", "rrelu", "rrelu_", "multi_head_attention_forward",
+    "rrelu_with_noise", "rrelu_with_noise_", "rrelu_with_noise_functional",
+}  # fmt: skip
+
+
+def _base_name(target: object) -> str:
+    if isinstance(target, str):
+        return target
+    if isinstance(target, torch._ops.OpOverload):
+        return target._schema.name.partition("::")[2]
+    return getattr(target, "__name__", "")
+
+
+def _is_written(name: str, target: object, arguments: Mapping[str, object]) -> bool:
+    value = arguments.get(name, _NOTHING)
+    if value is None or (name == "out" and value is _NOTHING):
+        return False
+    if isinstance(target, torch._ops.OpOverloadPacket) and value is _NOTHING:
+        return False  # an argument of another overload
+    if isinstance(target, (str, torch._ops.OpOverload)) and name not in _RUNNING:
+        return True
+    base = _base_name(target)
+    if name in _RUNNING:
+        flag = "use_input_stats" if "instance_norm" in base else "training"
+        flag = "train" if "train" in arguments else flag
+        return arguments.get(flag, _NOTHING) is not False
+    if base in ("embedding", "embedding_bag") and name == "weight":
+        return arguments.get("max_norm") is not None
+    if name == "input" and not base.endswith("_"):
+        # Only `inplace` makes a function write to its input.
+        return arguments.get("inplace", False) is not False
+    return True
+
+
+def _draws_nothing(base: str, arguments: Mapping[str, object]) -> bool:
+    def is_(name: str, *values: object) -> bool:
+        value = arguments.get(name, _NOTHING)
+        return any(type(value) is type(v) and value == v for v in values)
+
+    if base in _ONLY_IN_TRAINING and (is_("training", False) or is_("train", False)):
+        return True
+    if base in _DROPOUTS:
+        return is_("p", 0, 0.0)
+    return "scaled_dot_product" in base and is_("dropout_p", 0, 0.0)

@@ -1,0 +1,1 @@
+"""Running a module on real values, and comparing two modules."""

@@ -1,0 +1,1 @@
+"""Operators as Python functions, which build ops: `aten.mm(a, b)`."""

@@ -1,0 +1,1 @@
+"""The types that the results of an op should have."""

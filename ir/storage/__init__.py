@@ -1,0 +1,1 @@
+"""Which values of a graph share storage, and which of them are written."""

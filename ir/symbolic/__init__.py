@@ -1,0 +1,1 @@
+"""Numbers with symbols: expressions, what is known of them, and the table of a graph."""

@@ -1,0 +1,1 @@
+"""The text of modules: printing, parsing, resources."""

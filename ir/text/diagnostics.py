@@ -1,0 +1,90 @@
+"""The one place that words errors about ops: what, where in the user's code, expected, found.
+
+The errors are `OpError`s: what was parsed from a file leads with file, line and column in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from xductor.ir.dialect.arguments import ArgsAttr
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.text.locations import place_in_text
+from xductor.ir.text.printing import op_tail, value_names
+
+
+class OpError(VerifyException):
+    """What is wrong with an op or a graph.
+
+    - `problem`: what is wrong, without the names of nodes; the same for the same mistake elsewhere.
+    - `place`: file, line and column of the op in the text it was parsed from, if it was.
+    - `description`: the whole text, without the place.
+    """
+
+    def __init__(self, op: Operation, problem: str, description: str) -> None:
+        self.problem = f"{op.name}: {problem}"
+        self.place = place_in_text(op)
+        self.description = description
+        super().__init__(self._leading_place() + description)
+
+    def _leading_place(self) -> str:
+        if self.place is None:
+            return ""
+        file, line, column = self.place
+        return f"{file}:{line}:{column}: "
+
+
+def op_line(op: TorchOp) -> str:
+    """The op as the graph's text shows it."""
+    graph = op.parent_op()
+    if not isinstance(graph, GraphOp):
+        return op.name
+    if not _well_formed(op):
+        return f"{op.name} with args = {op.properties.get('args')}"
+    names = value_names(graph)
+    for operand in op.operands:
+        names.setdefault(operand, "%<not of this graph>")
+    results = ", ".join(names[result] for result in op.results)
+    return f"{results} = {op.name}{op_tail(op, names, locations=False)}".removeprefix(" = ")
+
+
+def _well_formed(op: TorchOp) -> bool:
+    """Whether the arguments have the form that our format prints."""
+    args = op.properties.get("args")
+    if type(args) is not ArgsAttr or args.refs != len(op.operands):
+        return False
+    return len(args.data) == (len(op.table.params) if isinstance(op, SchemaOp) else 2)
+
+
+def describe(
+    op: TorchOp, problem: str, *, expected: str = "", found: str = "", hint: str = ""
+) -> str:
+    """An error text: the problem, the op, the user's line, what was expected and found."""
+    node = op.node
+    label = node.node or next(iter(node.names), "")
+    lines = [f"{op.name}{f' (node {label})' if label else ''}: {problem}"]
+    if expected:
+        lines.append(f"  expected: {expected}")
+    if found:
+        lines.append(f"  found:    {found}")
+    lines.append(f"  op:       {op_line(op)}")
+    location = node.location()
+    if location is not None:
+        lines.append(f"  user code: {location[0]}:{location[1]}")
+    if hint:
+        lines.append(f"  {hint}")
+    return "\n".join(lines)
+
+
+def fail(op: TorchOp, problem: str, **details: Any) -> NoReturn:
+    """Raise VerifyException with such a text."""
+    raise OpError(op, problem, describe(op, problem, **details))
+
+
+def fail_graph(graph: GraphOp, problem: str) -> NoReturn:
+    """Raise VerifyException about a graph as a whole; the problem begins with a verb."""
+    raise OpError(graph, problem, f"fx.graph @{graph.sym_name.data} {problem}")

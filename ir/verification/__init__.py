@@ -1,0 +1,1 @@
+"""The levels of checking a module by itself."""

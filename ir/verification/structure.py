@@ -1,0 +1,333 @@
+"""Verification level `structure`: schemas, definition order, references, symbols, names.
+
+One pass over a graph. What a schema says about an op's arguments is checked once for each
+interned argument list; after that an op costs a look at its operands' types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xductor.ir.dialect.arguments import ArgsAttr, Ref, SymbolRef, leaves
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.schema import Param
+from xductor.ir.dialect.types import (
+    VALUE_TYPES,
+    NoneType,
+    ObjectType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorType,
+    symbols_of,
+)
+from xductor.ir.symbolic.expressions import SymExpr
+
+if TYPE_CHECKING:
+    from xductor.ir.dialect.graph import GraphOp
+
+_NUMBERS = (int, float, bool, complex)
+_SYMBOLIC = (SymIntType, SymFloatType, SymBoolType)
+
+_CONSTANTS: dict[str, tuple[type, ...]] = {
+    "tensor": (*_NUMBERS, SymExpr),
+    "int": (int, SymExpr),
+    "float": (float, int, SymExpr),
+    "bool": (bool, int, SymExpr),
+    "scalar": (*_NUMBERS, SymExpr),
+    "str": (str,),
+    "dtype": (torch.dtype, int),  # PyTorch takes the number of a dtype or layout too
+    "device": (torch.device,),
+    "layout": (torch.layout, int),
+    "memory_format": (torch.memory_format, int),
+}
+_VALUES: dict[str, frozenset[type]] = {
+    "tensor": frozenset((TensorType, *_SYMBOLIC)),
+    "int": frozenset((SymIntType, SymBoolType, TensorType)),
+    "float": frozenset((SymFloatType, SymIntType, TensorType)),
+    "bool": frozenset((SymBoolType, SymIntType, TensorType)),
+    "scalar": frozenset((*_SYMBOLIC, TensorType)),
+}
+"""The value types each schema kind takes. PyTorch takes numbers where a tensor is asked for
+(wrapped numbers), and zero-dimensional tensors where a number is."""
+_ANY: frozenset[type] = frozenset(VALUE_TYPES)
+
+Allowed = tuple[frozenset[type], ...]
+
+
+class _BadArgument(Exception):
+    """Arguments that do not fit a schema; becomes a VerifyException with the op at hand."""
+
+    def __init__(self, problem: str, expected: str, found: str) -> None:
+        super().__init__(problem)
+        self.details = {"expected": expected, "found": found}
+
+
+def check_op(op: TorchOp) -> None:
+    """One op by itself: its arguments fit its schema, its operands and results fit too.
+
+    Raises VerifyException.
+    """
+    args: Any = op.properties.get("args")
+    if type(args) is not ArgsAttr:
+        _fail(op, "the op has no arguments attribute")
+    fields = args.__dict__
+    operands, results = op._operands, op.results
+    if fields["refs"] != len(operands):
+        _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
+    if op.raw_arguments:
+        _check_raw_arguments(op, args)
+    else:
+        known = fields.get("allowed")
+        allowed = known.get(type(op)) if known is not None else None
+        if allowed is None:
+            allowed = _check_arguments(op, args)
+        for operand, kinds in zip(operands, allowed):  # noqa: B905  as many as `args.refs`
+            if type(operand._type) not in kinds:
+                _fail_operand(op, operand, kinds)
+        if len(results) != op.table.returns:  # type: ignore[attr-defined]
+            _check_result_count(op)
+    for result in results:
+        if type(result._type) not in _ANY:
+            _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
+    if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
+        _fail(op, "the arguments are not positional and keyword ones")
+    wrong = op.wrong_form()  # type: ignore[attr-defined]
+    if wrong:
+        _fail(op, wrong)
+
+
+def _check_result_count(op: Any) -> None:
+    returns, found = op.table.returns, len(op.results)
+    if found != returns and returns is not None and not (returns == 0 and found == 1):
+        _fail(
+            op,
+            "the number of results is not the schema's",
+            expected=str(returns),
+            found=str(found),
+        )
+
+
+def _fail_operand(op: TorchOp, operand: Any, kinds: frozenset[type]) -> None:
+    _fail(
+        op,
+        f"operand {list(op._operands).index(operand)} has a type its argument does not take",
+        expected=" or ".join(sorted(f"!{kind.name}" for kind in kinds)),
+        found=str(operand._type),
+    )
+
+
+def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
+    """Check the constants once for this argument list; the kinds its operands may have."""
+    table = op.table  # type: ignore[attr-defined]
+    if len(args.data) != len(table.params):
+        _fail(
+            op,
+            "the number of arguments is not the schema's",
+            expected=str(len(table.params)),
+            found=str(len(args.data)),
+        )
+    kinds: dict[int, frozenset[type]] = {}
+    try:
+        for param, item in zip(table.params, args.data, strict=True):
+            _check_item(param, item, param.lists, kinds)
+    except _BadArgument as error:
+        _fail(op, str(error), **error.details)
+    if sorted(kinds) != list(range(args.refs)):
+        _fail(op, "the operands are not numbered in order of appearance")
+    allowed = tuple(kinds[index] for index in range(args.refs))
+    vars(args).setdefault("allowed", {})[type(op)] = allowed
+    return allowed
+
+
+def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[type]]) -> None:
+    kind = type(item)
+    if item is None:
+        if (
+            param.optional
+            or (lists < param.lists and param.optional_elements)
+            or param.kind == "object"
+            or (param.kind == "tensor" and not param.lists)  # PyTorch's undefined tensor
+        ):
+            return
+        raise _BadArgument(f"argument '{param.name}' is none", param.kind, "none")
+    if kind is Ref:
+        values = _VALUES.get(param.kind, _ANY) if not lists else _ANY
+        if param.optional or param.optional_elements:
+            values |= {NoneType}
+        kinds[item.index] = values | {ObjectType} if param.kind == "object" else values
+        return
+    if isinstance(item, tuple):
+        if not lists and param.kind != "object":
+            raise _BadArgument(f"argument '{param.name}' is a list", param.kind, repr(item))
+        for element in item:
+            _check_item(param, element, lists - 1, kinds)
+        return
+    takes = _CONSTANTS.get(param.kind)
+    if takes is not None and kind not in takes:
+        raise _BadArgument(
+            f"argument '{param.name}' is of another kind", param.kind, f"{item!r} ({kind.__name__})"
+        )
+    if lists and param.kind != "object":
+        raise _BadArgument(
+            f"argument '{param.name}' is no list", f"a list of {param.kind}", repr(item)
+        )
+
+
+def check_graph(graph: GraphOp) -> None:
+    """A graph: every op, definition order, one output at the end, references, symbols, names.
+
+    Raises VerifyException naming the first op that is wrong.
+    """
+    if graph.is_declaration:
+        return
+    from xductor.ir.dialect.graph import OutputOp
+
+    block = graph.block
+    # By identity: all values live as long as the graph, and hashing them costs a call each.
+    defined = {id(argument) for argument in block.args}
+    known_types: set[int] = set()
+    op_kinds: set[type] = set()
+    bound = set(graph.symbols.data)
+    unbacked = _Unbacked(graph)
+    names = set(graph.argument_names)
+    if len(names) != len(block.args):
+        _fail_graph(graph, "has argument names that are not unique or not complete")
+    for argument in block.args:
+        _check_symbols(graph, argument._type, bound)
+    last = block.last_op
+    if not isinstance(last, OutputOp):
+        _fail_graph(graph, "does not end in fx.output")
+    op: Any = block.first_op
+    while op is not None:
+        cls = type(op)
+        if cls not in op_kinds:
+            if not isinstance(op, TorchOp):
+                _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
+            op_kinds.add(cls)
+        for operand in op._operands:
+            if id(operand) not in defined:
+                _fail_undefined(op, operand, graph)
+        check_op(op)
+        if (cls is OutputOp) != (op is last):
+            _fail(op, "fx.output must be the last op, and the only one")
+        for result in op.results:
+            defined.add(id(result))
+            kind = result._type
+            if id(kind) not in known_types:
+                _check_result_symbols(op, kind, bound)
+                known_types.add(id(kind))
+        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
+        if symbols and not symbols <= bound:
+            _fail(
+                op,
+                f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
+            )
+        node = op.attributes.get("node") or op.node
+        own = node.data  # type: ignore[attr-defined]
+        if len(own) != len(op.results):
+            _fail_names(op, own)
+        for name in own:
+            if name:
+                if name in names:
+                    _fail(op, f"the name %{name} is taken")
+                names.add(name)
+        if unbacked.names:
+            unbacked.check(op)
+        if op.raw_arguments:
+            _check_references(op, graph)
+        op = op._next_op
+
+
+def _check_result_symbols(op: TorchOp, kind: Any, bound: set[str]) -> None:
+    symbols = symbols_of(kind)
+    if symbols and not symbols <= bound:
+        missing = sorted(symbols - bound)
+        _fail(op, f"a type mentions symbols the graph does not have: {missing}")
+
+
+def _fail_names(op: TorchOp, own: tuple[str, ...]) -> None:
+    _fail(
+        op,
+        "the number of names is not that of the results",
+        expected=str(len(op.results)),
+        found=str(len(own)),
+    )
+
+
+def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
+    missing = symbols_of(type_) - bound
+    if missing:
+        _fail_graph(
+            graph,
+            f"has an argument of type {type_} that mentions symbols the graph does not have: "
+            f"{sorted(missing)}",
+        )
+
+
+def _check_references(op: TorchOp, graph: GraphOp) -> None:
+    """Symbol references lead to graphs of the module."""
+    refs = [leaf for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
+    if not refs:
+        return
+    module = graph.parent_op()
+    graphs: Any = () if module is None else module.regions[0].block.ops
+    known = {other.sym_name.data for other in graphs if other.name == "fx.graph"}
+    for ref in refs:
+        if module is not None and ref.name not in known:
+            _fail(op, f"@{ref.name} is no graph of the module", expected=", ".join(sorted(known)))
+
+
+class _Unbacked:
+    """Each unbacked symbol has one binder, before its first use."""
+
+    def __init__(self, graph: GraphOp) -> None:
+        self.names = {info.name for info in graph.symbols.data.values() if not info.backed}
+        self.bound: dict[str, TorchOp | None] = {}
+        for argument in graph.block.args:
+            for name in symbols_of(argument._type) & self.names:
+                self.bound[name] = None
+
+    def check(self, op: TorchOp) -> None:
+        for name in self._binds(op):
+            if self.bound.get(name) is not None:
+                _fail(op, f"unbacked symbol {name} has two binders")
+            self.bound[name] = op
+        for result in op.results:
+            missing = (symbols_of(result._type) & self.names) - self.bound.keys()
+            if missing and not any(type(leaf) is SymbolRef for leaf in leaves(op.args.data)):
+                _fail(op, f"unbacked symbols {sorted(missing)} are used before an op binds them")
+
+    def _binds(self, op: TorchOp) -> set[str]:
+        text = op.node.text_items().get("unbacked_bindings")
+        if not text:
+            return set()
+        return {part.partition(" = ")[0].strip() for part in text.split(", ")} & self.names
+
+
+def _fail(op: Any, problem: str, **details: Any) -> Any:
+    from xductor.ir.text.diagnostics import fail
+
+    fail(op, problem, **details)
+
+
+def _fail_graph(graph: GraphOp, problem: str) -> None:
+    from xductor.ir.text.diagnostics import fail_graph
+
+    fail_graph(graph, problem)
+
+
+def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:
+    owner = operand.owner
+    inside = isinstance(owner, TorchOp) and owner.parent_op() is graph
+    where = "after this op" if inside else "in another graph, or nowhere"
+    index = list(op._operands).index(operand)
+    _fail(op, f"operand {index} is defined {where}", expected="a value defined above the op")
+
+
+__all__ = ["check_graph", "check_op"]

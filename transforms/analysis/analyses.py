@@ -1,0 +1,155 @@
+"""What passes ask of a graph again and again: found once, kept from pass to pass.
+
+Whoever runs several passes on a module keeps what they find with `keep`, and says with `changed`
+that a pass changed the module; MLIR's pass manager does the same with its analyses. Elsewhere
+nothing is kept, since nothing tells that a graph has changed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Collection
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.dialect.graph import GraphOp
+from xductor.transforms.analysis.block_order import Order, erase_unused, ops_of
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.analysis.memory import Memory
+from xductor.transforms.analysis.op_effects import Bodies
+
+MEMORY = "memory"
+"""Kept by a pass that tells `memory` which value stands for which, and what it puts where."""
+ORDER = "order"
+"""Kept by a pass that only changes a graph by `insert` and `erase` of its analyses."""
+_PARTS = {ORDER: ("ops", "order", "by_name")}
+_KEPT = "_analyses"
+
+Found = TypeVar("Found")
+
+
+class Analyses:
+    """What is known of one graph; each part is found when it is first asked for."""
+
+    def __init__(self, graph: GraphOp) -> None:
+        self.graph = graph
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """What the subgraphs of the module do."""
+        module = self.graph.parent_op()
+        return Bodies(module if isinstance(module, ModuleOp) else ModuleOp([]))
+
+    @cached_property
+    def ops(self) -> list[Any]:
+        """The ops of the graph in order."""
+        return ops_of(self.graph.block)
+
+    @cached_property
+    def order(self) -> Order:
+        """Where each op stands."""
+        return Order(self.graph.block, self.ops)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Any]]:
+        """The ops of each name in order."""
+        found: dict[str, list[Any]] = {}
+        for op in self.ops:
+            same = found.get(op.name)
+            if same is None:
+                found[op.name] = [op]
+            else:
+                same.append(op)
+        return found
+
+    def named(self, names: Collection[str]) -> list[Any]:
+        """The ops that have one of some names, in order."""
+        present = self.by_name
+        if len(names) < len(present):
+            lists = [present[name] for name in names if name in present]
+        else:
+            lists = [ops for name, ops in present.items() if name in names]
+        if len(lists) == 1:
+            return lists[0].copy()
+        return sorted(chain.from_iterable(lists), key=self.order.key) if lists else []
+
+    def has_one_of(self, names: frozenset[str]) -> bool:
+        """Whether the graph has an op of one of some names."""
+        return not names.isdisjoint(self.by_name)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Storages and who reads and writes them."""
+        return Memory(self.graph, self.bodies, self.ops)
+
+    @property
+    def known_memory(self) -> Memory | None:
+        """The storages, if somebody has asked for them: to be told of what changes them."""
+        return vars(self).get(MEMORY)
+
+    def find(self, part: str, make: Callable[[], Found]) -> Found:
+        """What a pass knows under a name of its own, for others that know it too."""
+        known = vars(self)
+        if part not in known:
+            known[part] = make()
+        return known[part]
+
+    def insert(self, made: Any, op: Any) -> None:
+        """Put a new op right before another, and note it for `ORDER`."""
+        self.graph.block.insert_op_before(made, op)
+        known = vars(self)
+        known.pop("ops", None)
+        if "order" in known:
+            self.order.insert(made, op)
+        if "by_name" in known:
+            insort(self.by_name.setdefault(made.name, []), made, key=self.order.key)
+
+    def erase(self, op: Any) -> None:
+        """Erase an op, and note it for `ORDER`."""
+        known = vars(self)
+        known.pop("ops", None)
+        if "by_name" in known:
+            same = self.by_name[op.name]
+            if len(same) == 1:
+                del self.by_name[op.name]
+            else:
+                key = self.order.key
+                del same[bisect_left(same, key(op), key=key)]
+        if "order" in known:
+            self.order.forget(op)
+        erase_unused(op)
+
+    def forget(self, preserved: Collection[str]) -> None:
+        """Drop what was found, but for the parts that a pass kept up to date."""
+        known = vars(self)
+        kept = {"graph", *chain.from_iterable(_PARTS.get(one, (one,)) for one in preserved)}
+        for part in known.keys() - kept:
+            del known[part]
+
+
+def analyses_of(graph: GraphOp) -> Analyses:
+    """What is known of a graph: what is kept for it, else nothing yet."""
+    kept: Analyses | None = vars(graph).get(_KEPT)
+    return Analyses(graph) if kept is None else kept
+
+
+def keep(module: ModuleOp) -> None:
+    """From now on keep what is found of the graphs of a module; `changed` must be called."""
+    for graph in graphs_of(module):
+        vars(graph)[_KEPT] = Analyses(graph)
+
+
+def changed(module: ModuleOp, preserved: Collection[str] = ()) -> None:
+    """Forget what was kept for the graphs of a module; new graphs are kept too."""
+    for graph in graphs_of(module):
+        kept: Analyses | None = vars(graph).get(_KEPT)
+        if kept is None:
+            vars(graph)[_KEPT] = Analyses(graph)
+        else:
+            kept.forget(preserved)
+
+
+__all__ = ["MEMORY", "ORDER", "Analyses", "analyses_of", "changed", "keep"]

@@ -1,0 +1,249 @@
+"""What of a graph must stay in its order, beside definitions before uses.
+
+A write and a read, or two writes, of one storage; two random draws; two effects on the host; two
+collectives of one group; a change of modes and anything. Whatever moves, groups or sorts ops asks
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.types import SymBoolType, SymFloatType, SymIntType
+from xductor.ir.effects.target_effects import Effects, is_registered, overload_effects
+from xductor.ir.inference.infer import storage_root
+from xductor.ir.storage.sharing import result_aliases
+from xductor.transforms.analysis.op_effects import (
+    Bodies,
+    arguments_of,
+    effects_of,
+    written_operands,
+)
+
+_OUTSIDE = "a tensor from outside"
+_DRAWS = "both draw random numbers"
+_HOST = "both have effects outside of the graph"
+_ACCESS = "one writes to what the other reads or writes"
+_MODE = "autocast, grad mode or the like changes there"
+_GEOMETRY = "the geometry of a tensor"
+_ANY_GROUP = "*"
+_NUMBERS = (SymIntType, SymFloatType, SymBoolType)
+_WAITS = "wait_tensor"
+
+# They change what a view of their argument would be. ATen tags them as `inplace_view`.
+_CHANGE_GEOMETRY = frozenset(
+    {"as_strided_", "detach_", "requires_grad_", "rename_", "resize_", "resize_as_", "set_",
+     "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What a call touches that other calls may touch too.
+
+    - `reads`, `writes`: storages, by the value at their head; what is written counts as read.
+    - `touches`: other things that are read and written at once: draws, the host, collectives.
+    - `everything`: a change of modes, which nothing crosses.
+    """
+
+    reads: frozenset[Any]
+    writes: frozenset[Any]
+    touches: frozenset[Any]
+    everything: bool = False
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether others can tell when it runs, and not only what it reads."""
+        return bool(self.writes or self.touches or self.everything)
+
+    def conflict(self, other: Footprint) -> str | None:
+        """What forbids the two to change places; None if nothing does."""
+        if self.everything or other.everything:
+            return _MODE
+        for a, b in ((self, other), (other, self)):
+            if not a.writes.isdisjoint(b.reads):
+                return _ACCESS
+        for touched in (_DRAWS, _HOST):
+            if touched in self.touches and touched in other.touches:
+                return touched
+        groups, others = _groups(self.touches), _groups(other.touches)
+        if groups and others and (groups & others or _ANY_GROUP in groups | others):
+            return "both are collectives of one group"
+        return None
+
+
+def _groups(touches: frozenset[Any]) -> set[Any]:
+    return {item[1] for item in touches if type(item) is tuple}
+
+
+class Footprints:
+    """The footprints of the calls of one graph, each found once."""
+
+    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+        self._bodies = bodies
+        # Before autograd nothing says that two inputs are apart: writing to one may write to all.
+        self._inputs_overlap = graph.stage.data == "pre_grad"
+        self._known: dict[int, tuple[TorchOp, Footprint]] = {}
+
+    def of(self, op: TorchOp) -> Footprint:
+        """The footprint of a call. A view reads no content, but the geometry of its operand."""
+        known = self._known.get(id(op))
+        if known is None or known[0] is not op:
+            known = self._known[id(op)] = (op, self._of(op))
+        return known[1]
+
+    def forget(self) -> None:
+        """Values have been replaced: storages may have other heads."""
+        self._known.clear()
+
+    def _of(self, op: TorchOp) -> Footprint:
+        effects = effects_of(op) | self._bodies.effects(op)
+        written = set(written_operands(op, self._bodies)) if type(op) is not OutputOp else set()
+        waits = effects.collective and f".{_WAITS}." in op.name
+        if waits:
+            # From here on the tensor has what the collective brings.
+            written.update(range(len(op._operands)))
+        geometry = bool(written) and _changes_geometry(type(op))
+        reads: set[Any] = set()
+        writes: set[Any] = set()
+        is_view_only = not written and is_view(op)
+        for index, operand in enumerate(op._operands):
+            if isinstance(operand.type, _NUMBERS):
+                continue
+            root = storage_root(operand)
+            heads: list[Any] = [root]
+            if _is_outside(root):
+                heads.append(_OUTSIDE)
+            reads.add((_GEOMETRY, root))
+            if not is_view_only:
+                reads.update(heads)
+            if index in written:
+                writes.update(heads if self._inputs_overlap or op.raw_arguments else (root,))
+                if geometry:
+                    writes.add((_GEOMETRY, root))
+        touches = frozenset(_touches(op, effects, waits))
+        return Footprint(frozenset(reads), frozenset(writes), touches, effects.mode)
+
+
+def _is_outside(root: SSAValue) -> bool:
+    return isinstance(root.owner, Block) or type(root.owner) is GetAttrOp
+
+
+def _touches(op: TorchOp, effects: Effects, waits: bool) -> Iterator[Any]:
+    if effects.rng or effects.unknown:
+        yield _DRAWS
+    if effects.host or effects.unknown:
+        yield _HOST
+    if effects.unknown:
+        yield ("group", _ANY_GROUP)
+    elif effects.collective and not waits:
+        yield ("group", _group_of(op))
+
+
+def _group_of(op: TorchOp) -> str:
+    """The name of a collective's group; one that is not known may be any."""
+    named = (arguments_of(op) or {}).get("group_name")
+    return named if isinstance(named, str) else _ANY_GROUP
+
+
+@cache
+def _changes_geometry(cls: type[TorchOp]) -> bool:
+    target: Any = cls.target
+    if isinstance(target, torch._ops.OpOverload):
+        return torch.Tag.inplace_view in target.tags
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    return name in _CHANGE_GEOMETRY or name in ("setattr", "delattr")
+
+
+def is_view(op: TorchOp) -> bool:
+    """Whether all results of an op are views of its operands for certain."""
+    facts = result_aliases(op)
+    return bool(facts) and all(fact is not None and fact[1] for fact in facts)
+
+
+@cache
+def _silent(cls: type[TorchOp]) -> bool:
+    """Whether the schema of an overload's class says that its calls have no effect."""
+    if not issubclass(cls, SchemaOp):
+        return False
+    effects = overload_effects(cls.target)
+    return effects == Effects(alloc=effects.alloc)
+
+
+def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
+    """The calls whose place in the order others can tell, in order."""
+    quiet: dict[type[TorchOp], bool] = {OutputOp: True, GetAttrOp: True}
+    found: list[TorchOp] = []
+    for op in ops:
+        cls = type(op)
+        silent = quiet.get(cls)
+        if silent is None:
+            # What is registered at run time comes on top of the schema.
+            silent = quiet[cls] = _silent(cls) and not is_registered(cls.target)
+        if not silent and is_event(op, bodies):
+            found.append(op)
+    return found
+
+
+def is_event(op: TorchOp, bodies: Bodies) -> bool:
+    """Whether others can tell where in the order a call stands."""
+    effects = effects_of(op) | bodies.effects(op)
+    return effects != Effects(alloc=effects.alloc)
+
+
+def predecessors(graph: GraphOp, ops: Sequence[Any], bodies: Bodies) -> dict[Any, list[Any]]:
+    """For each op those that stand above it and have to run before it, operands aside.
+
+    Linear in the ops: of a chain of conflicts only the links are given. Empty for a graph without
+    effects.
+    """
+    if not events(ops, bodies):
+        return {}
+    footprints = Footprints(graph, bodies)
+    found: dict[Any, list[Any]] = {}
+    writer: dict[Any, Any] = {}
+    readers: dict[Any, list[Any]] = {}
+    barrier: Any = None
+    since: list[Any] = []
+    for op in ops:
+        mark = footprints.of(op)
+        before = [barrier] if barrier is not None else []
+        if mark.everything or type(op) is OutputOp:
+            before += since
+            found[op] = list(dict.fromkeys(before))
+            if mark.everything:
+                barrier, since = op, []
+                writer.clear()
+                readers.clear()
+            continue
+        since.append(op)
+        groups = _groups(mark.touches)
+        touched = [*mark.touches]
+        if _ANY_GROUP in groups:
+            touched += [key for key in writer if type(key) is tuple and key[0] == "group"]
+        elif groups:
+            touched.append(("group", _ANY_GROUP))
+        for key in mark.reads - mark.writes:
+            if key in writer:
+                before.append(writer[key])
+            readers.setdefault(key, []).append(op)
+        for key in (*mark.writes, *touched):
+            if key in writer:
+                before.append(writer[key])
+            before += readers.pop(key, ())
+        for key in (*mark.writes, *mark.touches):
+            writer[key] = op
+        if before:
+            found[op] = [one for one in dict.fromkeys(before) if one is not op]
+    return found
+
+
+__all__ = ["Footprint", "Footprints", "events", "is_event", "is_view", "predecessors"]

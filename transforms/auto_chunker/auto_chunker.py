@@ -1,0 +1,142 @@
+"""`auto_chunker`: a product far larger than its operands, and what follows, chunk by chunk."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.dialect.graph import GraphOp, entry_graph
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.inference.infer import InferenceEnv
+from xductor.transforms.analysis.block_order import ops_of
+from xductor.transforms.auto_chunker.amplifier import (
+    PRODUCTS,
+    find_amplifier,
+    tangents_of,
+)
+from xductor.transforms.auto_chunker.body import Region
+from xductor.transforms.auto_chunker.chunks import ChunkCalls
+from xductor.transforms.auto_chunker.cuts import Cuts
+from xductor.transforms.auto_chunker.placement import Placement
+from xductor.transforms.auto_chunker.refusal import CannotChunk
+from xductor.transforms.auto_chunker.region import grow, is_constant
+from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, scales
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.numerics import REASSOCIATES
+from xductor.transforms.passes.typed_pass import Numerics, Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class AutoChunker(TypedPass):
+    """A product whose result is far larger than its operands is computed a chunk of rows at a time.
+
+    So is all that uses it, in forward and backward: the logits of a large vocabulary, the cross
+    entropy, and their gradients. A chunk is a call of a body; of the large value there is never
+    more than a chunk. What a chunk gives of a result is a piece of it, or a term of a sum. The body
+    runs in the forward: it takes the gradient of the loss to be one, and what depends on it, which
+    must be linear in it, is multiplied by it afterwards.
+
+    - `output_size_threshold`: the bytes that the product's result must exceed.
+    - `amplify_ratio_threshold`: how often it must hold the bytes of the operands.
+    - `num_chunk`: how many chunks; there are fewer where rows only come in groups.
+
+    Whatever cannot be chunked stays as it is; the log `auto_chunker` says why. Under ``fast``, as
+    in Inductor, float16 gradients are chunked too, though what is scaled up against underflow is
+    scaled too late then; and sums of 16-bit terms are kept in 16 bits.
+    """
+
+    name: ClassVar[str] = "auto_chunker"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "auto_chunker/__init__.py:chunk"
+    numerics: ClassVar[Numerics] = REASSOCIATES
+    roots: ClassVar[frozenset[object]] = PRODUCTS
+
+    output_size_threshold: int = 1024 * 1024
+    amplify_ratio_threshold: float = 8.0
+    num_chunk: int = 8
+    policy: Literal["strict", "default", "fast"] = "default"
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether there is a product, and a tangent among the inputs."""
+        return cls.has_root(graph) and any(
+            "tangent" in node.name for node in graph.find_nodes(op="placeholder", sort=False)
+        )
+
+    def rewrite(self, module: ModuleOp) -> int:
+        graph = entry_graph(module)
+        try:
+            return self._chunk(module, graph)
+        except CannotChunk as refusal:
+            _log().debug("not chunked: %s", refusal)
+            return 0
+
+    def _chunk(self, module: ModuleOp, graph: GraphOp) -> int:
+        tangents = tangents_of(graph)
+        if not tangents:
+            return 0
+        ops: list[TorchOp] = ops_of(graph.block)
+        amplifier = find_amplifier(
+            ops, tangents, self.output_size_threshold, self.amplify_ratio_threshold
+        )
+        if amplifier is None:
+            raise CannotChunk("no product is large enough, and larger enough than its operands")
+        found = grow(ops, amplifier, tangents)
+        cuts = Cuts.of(found, amplifier)
+        region = Region(amplifier, found, cuts, scales(found, tangents))
+        self._check(region)
+        placement = Placement.of(ops, region)
+        wide_sums = self.policy != "fast"
+        calls = ChunkCalls(module, graph, region, wide_sums=wide_sums)
+        with InferenceEnv.of(graph) as env:
+            maker = calls.make(cuts.step(self.num_chunk), env)
+        if not should_apply(self.name):
+            maker.discard()
+            return 0
+        applied(amplifier)
+        for body in calls.bodies.values():
+            module.body.block.add_op(body)
+        placement.put(graph, maker.made)
+        _connect(graph, region, calls)
+        return 1
+
+    def _check(self, region: Region) -> None:
+        if self.policy == "fast":
+            return
+        op = loses_small_numbers(region.ops, region.scales)
+        if op is not None:
+            raise CannotChunk.at(op, "a float16 gradient would be scaled too late")
+
+
+def _connect(graph: GraphOp, region: Region, calls: ChunkCalls) -> None:
+    """Let the new results stand for the old ones; what nobody uses any more goes."""
+    members: set[Any] = set(region.ops)
+    for old, new in calls.results.items():
+        for use in list(old.uses):
+            if use.operation not in members:
+                use.operation.operands[use.index] = new
+    constants: dict[Any, None] = dict.fromkeys(
+        value.owner for op in region.ops for value in op._operands if is_constant(value)
+    )
+    for op in (*reversed(region.ops), *constants):
+        if all(result.first_use is None for result in op.results):
+            graph.block.erase_op(op)
+
+
+@cache
+def _log() -> logging.Logger:
+    """The log that `TORCH_LOGS=auto_chunker` shows, where this torch has it."""
+    from torch._logging._internal import getArtifactLogger, log_registry
+
+    if "auto_chunker" in log_registry.artifact_names:
+        return getArtifactLogger(__name__, "auto_chunker")
+    return logging.getLogger(__name__)
+
+
+__all__ = ["AutoChunker"]

@@ -1,0 +1,81 @@
+"""Makes ops with inferred types, in the graph or in the body of a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref
+from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.transforms.auto_chunker.refusal import CannotChunk
+
+
+def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
+    """The place of an op, for what is made for it and its like.
+
+    Chunks hold the gradients, so what was to be recomputed in the backward is not any more.
+    """
+    made = node.inherited(("",) * results)
+    if made.textual is not None and made.textual.pop("recompute", None) is not None:
+        vars(made).pop("heir_of")
+    return made
+
+
+class Maker:
+    """Makes calls of overloads that give one tensor; `made` has them in order, in no block."""
+
+    def __init__(self, env: InferenceEnv) -> None:
+        self.env = env
+        self.made: list[Operation] = []
+
+    def call(self, name: str, node: NodeMeta, *arguments: Any, **named: Any) -> SSAValue:
+        """The result of a call; values among the arguments become operands.
+
+        Raises:
+            CannotChunk: the call is not possible.
+        """
+        cls: type[SchemaOp] = op_class_by_name(name)
+        operands: list[SSAValue] = []
+
+        def refer(item: Any) -> Any:
+            if isinstance(item, SSAValue):
+                operands.append(item)
+                return Ref(len(operands) - 1)
+            return ListArg([refer(one) for one in item]) if isinstance(item, list) else item
+
+        given = dict(zip(cls.table.index, arguments, strict=False)) | named
+        data = [
+            refer(given[param.name]) if param.name in given else default
+            for param, default in zip(cls.table.params, cls.table.defaults, strict=True)
+        ]
+        return self.make(cls, ArgsAttr(tuple(data)), operands, node)
+
+    def make(
+        self, cls: type[SchemaOp], args: ArgsAttr, operands: Sequence[SSAValue], node: NodeMeta
+    ) -> SSAValue:
+        """As `call`, with arguments as an op has them."""
+        types = [value.type for value in operands]
+        try:
+            found, _ = infer_call(cls, args, types, self.env, operands)
+        except (NotApplicable, NotInferred) as error:
+            raise CannotChunk(f"{cls.name} of {types} is not possible: {error}") from error
+        if len(found.types) != 1 or type(found.types[0]) is not TensorType:
+            raise CannotChunk(f"{cls.name} of {types} gives no tensor")
+        op = cls.make(args, operands, found.types, node, aliases=found.aliases)
+        self.made.append(op)
+        return op.results[0]
+
+    def discard(self) -> None:
+        """Take back what was made; nothing else uses it."""
+        for op in reversed(self.made):
+            op.erase(safe_erase=False)
+        self.made.clear()
+
+
+__all__ = ["Maker", "place_of"]

@@ -1,0 +1,65 @@
+"""Where the chunks go: where the region begins, behind all that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation
+
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import TorchOp
+from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.auto_chunker.amplifier import users_of
+from xductor.transforms.auto_chunker.body import Region
+from xductor.transforms.auto_chunker.refusal import CannotChunk
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The first op of a region, and the ops that must move in front of it."""
+
+    first: TorchOp
+    moved: tuple[TorchOp, ...]
+
+    @classmethod
+    def of(cls, ops: Sequence[TorchOp], region: Region) -> Placement:
+        """Where the chunks of a region can stand.
+
+        Raises:
+            CannotChunk: something outside of the region both needs it and is needed by it, or has
+                an effect between its ops.
+        """
+        places = [place for place, op in enumerate(ops) if op in region.replaced]
+        between = [op for op in ops[places[0] : places[-1] + 1] if op not in region.replaced]
+        produced = set(region.outputs)
+        later: set[Any] = set()
+        for op in between:
+            effects = effects_of(op)
+            if effects.writes or effects.unknown or effects.mode:
+                raise CannotChunk.at(op, "it has an effect between what is cut into chunks")
+            if any(value in produced or value.owner in later for value in op._operands):
+                later.add(op)
+        needed: set[TorchOp] = set()
+        wanted: set[Any] = {value.owner for value in region.inputs}
+        for op in reversed(between):
+            if op not in wanted and not any(user in needed for user in users_of(op)):
+                continue
+            if op in later:
+                raise CannotChunk.at(op, "the chunks need it, and it needs all chunks")
+            if not effects_of(op).pure:
+                raise CannotChunk.at(op, "the chunks need it, and it has an effect")
+            needed.add(op)
+        return cls(ops[places[0]], tuple([op for op in between if op in needed]))
+
+    def put(self, graph: GraphOp, made: Sequence[Operation]) -> None:
+        """Move what must move, and put new ops in front of the region."""
+        for op in self.moved:
+            graph.block.detach_op(op)
+            graph.block.insert_op_before(op, self.first)
+        for op in made:
+            graph.block.insert_op_before(op, self.first)
+
+
+__all__ = ["Placement"]

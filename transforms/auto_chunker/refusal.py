@@ -1,0 +1,20 @@
+"""Why a graph is left as it is."""
+
+from __future__ import annotations
+
+from xductor.ir.dialect.operations import TorchOp
+
+
+class CannotChunk(Exception):
+    """The graph cannot be cut into chunks; the message names the op and the reason."""
+
+    @classmethod
+    def at(cls, op: TorchOp, reason: str) -> CannotChunk:
+        """The refusal of one op, with its place in the user's program where that is known."""
+        names = ", ".join(f"%{name}" for name in op.node.names if name)
+        place = op.node.location()
+        where = "" if place is None else f" ({place[0]}:{place[1]})"
+        return cls(f"{names or 'an op'} = {op.name}{where}: {reason}")
+
+
+__all__ = ["CannotChunk"]

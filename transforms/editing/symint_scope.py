@@ -1,0 +1,60 @@
+"""Sizes as arguments of new ops: a constant, or a value that the graph has at that place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from xductor.ir.dialect.arguments import ListArg, Ref
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.types import Dim, SymIntType
+from xductor.ir.symbolic.expressions import SymExpr
+
+
+class SymintScope:
+    """The symbolic integers among the values of a graph, by expression."""
+
+    def __init__(self, graph: GraphOp, position: Callable[[Operation], int]) -> None:
+        self._graph = graph
+        self._position = position
+
+    @cached_property
+    def _values(self) -> dict[SymExpr, SSAValue]:
+        """The first value of each expression; most graphs ask for none."""
+        found: dict[SymExpr, SSAValue] = {}
+        block = self._graph.block
+        for value in chain(block.args, (result for op in block.ops for result in op.results)):
+            if type(value._type) is SymIntType and type(value._type.expr) is SymExpr:
+                found.setdefault(value._type.expr, value)
+        return found
+
+    def before(self, expression: SymExpr, op: Operation) -> SSAValue | None:
+        """The first value of that expression, if it is there when `op` runs."""
+        value = self._values.get(expression)
+        if value is None:
+            return None
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return value
+        return value if self._position(owner) < self._position(op) else None
+
+    def sizes(self, dims: Sequence[Dim], op: Operation, operands: list[SSAValue]) -> ListArg | None:
+        """Sizes as a list argument of an op in the place of `op`; None if one is not at hand.
+
+        Appends the values that the list refers to to `operands`.
+        """
+        found: list[Any] = []
+        for dim in dims:
+            if type(dim) is not SymExpr:
+                found.append(dim)
+                continue
+            value = self.before(dim, op)
+            if value is None:
+                return None
+            found.append(Ref(len(operands)))
+            operands.append(value)
+        return ListArg(found)

@@ -1,0 +1,1 @@
+"""Why a rewrite was applied or was not."""

@@ -1,0 +1,120 @@
+"""What `where` answers for a match, and which of its clauses decided."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from types import CodeType, FrameType
+from typing import Any
+
+from xductor.ir.symbolic.facts import Facts
+from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
+from xductor.transforms.rewriting.handles import handle
+from xductor.transforms.rewriting.matcher import Match
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+
+def refusal(one: Rewrite, match: Match, facts: Facts) -> str | None:
+    """Why `where` does not take a match; None if it does.
+
+    Where it returns a plain False, the clause whose value that is, as the source has it.
+    """
+    names = one.compiled.where_names
+    return refusal_of(one, [handle(match.bindings.get(name), facts) for name in names])
+
+
+def refusal_of(one: Rewrite, arguments: Sequence[Any]) -> str | None:
+    """Why `where` does not take the values of its parameters; None if it does."""
+    method: Any = one.where
+    code = getattr(method, "__code__", None) or method.__func__.__code__
+    watch = _LastStep(code)
+    try:
+        with watch:
+            answer: Any = one.where(*arguments)
+    except Undecided as error:
+        answer = error.fact
+    if isinstance(answer, Refusal):
+        return f"`where` says no: {answer.reason}"
+    if isinstance(answer, Fact):
+        return _of_fact(answer)
+    if answer is False:
+        clause = watch.clause()
+        return f"`where` says no: {clause}" if clause else "`where` says no"
+    return None
+
+
+def _of_fact(fact: Fact) -> str | None:
+    if fact.value is True:
+        return None
+    leaves = list(dict.fromkeys(leaf for leaf in _leaves(fact) if leaf))
+    if fact.value is None:
+        return f"`where` cannot decide: not known whether {' and '.join(leaves)}"
+    return f"`where` says no: not true that {' and '.join(leaves)}"
+
+
+def _leaves(fact: Fact) -> list[str]:
+    """The parts of a fact that give it its value."""
+    question = fact.question
+    if question is not None and question[0] == "and":
+        parts = [part for part in question[1:] if isinstance(part, Fact)]
+        return [text for part in parts if part.value is fact.value for text in _leaves(part)]
+    return [fact.text]
+
+
+class _LastStep:
+    """Follows one call of a function: where it was when it last evaluated something."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self._at = -1
+
+    def __enter__(self) -> None:
+        self._before = sys.gettrace()
+        sys.settrace(self._call)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._before)
+
+    def _call(self, frame: FrameType, event: str, arg: object) -> Any:
+        if frame.f_code is not self.code:
+            return None
+        frame.f_trace_opcodes = True
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, arg: object) -> Any:
+        if event == "opcode" and _evaluates(self.code, frame.f_lasti):
+            self._at = frame.f_lasti
+        return self._step
+
+    def clause(self) -> str:
+        """The source of what was evaluated last, with its line's place."""
+        if self._at < 0:
+            return ""
+        line, end_line, start, end = list(self.code.co_positions())[self._at // 2]
+        if line is None or end_line is None or start is None or end is None:
+            return ""
+        file = self.code.co_filename
+        lines = [linecache.getline(file, number) for number in range(line, end_line + 1)]
+        if not any(lines):
+            return f"{file}:{line}"
+        lines[-1] = lines[-1].encode()[:end].decode()
+        lines[0] = lines[0].encode()[start:].decode()
+        text = " ".join(part.strip() for part in lines)
+        with suppress(SyntaxError):  # a clause that is no expression by itself
+            text = ast.unparse(ast.parse(text, mode="eval"))
+        return f"{text} ({file}:{line})"
+
+
+_NO_CLAUSE = ("RETURN", "JUMP", "POP_", "RESUME", "CACHE", "NOP", "COPY", "SWAP", "LOAD_CONST")
+
+
+def _evaluates(code: CodeType, offset: int) -> bool:
+    name = dis.opname[code.co_code[offset]]
+    return not name.startswith(_NO_CLAUSE)
+
+
+__all__ = ["refusal", "refusal_of"]

@@ -1,0 +1,1 @@
+"""Ops that give back their input, and sums and products that change nothing."""

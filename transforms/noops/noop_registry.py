@@ -1,0 +1,168 @@
+"""Calls that give back what they were given: one rule for each operator.
+
+A rule says which argument the result equals, and when. That the result has the same type as that
+argument, and that dropping the call changes no alias, is checked for all of them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.ir import SSAValue
+
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.symbolic.facts import Facts
+from xductor.transforms.analysis.graphs import integer
+
+Condition = Callable[[SchemaOp, TensorType, Facts], bool]
+"""Over the op and the type of the argument that its result equals."""
+
+
+@dataclass(frozen=True)
+class NoopRule:
+    """When a call of one operator is no operation.
+
+    - `source`: the name of the argument that the result equals.
+    - `holds`: the condition on the other arguments.
+    - `kept_for_spmd`: the call stays where every rank must keep the same graph.
+    """
+
+    source: str
+    holds: Condition
+    kept_for_spmd: bool = False
+
+    def source_of(self, op: SchemaOp) -> SSAValue | None:
+        """The value that the result equals; None if the argument is no single value."""
+        found: Any = op.argument(self.source)
+        if isinstance(found, tuple) and len(found) == 1:
+            found = found[0]
+        return found if isinstance(found, SSAValue) else None
+
+
+_END = 2**63 - 1
+
+
+def sizes_agree(sizes: Any, source: TensorType, facts: Facts) -> bool:
+    """Whether a list of sizes, at most one of them -1, spells the shape of a tensor."""
+    if not isinstance(sizes, tuple) or len(sizes) != source.rank:
+        return False
+    inferred = 0
+    for given, size in zip(sizes, source.shape, strict=True):
+        dim = integer(given)
+        if dim == -1:
+            inferred += 1
+        elif dim is None or facts.known_equal(dim, size) is not True:
+            return False
+    return inferred <= 1
+
+
+def _always(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    return True
+
+
+def _covers_dim(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    """slice and slice_scatter: from the start to the end in steps of one."""
+    start, end, step = (op.argument(name) for name in ("start", "end", "step"))
+    first = 0 if start is None else integer(start)
+    if first is None or facts.known_equal(first, 0) is not True:
+        return False
+    if integer(step) != 1:
+        return False
+    last = _END if end is None else integer(end)
+    if last is None:
+        return False
+    if isinstance(last, int) and last >= _END:
+        return True
+    dim = op.argument("dim")
+    if type(dim) is not int or not -source.rank <= dim < source.rank:
+        return False
+    return facts.known_le(source.shape[dim], last) is True
+
+
+def _all(name: str, number: int) -> Condition:
+    """repeat and constant_pad_nd: every entry of a list is that number."""
+
+    def holds(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+        entries = op.argument(name)
+        return isinstance(entries, tuple) and all(_is(entry, number, facts) for entry in entries)
+
+    return holds
+
+
+def _is(entry: Any, number: int, facts: Facts) -> bool:
+    found = integer(entry)
+    return found is not None and facts.known_equal(found, number) is True
+
+
+def _same_dtype(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    return op.argument("dtype") is source.dtype
+
+
+def _same_device(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    """A device without an index is the current one; then the result's type has it."""
+    device = op.argument("device")
+    result = op.results[0]._type
+    return (
+        isinstance(device, torch.device)
+        and type(result) is TensorType
+        and result.device == source.device
+        and device.type == source.device.type
+        and device.index in (None, source.device.index)
+    )
+
+
+_UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+_INTEGERS = frozenset((*_UNSIGNED, torch.int8, torch.int16, torch.int32, torch.int64))
+
+
+def _of_integers(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    return source.dtype in _INTEGERS
+
+
+def _power_of_one(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    exponent = op.argument("exponent")
+    return isinstance(exponent, int) and exponent == 1
+
+
+def _of_one(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    tensors = op.argument("tensors")
+    return isinstance(tensors, tuple) and len(tensors) == 1
+
+
+def _same_sizes(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    return sizes_agree(op.argument("size"), source, facts)
+
+
+def _to_pageable_memory(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
+    """A copy into pinned memory is made for the sake of the memory."""
+    destination = op.argument("self")
+    owner = destination.owner if isinstance(destination, SSAValue) else None
+    if not isinstance(owner, SchemaOp) or "pin_memory" not in owner.table.index:
+        return True
+    return owner.argument("pin_memory") is not True
+
+
+NOOP_RULES: Mapping[str, NoopRule] = {
+    "aten.slice.Tensor": NoopRule("self", _covers_dim, kept_for_spmd=True),
+    "aten.slice_scatter.default": NoopRule("src", _covers_dim),
+    "aten.repeat.default": NoopRule("self", _all("repeats", 1)),
+    "aten.constant_pad_nd.default": NoopRule("self", _all("pad", 0), kept_for_spmd=True),
+    "prims.convert_element_type.default": NoopRule("a", _same_dtype),
+    "prims.device_put.default": NoopRule("a", _same_device),
+    "aten.ceil.default": NoopRule("self", _of_integers),
+    "aten.floor.default": NoopRule("self", _of_integers),
+    "aten.round.default": NoopRule("self", _of_integers),
+    "aten.trunc.default": NoopRule("self", _of_integers),
+    "aten.pow.Tensor_Scalar": NoopRule("self", _power_of_one),
+    "aten.cat.default": NoopRule("tensors", _of_one),
+    "aten.view.default": NoopRule("self", _same_sizes),
+    "aten.view.dtype": NoopRule("self", _same_dtype),
+    "aten.copy.default": NoopRule("src", _to_pageable_memory),
+    "aten.alias.default": NoopRule("self", _always),
+    "aten.clone.default": NoopRule("self", _always),
+}
+"""Inductor's registry, by the name of the overload. Overloads that write to `out` are no no-ops."""

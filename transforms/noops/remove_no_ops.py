@@ -1,0 +1,180 @@
+"""`remove_no_ops`: sums with zeros, products with ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import torch
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir.dialect.arguments import ArgsAttr, Ref
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.replacement import Replacement, same_meta
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.transforms.uniform_values.uniform_values import (
+    UNIFORM_VALUES,
+    UniformValues,
+    uniform_uses,
+)
+
+_CONVERT = "prims.convert_element_type.default"
+
+
+class _Neutral(NamedTuple):
+    """An operator's neutral element.
+
+    - `number`: the element; of `x + 0.0` the sign of the zero matters, see `negative_zero`.
+    - `either`: whether the element may stand on the left too.
+    - `negative_zero`: whether it is the negative zero that changes nothing; None if no zero is.
+    """
+
+    number: int
+    either: bool
+    negative_zero: bool | None = None
+
+
+_NEUTRAL: Mapping[str, _Neutral] = {
+    "aten.add.Tensor": _Neutral(0, either=True, negative_zero=True),
+    "aten.sub.Tensor": _Neutral(0, either=False, negative_zero=False),
+    "aten.mul.Tensor": _Neutral(1, either=True),
+    "aten.div.Tensor": _Neutral(1, either=False),
+}
+_TARGETS = frozenset(
+    (torch.ops.aten.add.Tensor, torch.ops.aten.sub.Tensor,
+     torch.ops.aten.mul.Tensor, torch.ops.aten.div.Tensor)
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RemoveNoOps(TypedPass):
+    """`x + 0`, `x - 0`, `x * 1` and `x / 1`, with zeros or ones in a tensor, are `x` or its cast.
+
+    The result must have the sizes, strides and device of `x`; where the dtypes promote it is cast.
+    An output does not become an input or another output, and no later write is seen.
+
+    Under ``strict`` and ``default`` numerics only where no bit changes: `-0.0 + 0.0` is `0.0`, so
+    floats take `-0.0` in a sum and `0.0` in a difference; complex arithmetic mixes infinities and
+    NaN into both parts, so complex numbers stay. Under ``fast`` as Inductor: any zero, any one.
+    """
+
+    name: ClassVar[str] = "remove_no_ops"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "joint_graph.py:remove_no_ops"
+    numerics: ClassVar[Numerics] = EXACT
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
+
+    policy: Literal["strict", "default", "fast"] = "default"
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether a sum, difference, product or quotient reads what may be uniform."""
+        return any(user.target in _TARGETS for user, _ in uniform_uses(graph))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp) -> int:
+        replacement = Replacement(graph)
+        candidates = replacement.analyses.named(_NEUTRAL)
+        if not candidates:
+            return 0
+        uniform = UniformValues.of(replacement.analyses, zero_products=self.policy == "fast")
+        if not uniform:
+            return 0
+        removed = 0
+        with InferenceEnv.of(graph) as env:
+            for op in candidates:
+                for kept in self._candidates(op, uniform):
+                    if _remove(op, kept, replacement, env):
+                        removed += 1
+                        break
+        if removed:
+            uniform.erase_unread()
+        return removed
+
+    def _candidates(self, op: SchemaOp, uniform: UniformValues) -> Iterator[SSAValue]:
+        """The operands that the result may equal."""
+        left, right = op.argument("self"), op.argument("other")
+        if not isinstance(left, SSAValue) or not isinstance(right, SSAValue):
+            return
+        if "alpha" in op.table.index and not _is_one(op.argument("alpha")):
+            return
+        neutral = _NEUTRAL[op.name]
+        sides = [(right, left), (left, right)] if neutral.either else [(left, right)]
+        for kept, constant in sides:
+            if constant in uniform and self._is_neutral(op, neutral, uniform, constant, kept):
+                yield kept
+
+    def _is_neutral(
+        self,
+        op: SchemaOp,
+        neutral: _Neutral,
+        uniform: UniformValues,
+        constant: SSAValue,
+        kept: SSAValue,
+    ) -> bool:
+        result, type_ = op.results[0]._type, kept._type
+        if type(result) is not TensorType or type(type_) is not TensorType:
+            return False
+        if self.policy == "fast":
+            return uniform.number(constant) == neutral.number
+        if result.dtype.is_complex:
+            return False
+        # Arithmetic is done in the dtype of the result.
+        number = uniform.number(constant, result.dtype)
+        if not isinstance(number, int | float) or number != neutral.number:
+            return False
+        if neutral.negative_zero is None or not type_.dtype.is_floating_point:
+            return True  # what was an integer is no negative zero
+        return (math.copysign(1.0, number) < 0) is neutral.negative_zero
+
+
+def _is_one(alpha: Any) -> bool:
+    return isinstance(alpha, int | float) and alpha == 1
+
+
+def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: InferenceEnv) -> bool:
+    """Let an operand, or a cast of it, stand for the result of a no-op."""
+    result, type_ = op.results[0]._type, kept._type
+    assert type(result) is TensorType
+    assert type(type_) is TensorType
+    if result.dtype is type_.dtype:
+        if not replacement.may_replace(op, kept) or not should_apply(RemoveNoOps.name):
+            return False
+        replacement.replace(op, kept)
+        return True
+    made = _cast(op, kept, result, env)
+    if made is None:
+        return False
+    fits = same_meta(made.results[0]._type, result, replacement.facts)
+    if not fits or not should_apply(RemoveNoOps.name):
+        made.erase()
+        return False
+    replacement.analyses.insert(made, op)
+    if (memory := replacement.analyses.known_memory) is not None:
+        memory.puts(made, op)
+    replacement.replace(op, made.results[0])
+    return True
+
+
+def _cast(op: SchemaOp, kept: SSAValue, result: TensorType, env: InferenceEnv) -> SchemaOp | None:
+    """A cast of `kept` to the dtype of the result, named as the op was."""
+    cls: Any = op_class_by_name(_CONVERT)
+    args = ArgsAttr((Ref(0), result.dtype))
+    try:
+        found, _ = infer_call(cls, args, [kept.type], env)
+    except (NotInferred, NotApplicable):
+        return None
+    return cls.make(args, [kept], found.types, op.node.inherited(op.node.names, op.node.node))

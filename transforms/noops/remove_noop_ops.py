@@ -1,0 +1,97 @@
+"""`remove_noop_ops`: calls whose result equals one of their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.symbolic.facts import Facts
+from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.replacement import Replacement, surely_differ
+from xductor.transforms.noops.noop_registry import NOOP_RULES
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+_PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
+_FUNCTORCH = "pyfn.torch._C._functorch."
+
+
+@dataclass(frozen=True)
+class RemoveNoopOps(TypedPass):
+    """Let the argument stand for the result of a call that changes nothing.
+
+    A full slice, a cast to the same dtype, a view to the same shape, a clone, and what else
+    `noop_registry` lists; in a graph from before autograd, `clone` as a method or a function. The
+    result must have the type of the argument. A copy stays where dropping it would make an output
+    share storage with an input or another output, or let a later write be seen; also where code
+    generation may do so, by making what was copied in an input that is written to.
+
+    - ``keep_for_spmd``: full slices and empty pads stay, so that every rank has the same graph.
+    """
+
+    name: ClassVar[str] = "remove_noop_ops"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = ("joint", "post_grad")
+    inductor: ClassVar[str] = "post_grad.py:remove_noop_ops"
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset((*NOOP_RULES, "method.clone", torch.clone))
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER))
+
+    keep_for_spmd: bool = False
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp) -> int:
+        removed = 0
+        replacement = Replacement(graph)
+        analyses = replacement.analyses
+        levels = [name for name in analyses.by_name if name.startswith(_FUNCTORCH)]
+        nested = False
+        for op in analyses.named({*NOOP_RULES, *_PYTHON_CLONES, *levels}):
+            # A clone inside a level of functorch belongs to the level.
+            nested = nested or op.name.startswith(_FUNCTORCH)
+            source = self._source(op, replacement.facts)
+            if source is None or (nested and op.raw_arguments):
+                continue
+            if replacement.may_replace(op, source) and should_apply(self.name):
+                replacement.replace(op, source)
+                removed += 1
+        return removed
+
+    def _source(self, op: TorchOp, facts: Facts) -> SSAValue | None:
+        """The argument that the result of a no-op equals; None for any other op."""
+        if op.name in _PYTHON_CLONES and isinstance(op, RawOp):
+            return _cloned(op)
+        rule = NOOP_RULES.get(op.name)
+        if rule is None or not isinstance(op, SchemaOp) or len(op.results) != 1:
+            return None
+        if rule.kept_for_spmd and self.keep_for_spmd:
+            return None
+        result = op.results[0]._type
+        if type(result) is not TensorType:
+            return None
+        if len(op._operands) == 1:  # which is the source, if there is one
+            only = op._operands[0]._type
+            if type(only) is TensorType and surely_differ(only, result):
+                return None
+        source = rule.source_of(op)
+        if source is None or type(source._type) is not TensorType:
+            return None
+        return source if rule.holds(op, source._type, facts) else None
+
+
+def _cloned(op: RawOp) -> SSAValue | None:
+    """The tensor that a Python-level clone copies; None where the call cannot be read."""
+    bound = op.bound_arguments()
+    if bound is None or len(op.results) != 1:
+        return None
+    source = bound.get("self", bound.get("input"))
+    return source if isinstance(source, SSAValue) else None

@@ -1,0 +1,1 @@
+"""Products of matrices whose sizes are padded for alignment."""

@@ -1,0 +1,1 @@
+"""What a pass is: its class, its numerics, what counts and watches it."""

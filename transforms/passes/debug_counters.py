@@ -1,0 +1,199 @@
+"""Debug counters: which applications of a pass happen, by number.
+
+`should_apply(name)` is asked at the point where a pass is about to apply a rewrite that it has
+found to be right. It says yes unless a counter of that name is set. A counter `skip:count` says no
+to the first `skip` questions, yes to the next `count`, and no from then on, so that the one
+application that breaks a program is found by halving.
+
+The counter `*` is of all applications together, whatever their pass: `*=0:7` stops after the first
+seven. Each application has a number, its place in that count, beginning with 1; the ledger keeps
+it, and `xductor bisect` halves by it. A pass that must run for a graph to be right (sorting) asks
+nothing.
+
+Counters are of the process, as their numbers are: applications are counted over all graphs, in
+the order in which they are compiled, from 1 at the start of the process or of the innermost
+:func:`counting`. While a counter is in force, Inductor's caches are left alone. Counters come from
+`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from :func:`counting`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+VARIABLE = "XDUCTOR_DEBUG_COUNTER"
+
+TOTAL = "*"
+"""The counter that every application asks."""
+
+_RANGE = re.compile(r"(\d*)(?::(\d*))?")
+
+
+class CounterError(ValueError):
+    """A counter that cannot be understood, or that no pass of this name will ever ask."""
+
+
+class UnknownCounterWarning(UserWarning):
+    """A counter in the environment that no pass will ask."""
+
+
+@dataclass
+class Counter:
+    """`skip` times no, `count` times yes (None: always), then no; `asked` is how often so far."""
+
+    skip: int = 0
+    count: int | None = None
+    asked: int = 0
+
+    @property
+    def allowed(self) -> int:
+        """How many of the questions so far were answered with yes."""
+        past = max(self.asked - self.skip, 0)
+        return past if self.count is None else min(past, self.count)
+
+    def ask(self) -> bool:
+        """Count one question, and answer it."""
+        number = self.asked
+        self.asked += 1
+        return self.skip <= number and (self.count is None or number < self.skip + self.count)
+
+
+Counters = dict[str, Counter]
+
+Asked = Callable[[str, int, bool], None]
+"""Told of an application that is about to be made: whose, its number, whether it may happen."""
+
+_lock = threading.Lock()
+_number = 0
+_asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked", default=())
+_given: Counters | None = None
+_of_environment: tuple[str, Counters] = ("", {})
+
+
+def should_apply(name: str) -> bool:
+    """Whether the pass or rewrite called `name` may make the application it is about to make.
+
+    Counts the question, so ask it last, and once for each application.
+
+    Raises:
+        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+    """
+    global _number
+    counters = active()
+    with _lock:
+        _number += 1
+        number = _number
+        answers = [counters[key].ask() for key in (TOTAL, name) if key in counters]
+    allowed = all(answers)
+    for listener in _asked.get():
+        listener(name, number, allowed)
+    return allowed
+
+
+@contextmanager
+def asking(listener: Asked) -> Iterator[None]:
+    """Tell `listener` of every application that is about to be made inside the block."""
+    token = _asked.set((*_asked.get(), listener))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def active() -> Counters:
+    """The counters in force, by name.
+
+    Raises:
+        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+    """
+    global _of_environment
+    if _given is not None:
+        return _given
+    text = os.environ.get(VARIABLE, "")
+    if text != _of_environment[0]:
+        with _lock:
+            if text != _of_environment[0]:
+                _of_environment = (text, parse(text, given_as=VARIABLE))
+                _warn_of_unknown(_of_environment[1])
+    return _of_environment[1]
+
+
+def _warn_of_unknown(counters: Counters) -> None:
+    """Warn of counters that no pass will ask: nothing that is loaded has their name."""
+    if set(counters) <= {TOTAL}:
+        return
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.rows.registry import rows
+
+    named = {row.name for row in rows() if row.factory}
+    for base in (Rewrite, TypedPass):
+        named.update(str(getattr(one, "name", "")) for one in _derived(base))
+    for name in sorted(set(counters) - named - {TOTAL}):
+        close = get_close_matches(name, named, n=1)
+        guess = f" Did you mean '{close[0]}'?" if close else ""
+        warnings.warn(
+            f"{VARIABLE}: no pass or rewrite that is loaded is called '{name}', so that its "
+            f"counter has no effect.{guess}",
+            UnknownCounterWarning,
+            stacklevel=4,
+        )
+
+
+def _derived(cls: type) -> Iterator[type]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _derived(one)
+
+
+@contextmanager
+def counting(counters: Counters) -> Iterator[Counters]:
+    """Put `counters` in force, in every thread, in place of the environment's.
+
+    Inside the block applications are numbered from 1.
+    """
+    global _given, _number
+    before = _given, _number
+    _given, _number = counters, 0
+    try:
+        yield counters
+    finally:
+        _given, _number = before
+
+
+def parse(text: str, given_as: str = "--debug-counter") -> Counters:
+    """Counters of `name=skip:count,name=skip:count`.
+
+    An absent `skip` is 0, an absent `count` means all that follow: `name=3`, `name=:2`.
+
+    Raises:
+        CounterError: naming what was expected and what was found.
+    """
+    counters: Counters = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, numbers = item.partition("=")
+        found = _RANGE.fullmatch(numbers.strip())
+        if not equals or not name.strip() or not numbers.strip() or found is None:
+            raise CounterError(
+                f"{given_as}: expected NAME=skip:count, as in pointless_view=3:1, found {item!r}"
+            )
+        skip, count = found.groups()
+        counters[name.strip()] = Counter(int(skip or 0), int(count) if count else None)
+    return counters
+
+
+def report(counters: Counters) -> str:
+    """How often each counter was asked, and how often it said yes; one line each."""
+    width = max(map(len, counters), default=0)
+    return "\n".join(
+        f"{name.ljust(width)}  asked {one.asked}, applied {one.allowed} (skip {one.skip}, "
+        f"count {'all' if one.count is None else one.count})"
+        for name, one in sorted(counters.items())
+    )

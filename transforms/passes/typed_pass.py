@@ -1,0 +1,139 @@
+"""The base class of every pass over the typed IR."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xductor.transforms.passes.numerics import EXACT, Numerics
+from xductor.transforms.passes.pass_results import application_count
+
+if TYPE_CHECKING:
+    from torch.fx import Graph
+
+    from xductor.ir.dialect.operations import TorchOp
+
+Stage = Literal["pre_grad", "joint", "post_grad"]
+Listener = Callable[["TypedPass", int], None]
+
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("xductor_pass_listeners", default=())
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call ``listener(pass, applications)`` after each typed pass applied inside the block."""
+    token = _listeners.set((*_listeners.get(), listener))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+@dataclass(frozen=True)
+class TypedPass(ModulePass):
+    """A pass over typed IR, named as Inductor names the pass it stands for.
+
+    Subclasses are frozen dataclasses; their fields are the pass's options, given on a command
+    line as ``name{option=value}``. They implement :meth:`rewrite`.
+
+    Class attributes:
+
+    - ``name``: Inductor's name for the pass, as its observer or its function has it.
+    - ``stage``: the stage or stages whose graphs the pass may see.
+    - ``inductor``: where Inductor has the pass, ``"joint_graph.py:pointless_view"``.
+    - ``numerics``: what an application may change about values.
+    - ``roots``: targets of which an FX graph must hold at least one for the pass to be able to
+      fire: operator overloads or their names (``"aten.view.default"``), Python callables, and
+      ``"method.clone"`` for a method call. A pass that is not tied to targets (dead code, order)
+      overrides :meth:`may_apply` instead.
+    - ``matched_nodes``: nodes that Inductor's matcher counts for one application in
+      ``counters["inductor"]["pattern_matcher_nodes"]``; 0 where stock does not use its matcher.
+    - ``counter``: a further counter that stock bumps at each application.
+    - ``preserves``: which of the graph's `analyses` the pass keeps up to date while it changes it.
+    """
+
+    stage: ClassVar[Stage | tuple[Stage, ...]]
+    inductor: ClassVar[str]
+    numerics: ClassVar[Numerics] = EXACT
+    roots: ClassVar[frozenset[object]] = frozenset()
+    matched_nodes: ClassVar[int] = 0
+    counter: ClassVar[str | None] = None
+    preserves: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether the pass could fire on ``graph``, without lowering it. Must be cheap.
+
+        An answer of True promises nothing; False promises that the pass would do nothing.
+        """
+        return cls.has_root(graph)
+
+    @classmethod
+    def has_root(cls, graph: Graph) -> bool:
+        """Whether ``graph`` holds one of ``roots``."""
+        return any(
+            graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
+        )
+
+    def may_fire(self, graph: Graph) -> bool:
+        """As :meth:`may_apply`, for a pass whose options tell more."""
+        return self.may_apply(graph)
+
+    def has_work(self, module: ModuleOp) -> bool:
+        """As :meth:`may_fire`, for a graph in the typed IR."""
+        return True
+
+    @abstractmethod
+    def rewrite(self, module: ModuleOp) -> int:
+        """Rewrite ``module`` in place and return the number of applications (0: unchanged)."""
+
+    def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
+        """Run on a module that is thrown away, and tell ``refused`` of ops that the pass came near.
+
+        With each goes the reason why it was left. A pass that has no reasons to tell just runs.
+        """
+        self.rewrite(module)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """xDSL's entry: :meth:`rewrite`, reported to those who listen.
+
+        Raises WrongCount where `rewrite` returns no count.
+        """
+        applications = application_count(self, self.rewrite(op))
+        for listener in _listeners.get():
+            listener(self, applications)
+
+
+@cache
+def _lookups(cls: type[TypedPass]) -> tuple[tuple[str, Any], ...]:
+    """The (node op, node target) pairs by which an FX graph finds the roots of ``cls``."""
+    pairs: list[tuple[str, Any]] = []
+    for root in cls.roots:
+        if isinstance(root, str) and root.startswith("method."):
+            pairs.append(("call_method", root.removeprefix("method.")))
+        else:
+            pairs.extend(("call_function", target) for target in _targets(root))
+    return tuple(pairs)
+
+
+def _targets(root: object) -> tuple[object, ...]:
+    """The call targets a root stands for: itself, a named overload, or all of a packet's."""
+    import torch
+
+    if isinstance(root, str):
+        found: object = torch.ops
+        for part in root.split("."):
+            found = getattr(found, part)
+        root = found
+    if isinstance(root, torch._ops.OpOverloadPacket):
+        return (root, *(getattr(root, overload) for overload in root.overloads()))
+    return (root,)

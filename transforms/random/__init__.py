@@ -1,0 +1,1 @@
+"""Random draws: Inductor's generators for PyTorch's, seeds, offsets, permutations."""

@@ -1,0 +1,123 @@
+"""`chain_random_ops_ordering`: random ops tied into the order of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
+
+import torch
+from torch._ops import OpOverload
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+
+from xductor.ir.dialect.arguments import Pack, Ref, SymbolRef
+from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph, raw_args
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.registry import op_class
+from xductor.ir.dialect.results import flat_structure
+from xductor.transforms.analysis.graphs import free_subgraph_name
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
+
+
+@dataclass(frozen=True)
+class ChainRandomOpsOrdering(TypedPass):
+    """Each random op waits for the one before it, so that the numbers come as in eager.
+
+    What draws from PyTorch's own generator must run in the order of the program, and Inductor's
+    scheduler knows no order but that of data. An op becomes the body of a `control_deps`, which
+    depends on the op before it. Under `fallback_random` only; counts the ops that wait.
+    """
+
+    name: ClassVar[str] = "chain_random_ops_ordering"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
+    inductor: ClassVar[str] = "post_grad.py:_chain_random_ops_for_ordering"
+    numerics: ClassVar[Numerics] = EXACT
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether there are two random ops."""
+        # Few targets are many nodes', and an overload is slow to hash.
+        targets: dict[int, Any] = {id(node.target): node.target for node in graph.nodes}
+        random = [
+            target
+            for target in targets.values()
+            if isinstance(target, OpOverload) and _is_random(target)
+        ]
+        return sum(len(graph.find_nodes(op="call_function", target=one)) for one in random) > 1
+
+    def rewrite(self, module: ModuleOp) -> int:
+        graph = entry_graph(module)
+        ops: list[Any] = [op for op in graph.block.ops if _draws(op)]
+        for index in range(1, len(ops)):
+            ops[index] = _wait(module, graph, ops[index], ops[index - 1])
+        return max(len(ops) - 1, 0)
+
+
+def _draws(op: Any) -> bool:
+    return isinstance(op.target, OpOverload) and _is_random(op.target)
+
+
+@cache
+def _is_random(target: OpOverload) -> bool:
+    return torch.Tag.nondeterministic_seeded in target.tags
+
+
+def _wait(module: ModuleOp, graph: GraphOp, op: TorchOp, before: TorchOp) -> TorchOp:
+    """Put a `control_deps` that runs `op` after `before` in the place of `op`."""
+    name = free_subgraph_name(module, graph, f"subgraph_{op.node.node or op.name.split('.')[1]}")
+    inputs = list(dict.fromkeys(op._operands))
+    module.body.block.add_op(_body(graph, op, name, inputs))
+    count = len(before.results)
+    arguments = tuple([Ref(count + index) for index in range(len(inputs))])
+    awaited = ((_whole(before),), SymbolRef(name), *arguments)
+    target = import_module("torch._inductor.fx_passes.control_dependencies").control_deps
+    cls: Any = op_class(target)
+    made = cls.make(
+        raw_args(awaited),
+        [*before.results, *inputs],
+        op.result_types,
+        op.node.inherited(op.node.names, op.node.node),
+        structure=flat_structure(len(op.results)) if op.tuple_valued else None,
+    )
+    applied(op, *made.results)
+    graph.block.insert_op_before(made, op)
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    graph.block.erase_op(op)
+    return made
+
+
+def _whole(op: TorchOp) -> Any:
+    """The value of a call whose results are the first operands."""
+    if not op.tuple_valued:
+        return Ref(0)
+    return Pack(tuple([Ref(index) for index in range(len(op.results))]))
+
+
+def _body(graph: GraphOp, op: TorchOp, name: str, inputs: Sequence[SSAValue]) -> GraphOp:
+    """A graph that makes the call of `op` on its arguments, and returns its value."""
+    block = Block(arg_types=[value.type for value in inputs])
+    argument = dict(zip(inputs, block.args, strict=True))
+    inner = type(op).make(
+        op.args,
+        [argument[operand] for operand in op._operands],
+        op.result_types,
+        op.node.inherited(op.node.names, op.node.node),
+        structure=op.structure,
+        aliases=op.aliases,
+    )
+    block.add_op(inner)
+    block.add_op(OutputOp.make(raw_args((_whole(inner),)), inner.results, []))
+    return GraphOp(
+        name,
+        graph.stage.data,
+        block,
+        graph.symbols.data,
+        graph.ambient.data,
+        arguments=[f"arg_{index}" for index in range(len(inputs))],
+    )

@@ -1,0 +1,73 @@
+"""How far one `rand` on CUDA moves PyTorch's generator: the offset that eager's kernel reserves."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from xdsl.ir import SSAValue
+
+from xductor.ir.dialect.graph import GraphOp
+from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir.dialect.registry import op_class
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.inference.infer import InferenceEnv
+from xductor.transforms.analysis.graphs import facts_of
+from xductor.transforms.rewriting.building import ReplacementBuilder
+
+_BLOCK = 256
+_UNROLL = 4
+_CALLS = 4  # numbers that one call of the engine gives
+
+
+def eager_offset(graph: GraphOp, op: SchemaOp, type_: TensorType) -> int | SSAValue:
+    """The offset of a draw: a number, or arithmetic over its sizes that is put above `op`.
+
+    Raises:
+        Unbuildable: the arithmetic cannot be typed.
+    """
+    sizes = op.argument("size")
+    facts = facts_of(graph)
+    if any(facts.known_equal(size, 0) is True for size in type_.shape):
+        return 0
+    widest = _widest_grid(type_.device)
+    if all(type(size) is int for size in sizes):
+        count = 1
+        for size in sizes:
+            count *= size
+        grid = min((count + _BLOCK - 1) // _BLOCK, widest)
+        return ((count - 1) // (_BLOCK * grid * _UNROLL) + 1) * _CALLS
+    with InferenceEnv.of(graph) as env:
+        builder = ReplacementBuilder(env, facts, op.node, [], lambda: [], lambda _: True)
+
+        def call(function: Any, *arguments: Any) -> Any:
+            cls = op_class(function)
+            assert cls is not None
+            made = builder.raw_call(cls, arguments, {})
+            return getattr(made, "value", made)
+
+        offset = _symbolic_offset(call, sizes, widest)
+    for made in builder.made:
+        graph.block.insert_op_before(made, op)
+    return offset
+
+
+def _symbolic_offset(call: Any, sizes: Any, widest: int) -> SSAValue:
+    count: Any = 1
+    for size in sizes:
+        count = size if count == 1 else call(operator.mul, count, size)
+    blocks = call(operator.floordiv, call(operator.add, count, _BLOCK - 1), _BLOCK)
+    grid = call(torch.sym_min, call(torch.sym_max, blocks, 1), widest)
+    threads = call(operator.mul, grid, _BLOCK * _UNROLL)
+    rounds = call(operator.floordiv, call(operator.sub, count, 1), threads)
+    return call(operator.mul, call(operator.add, rounds, 1), _CALLS)
+
+
+def _widest_grid(device: torch.device) -> int:
+    """How many blocks the device runs at once."""
+    known: Any = torch.cuda.get_device_properties(device)
+    return known.multi_processor_count * (known.max_threads_per_multi_processor // _BLOCK)
+
+
+__all__ = ["eager_offset"]

@@ -1,0 +1,84 @@
+"""`randperm_index`, `randperm_index_add`: indices that are a random permutation, or its begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms.passes.numerics import EXACT
+from xductor.transforms.rewriting.decisions import all_of
+from xductor.transforms.rewriting.handles import Tensor
+from xductor.transforms.rewriting.patterns import bind, one_of, shared
+from xductor.transforms.rewriting.rewrite import Rewrite
+
+
+def _permutation(count: Any) -> Any:
+    """A random permutation, or a slice of it; what it is used for otherwise does not matter."""
+    whole = shared(aten.randperm.default(count, layout=..., device=..., pin_memory=...))
+    return one_of(shared(aten.slice.Tensor(whole, 0, ..., ..., ...)), whole)
+
+
+class RandpermIndex(Rewrite):
+    """Indexing by a permutation of the rows, or some of it, needs no check of bounds."""
+
+    stage = "joint"
+    inductor = "misc_patterns.py:randperm_index_pattern"
+    numerics = EXACT
+
+    def pattern(self, x: Tensor, count: int, index: Tensor) -> Any:
+        return aten.index(x, [bind(index, _permutation(count))])
+
+    def where(self, x: Tensor, count: int) -> Any:
+        return x.ndim > 0 and count <= x.shape[0]
+
+    def replacement(self, x: Tensor, index: Tensor) -> Any:
+        return aten._unsafe_index(x, [index])
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        for one in _tables():
+            yield from ({"x": one, "count": count} for count in _counts(one))
+
+
+class RandpermIndexAdd(Rewrite):
+    """Adding at rows of which none comes twice: they are read, added to and stored, not added
+    to one by one."""
+
+    stage = "joint"
+    inductor = "misc_patterns.py:randperm_index_add_pattern"
+    numerics = EXACT
+
+    def pattern(self, x: Tensor, y: Tensor, count: int, index: Tensor) -> Any:
+        return aten.index_put(x, [bind(index, _permutation(count))], y, True)
+
+    def where(self, x: Tensor, y: Tensor, count: int, index: Tensor) -> Any:
+        if x.ndim == 0 or y.ndim != x.ndim or y.dtype != x.dtype:
+            return False
+        rows = [size == other for size, other in zip(y.shape[1:], x.shape[1:], strict=True)]
+        return all_of(count <= x.shape[0], y.shape[0] == index.shape[0], *rows)
+
+    def replacement(self, x: Tensor, y: Tensor, index: Tensor) -> Any:
+        total = aten.add.Tensor(aten._unsafe_index(x, [index]), y)
+        return aten.index_put(x, [index], total)
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        for one in _tables():
+            for count in _counts(one):
+                yield {"x": one, "y": one.flip(0)[:count], "count": count}
+
+
+def _tables() -> Iterator[torch.Tensor]:
+    for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.complex64):
+        for shape in ((4, 3), (3,), (1, 2), (0, 2), (2, 3, 2), (4, 3), (3,), (5, 1)):
+            yield torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
+
+
+def _counts(table: torch.Tensor) -> set[int]:
+    """How many rows are drawn: all of them, fewer, one, none."""
+    rows = table.shape[0]
+    return {rows, rows // 2, min(rows, 1), 0}
+
+
+__all__ = ["RandpermIndex", "RandpermIndexAdd"]

@@ -1,0 +1,1 @@
+"""The table of all passes: a row each, and what is known of it."""

@@ -1,0 +1,308 @@
+"""Registry rows of the post-grad stage, but for the distributed ones."""
+
+from __future__ import annotations
+
+from xductor.transforms.rows.pass_row import Kind, PassRow
+
+_MATCHER = "pattern_matcher"
+_OPTIONS = "post_grad_fusion_options"
+
+
+def _row(
+    name: str,
+    summary: str,
+    inductor: str = "",
+    *,
+    kind: Kind = "bridged",
+    flag: str = _MATCHER,
+    counter: str = "",
+    factory: str = "",
+    since: tuple[int, int] | None = None,
+) -> PassRow:
+    return PassRow(
+        name,
+        "post_grad",
+        summary,
+        inductor or f"post_grad.py:{name}",
+        kind=kind,
+        flag=flag,
+        counter=counter,
+        factory=factory and f"xductor.transforms.{factory}",
+        since=since,
+    )
+
+
+def _option(name: str, summary: str) -> PassRow:
+    return _row(
+        name,
+        summary,
+        f"split_cat.py:POST_GRAD_PATTERNS[{name}]",
+        flag=_OPTIONS,
+        counter=name,
+    )
+
+
+def _fusion(name: str, cls: str, summary: str) -> PassRow:
+    return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
+
+
+STEP_ROWS = (
+    _row(
+        "dead_code_elimination",
+        "Ops whose results nobody uses and that do nothing else.",
+        "../../fx/graph.py:Graph.eliminate_dead_code",
+        kind="procedural",
+        flag="dce",
+        factory="post_grad.dead_code_elimination:DeadCodeElimination",
+    ),
+    _row(
+        "reorder_for_locality",
+        "Each op just before its first use.",
+        kind="procedural",
+        flag="reorder_for_locality, in inference",
+        factory="post_grad.reorder_for_locality:ReorderForLocality",
+    ),
+    _row(
+        "post_grad_custom_pre_pass",
+        "The user's own passes, before ours: callables on FX, typed ones on the typed graph.",
+        "../config.py:post_grad_custom_pre_pass",
+        kind="hook",
+        flag="post_grad_custom_pre_pass",
+    ),
+    _row(
+        "grouped_gemm_pass",
+        "Linears on one input as one oneDNN call.",
+        "mkldnn_fusion.py:grouped_gemm_pass",
+        flag="cpp.enable_grouped_gemm_template",
+    ),
+    _row(
+        "concat_linear_woq_int4",
+        "int4 weight-only linears on one input as one.",
+        "quantization.py:concat_linear_woq_int4",
+        flag="cpp.enable_concat_linear",
+    ),
+    _row(
+        "remove_profiler_ops",
+        "Marks of the profiler.",
+        "post_grad.py:_remove_profiler_ops",
+        kind="procedural",
+        flag="",
+        factory="post_grad.remove_profiler_ops:RemoveProfilerOps",
+    ),
+    _row(
+        "respecialize_current_device",
+        "Devices that stand as values become constants again.",
+        "post_grad.py:respecialize_current_device_nodes",
+        flag="",
+        since=(2, 14),
+    ),
+    _row(
+        "group_batch_fusion_passes",
+        "Runs the group and batch fusions that are on.",
+        "group_batch_fusion.py:group_batch_fusion_passes",
+    ),
+    _row(
+        "remove_noop_ops",
+        "Ops that give back their input: views to the same shape, casts to the same dtype, clones.",
+        kind="procedural",
+        factory="noops.remove_noop_ops:RemoveNoopOps",
+    ),
+    _row(
+        "remove_assert_ops",
+        "Assertions about a tensor's metadata, which the types state.",
+        kind="procedural",
+        factory="post_grad.remove_assert_ops:RemoveAssertOps",
+    ),
+    _row(
+        "partitioned_scatter_optimization",
+        "Scatters with many collisions, into several buffers that are summed.",
+        "reduced_atomic_contention.py:partitioned_scatter_optimization_pass",
+        flag="partitioned_scatter_enabled",
+        counter="partitioned_scatter_applied",
+    ),
+    _row(
+        "b2b_gemm_pass",
+        "Two products in a row in one kernel.",
+        "b2b_gemm.py:B2B_GEMM_PASS",
+        flag="b2b_gemm_pass",
+        counter="b2b_gemm",
+    ),
+    _row(
+        "post_grad_custom_post_pass",
+        "The user's own passes, after ours: callables on FX, typed ones on the typed graph.",
+        "../config.py:post_grad_custom_post_pass",
+        kind="hook",
+        flag="post_grad_custom_post_pass",
+    ),
+    _row(
+        "chain_random_ops_ordering",
+        "Random ops tied into the order of the program.",
+        "post_grad.py:_chain_random_ops_for_ordering",
+        kind="procedural",
+        flag="fallback_random",
+        factory="random.chain_random_ops_ordering:ChainRandomOpsOrdering",
+        since=(2, 13),
+    ),
+    _row(
+        "stable_topological_sort",
+        "Definitions before uses, else in the order they stood.",
+        "../pattern_matcher.py:stable_topological_sort",
+        kind="procedural",
+        flag="",
+        factory="post_grad.stable_topological_sort:StableTopologicalSort",
+    ),
+    _row(
+        "move_constructors_to_gpu",
+        "Tensors made on CPU for use on a device are made there.",
+        flag="",
+    ),
+    _row(
+        "custom_backend_passes",
+        "Passes that device backends registered.",
+        "../codegen/common.py:custom_backend_passes",
+        flag="",
+    ),
+    _row(
+        "reinplace_inplaceable_ops",
+        "Functional updates of buffers nobody reads later, in place.",
+        "reinplace.py:reinplace_inplaceable_ops",
+        flag="",
+    ),
+    _row(
+        "fix_auto_functionalized_dtype_views",
+        "Views of another dtype inside functionalised calls, after cloning is decided.",
+        flag="",
+        since=(2, 13),
+    ),
+    _row(
+        "decompose_triton_kernel_wrapper_functional",
+        "Functional Triton calls as copies and mutating calls.",
+        flag="",
+    ),
+    _row(
+        "decompose_auto_functionalized",
+        "Functionalised custom ops as copies and mutating calls.",
+        flag="",
+    ),
+    _row("decompose_scan_to_while_loop", "scan as a while loop.", flag=""),
+    _row("decompose_map_to_while_loop", "map as a while loop.", flag=""),
+    _row(
+        "view_to_reshape",
+        "view as reshape; in a compile Inductor runs its own, before the stage.",
+        kind="procedural",
+        flag="",
+        factory="post_grad.view_to_reshape:ViewToReshape",
+    ),
+)
+
+PATTERN_ROWS = (
+    _row("mm_plus_mm", "The sum of two products in one kernel."),
+    _row("pointless_cumsum_replacement", "The running sum of a constant: a range times it."),
+    _row("cat_slice_cat", "A cat with a slice of it: the inputs, sliced."),
+    _row("splitwithsizes_cat_replace", "A split whose pieces are put together again in order."),
+    _row("cat_splitwithsizes_replace", "A cat that is split at its seams again."),
+    _row("unfuse_bias_add_to_pointwise", "addmm as mm and add, where the add then fuses on."),
+    _row("addmm", "mm and add as addmm."),
+    _row(
+        "reuse_partial",
+        "A whole reduction from a partial one of the same input.",
+        "post_grad.py:register_partial_reduction_pattern",
+        counter="partial_reduction_reuse",
+    ),
+    _row(
+        "prepare_softmax",
+        "Maximum and sum of a softmax in one sweep, on GPU.",
+        "post_grad.py:prepare_softmax_pattern",
+        flag="online_softmax",
+    ),
+    _row(
+        "fused_int_mm_mul",
+        "An int8 product and the scale after it.",
+        "post_grad.py:check_shape_cuda_and_fused_int_mm_mul_enabled",
+        flag="force_fuse_int_mm_with_mul",
+    ),
+    _row(
+        "woq_lowerings",
+        "Linears with int8 weights, dequantised in the product.",
+        "quantization.py:_register_woq_lowerings",
+        counter="woq_matcher_count",
+    ),
+    _row(
+        "quantization_lowerings",
+        "oneDNN's quantised convolutions, linears and poolings.",
+        "quantization.py:_register_quantization_lowerings",
+    ),
+    _row(
+        "mkldnn_fusion",
+        "oneDNN's convolutions and linears with what follows them.",
+        "mkldnn_fusion.py:_mkldnn_fusion_init",
+    ),
+    _row(
+        "decompose_mm",
+        "mm bound by memory as a product and a sum.",
+        "decompose_mem_bound_mm.py:decompose_mm",
+        flag="post_grad_fusion_options[decompose_mm_pass]",
+        counter="decompose_mm",
+    ),
+    _row(
+        "decompose_bmm",
+        "bmm bound by memory as a product and a sum.",
+        "decompose_mem_bound_mm.py:decompose_bmm",
+        flag="post_grad_fusion_options[decompose_mm_pass]",
+        counter="decompose_bmm",
+    ),
+    _row(
+        "decompose_addmm",
+        "addmm bound by memory as a product and sums.",
+        "decompose_mem_bound_mm.py:decompose_addmm",
+        flag="post_grad_fusion_options[decompose_mm_pass]",
+        counter="decompose_addmm",
+    ),
+)
+
+OPTION_ROWS = (
+    _option("normalization_aten_pass", "One spelling for split, cat, stack, unbind in ATen."),
+    _option("decompose_mm_pass", "Turns the three decompositions of products on."),
+    _option("unbind_stack_aten_pass", "stack in ATen as what it amounts to."),
+    _option("shape_padding_multiplier", "A size to which products are padded."),
+    _option("pad_aten_mm_pass", "Padding of products at this stage."),
+    _option("split_cat_aten_pass", "cat of pieces of a split: slices of its input."),
+    _option("select_cat_aten_pass", "cat of selected rows: the tensor itself."),
+    _option("move_view_after_cat_aten_pass", "The same view on every piece: once, after the cat."),
+)
+
+FUSION_ROWS = (
+    _fusion("batch_linear_post_grad", "PostGradBatchLinearFusion", "Products as one bmm."),
+    _fusion("group_linear", "GroupLinearFusion", "Linears of unlike shapes in one fbgemm call."),
+    _fusion("batch_aten_tanh", "BatchTanhPostGradFusion", "tanh of one shape as one."),
+    _fusion("batch_aten_sigmoid", "BatchSigmoidPostGradFusion", "sigmoid of one shape as one."),
+    _fusion("batch_aten_relu", "BatchReLuPostGradFusion", "relu of one shape as one."),
+    _fusion("batch_aten_add", "BatchAddPostGradFusion", "Sums of one shape as one."),
+    _fusion("batch_aten_sub", "BatchSubPostGradFusion", "Differences of one shape as one."),
+    _fusion("batch_aten_div", "BatchDivPostGradFusion", "Quotients of one shape as one."),
+    _fusion("batch_aten_mul", "BatchMulPostGradFusion", "Products of one shape as one."),
+)
+
+FREEZING_ROWS = (
+    _row(
+        "freezing_passes",
+        "What runs on a graph whose parameters became constants.",
+        "freezing_patterns.py:freezing_passes",
+        flag="freezing",
+    ),
+    _row(
+        "binary_folding",
+        "Arithmetic with constants after a convolution or linear, into its weights.",
+        "binary_folding.py:binary_folding_init",
+        flag="freezing",
+        counter="binary_folding",
+    ),
+    _row(
+        "constant_fold",
+        "Ops of constants, computed now.",
+        "../constant_folding.py:constant_fold",
+        flag="freezing",
+    ),
+)
+
+ROWS = (*STEP_ROWS, *PATTERN_ROWS, *OPTION_ROWS, *FUSION_ROWS, *FREEZING_ROWS)

@@ -1,0 +1,217 @@
+"""Registry rows of the pre-grad stage."""
+
+from __future__ import annotations
+
+from xductor.transforms.rows.pass_row import Kind, PassRow
+
+_PRE_DISPATCH = "is_predispatch"
+_OPTIONS = "pre_grad_fusion_options"
+
+
+def _row(
+    name: str,
+    summary: str,
+    inductor: str = "",
+    *,
+    kind: Kind = "bridged",
+    flag: str = "pattern_matcher",
+    counter: str = "",
+    options: str = "",
+    factory: str = "",
+    parts: tuple[str, ...] = (),
+) -> PassRow:
+    return PassRow(
+        name,
+        "pre_grad",
+        summary,
+        inductor or f"pre_grad.py:{name}",
+        kind=kind,
+        flag=flag,
+        counter=counter,
+        options=options,
+        factory=f"xductor.transforms.{factory}" if factory else "",
+        parts=parts,
+    )
+
+
+def _pre_dispatch(name: str, summary: str, kind: Kind = "not yet") -> PassRow:
+    """A pass of the pre-dispatch list; Inductor's own body is empty where the kind says so."""
+    return _row(name, summary, kind=kind, flag=_PRE_DISPATCH)
+
+
+def _added(name: str, summary: str) -> PassRow:
+    return _row(name, summary, kind="not yet", flag=f"{_PRE_DISPATCH}, add_pre_grad_passes")
+
+
+def _option(name: str, summary: str) -> PassRow:
+    table = f"split_cat.py:PRE_GRAD_PATTERNS[{name}]"
+    return _row(name, summary, table, flag=_OPTIONS, counter=name)
+
+
+def _fusion(name: str, cls: str, summary: str) -> PassRow:
+    return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
+
+
+PRE_DISPATCH_ROWS = (
+    _pre_dispatch(
+        "normalization_pass_aten",
+        "One spelling for split, cat, unbind and stack of pre-dispatch ATen.",
+        "bridged",
+    ),
+    _pre_dispatch(
+        "normalize_node_kwargs_pass",
+        "Every call by its schema: names, defaults filled in, dims counted from the front.",
+    ),
+    _pre_dispatch(
+        "remove_noop_pass",
+        "Calls that give back their input: views, casts, moves, dropouts, inverse pairs.",
+    ),
+    _pre_dispatch("relu_nan_to_num", "relu and nan_to_num in one canonical order."),
+    _pre_dispatch(
+        "fuse_chunk_reshape_concat_pass",
+        "chunk, the same reshape on each piece, cat: one reshape or permute of the whole.",
+    ),
+    _pre_dispatch(
+        "group_batch_fusion_passes", "Runs the group and batch fusions that are on.", "bridged"
+    ),
+    _pre_dispatch(
+        "fuse_chunk_squeeze_cat_pass", "chunk into pieces of one, squeeze, cat: one reshape."
+    ),
+    _pre_dispatch("merge_concats_pass", "A cat of cats along one dim: one cat."),
+    _pre_dispatch(
+        "fuse_split_linear_add_pass",
+        "split, a linear on each piece, their sum: one linear with concatenated weights.",
+    ),
+    _pre_dispatch(
+        "remove_reshape_pass", "Reshapes of reshapes, and those that pointwise calls see undone."
+    ),
+    _pre_dispatch(
+        "fuse_parallel_linear_pass", "Several linears on one input: one linear, then split."
+    ),
+    _pre_dispatch(
+        "remove_split_ops_pass", "Splits with unused pieces, or put together again in order."
+    ),
+    _pre_dispatch("stack_to_unsqueeze_pass", "stack as cat of unsqueezes."),
+    _pre_dispatch(
+        "fuse_chunk_reshape_unsqueeze_concat_pass",
+        "chunk, reshape, unsqueeze, cat: one reshape or permute of the whole.",
+    ),
+    _added("fuse_split_getitem_squeeze_cat", "split, squeeze, cat without the pieces."),
+    _added("use_triton_dot_compress", "(X Xt) W as X (Xt W) where that is less work."),
+    _added(
+        "use_triton_lce_replace_simple_LCE", "A linear over the middle dim: one matmul, no bias."
+    ),
+    _added(
+        "use_triton_lce_replace_normal_LCE", "A linear over the middle dim: one matmul with bias."
+    ),
+    _added(
+        "use_matmul_fuse_lce_replace_first_LCE",
+        "A linear over the middle dim that reads a cat of embeddings directly.",
+    ),
+    _added(
+        "use_matmul_lce_replace_normal_LCE",
+        "A linear over the middle dim as a matmul with the weight on the left.",
+    ),
+)
+
+OPTION_ROWS = (
+    _option("normalization_pass", "One spelling for split, cat, stack, unbind, squeeze, clamp."),
+    _option("remove_split_with_size_one_pass", "Splits into one piece."),
+    _option("merge_getitem_cat_pass", "cat of neighbouring pieces of a split: a slice of it."),
+    _option("merge_stack_tahn_unbind_pass", "stack and tanh over pieces that belong together."),
+    _option("merge_splits_pass", "A split of a piece of a split: one split."),
+    _option("mutate_cat_pass", "cat of the pieces of a split in order: the tensor itself."),
+    _option("split_cat_pass", "split and cat around shape changes, reduced to those."),
+    _option("unbind_stack_pass", "unbind followed by stack: what they amount to."),
+    _option("split_cat_to_slices_pass", "cat of some pieces of a split: slices of its input."),
+    _option("unbind_cat_to_view_pass", "unbind followed by cat: a view."),
+    _option("split_stack_to_cats_pass", "stack of pieces of a split: cats of slices."),
+    _option("unbind_stack_to_slices_pass", "stack of some pieces of an unbind: slices."),
+    _option(
+        "move_reshape_out_of_split_stack_pass", "The same reshape on every piece: once, outside."
+    ),
+    _option("einsum_to_pointwise_pass", "einsums without a contraction: a product and a sum."),
+)
+
+FUSION_ROWS = (
+    _fusion("batch_linear_lhs", "BatchLinearLHSFusion", "Linears on one input as one product."),
+    _fusion("batch_linear", "PreGradBatchLinearFusion", "Linears of one shape as one bmm."),
+    _fusion("batch_layernorm", "BatchLayernormFusion", "Layer norms of one shape as one."),
+    _fusion("batch_tanh", "BatchTanhPreGradFusion", "tanh calls of one shape as one."),
+    _fusion("batch_sigmoid", "BatchSigmoidPreGradFusion", "sigmoid calls of one shape as one."),
+    _fusion("batch_relu", "BatchReLuPreGradFusion", "relu calls of one shape as one."),
+    _fusion("batch_detach", "BatchDetachPreGradFusion", "detach calls of one shape as one."),
+    _fusion("batch_nan_to_num", "BatchNanToNumPreGradFusion", "nan_to_num of one shape as one."),
+    _fusion("batch_clamp", "BatchClampPreGradFusion", "clamp calls of one shape as one."),
+    _fusion("batch_dropout", "BatchDropoutPreGradFusion", "dropouts of one shape as one."),
+)
+
+TORCH_LEVEL_ROWS = (
+    _row(
+        "numpy_compat_normalization",
+        "numpy's names of arguments (axis, keepdims, x) as torch's.",
+        "misc_patterns.py:numpy_compat_normalization",
+        counter="numpy_compat_normalization",
+    ),
+    _row("sink_cat_after_pointwise", "A pointwise call on a cat moves to the pieces."),
+    _row(
+        "linear_permute_fusion",
+        "A permute of a linear's result, inside the product. Not on CPU.",
+        flag="permute_fusion",
+    ),
+    _row(
+        "permute_linear_fusion",
+        "A permute of a linear's input, inside the product. Not on CPU.",
+        flag="permute_fusion",
+    ),
+    _row(
+        "permute_matmul_fusion",
+        "Permutes of a matmul's operands, inside the product. Not on CPU.",
+        flag="permute_fusion",
+    ),
+    _row("remove_identity", "Identity modules, when freezing on CPU.", flag="freezing"),
+    _row("fuse_conv_bn", "Batch norm folded into the convolution before it.", flag="freezing"),
+    _row(
+        "efficient_conv_bn_eval_pass",
+        "Convolution and evaluation-mode batch norm with the norm folded into the weights.",
+        counter="efficient_conv_bn_eval",
+        flag="efficient_conv_bn_eval_fx_passes",
+    ),
+    _row(
+        "apply_gumbel_max_trick_pass",
+        "Sampling by softmax and exponential noise, without the softmax.",
+        counter="apply_gumbel_max_trick",
+        flag="apply_gumbel_max_trick",
+    ),
+    _row(
+        "fuse_attention",
+        "Attention, however it is spelled: one fused call. Inductor: after autograd.",
+        "fuse_attention.py:_sfdp_init",
+        kind="procedural",
+        counter="fuse_attention",
+        factory="pre_grad.fuse_attention:FuseAttention",
+        parts=tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
+    ),
+    _row(
+        "pre_grad_custom_pass",
+        "The user's own passes: callables on FX, typed ones on the typed graph.",
+        "../config.py:pre_grad_custom_pass",
+        kind="hook",
+        flag="pre_grad_custom_pass",
+    ),
+    _row(
+        "stable_topological_sort",
+        "Definitions before uses, else in the order they stood.",
+        "../pattern_matcher.py:stable_topological_sort",
+        flag="",
+    ),
+    _row(
+        "quant_lift_up",
+        "Quantisation moved above the views in front of it, for int8 attention.",
+        "quantization.py:quant_lift_up",
+        flag="",
+        counter="quant_lift_up_count",
+    ),
+)
+
+ROWS = (*PRE_DISPATCH_ROWS, *TORCH_LEVEL_ROWS, *OPTION_ROWS, *FUSION_ROWS)

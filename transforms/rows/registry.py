@@ -1,0 +1,186 @@
+"""The pass registry: every pass of Inductor's three stages, and how this project has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
+from xductor.transforms.rows.pass_row import PassRow
+
+if TYPE_CHECKING:
+    from xductor.transforms.passes.typed_pass import Stage, TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+#: All rows: by stage, and within a stage in the order in which Inductor runs the steps.
+ROWS: tuple[PassRow, ...] = (
+    *pre_grad.ROWS,
+    *joint_graph.ROWS,
+    *post_grad.ROWS,
+    *collectives.ROWS,
+)
+
+_COLUMNS = (
+    "stage",
+    "pass",
+    "kind",
+    "validated",
+    "proof",
+    "flag",
+    "counter",
+    "Inductor",
+    "what it does",
+)
+
+
+def rows(stage: Stage | None = None) -> tuple[PassRow, ...]:
+    """The rows of one stage, or all."""
+    return tuple(row for row in ROWS if stage is None or row.stage == stage)
+
+
+def row(name: str, stage: Stage | None = None) -> PassRow:
+    """The row of the pass called ``name`` (of the first stage that has it, if none is given).
+
+    Raises:
+        KeyError: no such pass.
+    """
+    for one in rows(stage):
+        if one.name == name:
+            return one
+    raise KeyError(f"no pass called {name!r}" + (f" in stage {stage}" if stage else ""))
+
+
+@cache
+def _factories() -> dict[str, str]:
+    """Where our typed passes are, by name. A pass of several stages is one class."""
+    return {one.name: one.factory for one in ROWS if one.factory}
+
+
+def typed_class(name: str) -> type[TypedPass]:
+    """The class of our typed pass ``name``, imported at the first use.
+
+    Raises:
+        KeyError: no typed pass has that name.
+    """
+    factory = _factories().get(name)
+    if factory is None:
+        known = ", ".join(sorted(_factories()))
+        raise KeyError(f"no typed pass called {name!r}; there are {known}")
+    return _load(factory)
+
+
+@cache
+def _load(factory: str) -> type[TypedPass]:
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.declared_pass import pass_of
+
+    found = _found(factory)
+    if isinstance(found, type) and issubclass(found, TypedPass):
+        return found
+    return pass_of(*_classes(found))
+
+
+def _found(factory: str) -> Any:
+    module, _, name = factory.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _classes(found: Any) -> tuple[type[Rewrite], ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
+    """Every declared rewrite of the registry, or those of one stage."""
+    return tuple(
+        dict.fromkeys(
+            rewrite
+            for one in rows(stage)
+            if one.kind == "declared"
+            for rewrite in _classes(_found(one.factory))
+        )
+    )
+
+
+@cache
+def home(name: str) -> tuple[str, str]:
+    """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
+    reference = next(one.inductor for one in ROWS if one.name == name and one.factory)
+    return _home(reference)
+
+
+def _home(reference: str) -> tuple[str, str]:
+    file, _, function = reference.partition(":")
+    return "torch._inductor.fx_passes." + file.removesuffix(".py").replace("/", "."), function
+
+
+@cache
+def covered_homes() -> frozenset[tuple[str, str]]:
+    """Where the functions of Inductor live that a typed pass of another stage stands for."""
+    return frozenset(_home(one.inductor) for one in ROWS if one.covered_by)
+
+
+def passes_for_cli() -> dict[str, Callable[[], type[TypedPass]]]:
+    """Our typed passes as xDSL's tools take them: by name, a function that gives the class."""
+    return {name: _loader(name) for name in _factories()}
+
+
+def _loader(name: str) -> Callable[[], type[TypedPass]]:
+    return lambda: typed_class(name)
+
+
+def proof_of(one: PassRow) -> str:
+    """What is proved of a pass, in a few words; empty if nothing is known."""
+    return proof_status.proof_of(one, _rewrite_names(one))
+
+
+def validation_of(one: PassRow) -> str:
+    """On how much a pass was validated, in a few words; empty if nothing is known."""
+    return proof_status.validation_of(one, _rewrite_names(one))
+
+
+def _rewrite_names(one: PassRow) -> list[str]:
+    """By what the records know the declared rewrites that a row is."""
+    if one.kind != "declared":
+        return []
+    return [rewrite.record_key() for rewrite in _classes(_found(one.factory))]
+
+
+def table(markdown: bool = False, stage: Stage | None = None) -> str:
+    """The registry as text: aligned columns, or a Markdown table."""
+    cells = [
+        (
+            r.stage,
+            r.name,
+            r.kind,
+            validation_of(r),
+            proof_of(r),
+            r.flag,
+            r.counter,
+            r.inductor,
+            r.summary,
+        )
+        for r in rows(stage)
+    ]
+    return _markdown(cells) if markdown else _aligned(cells)
+
+
+def _markdown(cells: Iterable[tuple[str, ...]]) -> str:
+    code = {1, 5, 6, 7}
+    lines = [_COLUMNS, tuple("---" for _ in _COLUMNS)]
+    lines += [
+        tuple(f"`{text}`" if text and i in code else text for i, text in enumerate(line))
+        for line in cells
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _aligned(cells: Iterable[tuple[str, ...]]) -> str:
+    lines = [_COLUMNS, *cells]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS) - 1)]
+    widths.append(0)
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True))
+        for line in lines
+    )

@@ -1,0 +1,59 @@
+"""The meanings by the qualified names of their ops; the families are imported at the first ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+Meaning = Callable[..., Any]
+
+_FAMILIES = (
+    "index_maps",
+    "views",
+    "joins",
+    "creation",
+    "elementwise",
+    "selection",
+    "comparisons",
+    "casts",
+    "products",
+    "reductions",
+    "normalization",
+    "attention",
+    "matrix_products",
+    "activations",
+    "indexing",
+    "randomness",
+    "other_names",
+)
+_meanings: dict[str, Meaning] = {}
+_loaded: list[str] = []
+
+
+def meaning(*names: str) -> Callable[[Meaning], Meaning]:
+    """Register a function as the meaning of the overloads of these qualified names."""
+
+    def register(function: Meaning) -> Meaning:
+        for name in names:
+            if name in _meanings:
+                raise ValueError(f"{name} has a meaning already, {_meanings[name].__qualname__}")
+            _meanings[name] = function
+        return function
+
+    return register
+
+
+def meanings() -> Mapping[str, Meaning]:
+    """All meanings by qualified op name."""
+    for family in _FAMILIES:
+        if family not in _loaded:
+            _loaded.append(family)
+            import_module(f"xductor.transforms.semantics.{family}")
+    return MappingProxyType(_meanings)
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """The meaning of an overload, None where nobody gave it one."""
+    return meanings().get(name)

@@ -1,0 +1,129 @@
+"""Functions of which a proof knows nothing but that the same bits give the same bits.
+
+Each has the kernel of PyTorch that works it out, for tests and counter-examples. Attributes of an
+op are operands too, as float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+
+from xductor.transforms.semantics.terms import call
+
+Kernel = Callable[..., torch.Tensor]
+
+_aten = torch.ops.aten
+
+BINARY: Mapping[str, Kernel] = {
+    name: getattr(torch, name)
+    for name in ("atan2", "hypot", "copysign", "nextafter", "logaddexp", "logaddexp2", "xlogy")
+}
+"""Functions of two floats; integers become floats."""
+
+UNARY: Mapping[str, Kernel] = {
+    "i0": torch.i0,
+    "sinc": torch.sinc,
+}
+"""Functions of one float; integers become floats."""
+
+FLOAT_UNARY: Mapping[str, Kernel] = {
+    "mish": torch.nn.functional.mish,
+    "hardswish": torch.nn.functional.hardswish,
+    "hardsigmoid": torch.nn.functional.hardsigmoid,
+    "log_sigmoid": torch.nn.functional.logsigmoid,
+}
+"""Functions of one float, which refuse integers."""
+
+
+def _with_numbers(kernel: Kernel) -> Kernel:
+    def function(x: torch.Tensor, *numbers: torch.Tensor) -> torch.Tensor:
+        return kernel(x, *[one.item() for one in numbers])
+
+    return function
+
+
+WITH_NUMBERS: Mapping[str, tuple[Kernel, tuple[float, ...]]] = {
+    "elu": (_with_numbers(_aten.elu.default), (1, 1, 1)),
+    "softplus": (_with_numbers(_aten.softplus.default), (1, 20)),
+    "celu": (_with_numbers(_aten.celu.default), (1.0,)),
+}
+"""Functions of one float with numbers as attributes, and what those are if not given."""
+
+# Draws: functions of the state of the generator, which is a tensor as `get_state` gives it.
+
+GENERATOR = call("u.generator", (), torch.int64)
+"""The state before the first draw: the seed and the offset that the graph finds."""
+
+SEED = 20260101
+"""The seed with which draws are worked out."""
+
+DRAWN = (
+    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64, torch.int32,
+    torch.bool,
+)  # fmt: skip
+"""The dtypes in which numbers are drawn; draws have the place in this list as an operand."""
+
+Draw = Callable[[torch.Generator, int, torch.dtype, list[float]], torch.Tensor]
+
+DRAWS: Mapping[str, Draw] = {
+    "rand": lambda g, count, dtype, _: torch.rand(count, generator=g, dtype=dtype),
+    "randn": lambda g, count, dtype, _: torch.randn(count, generator=g, dtype=dtype),
+    "randint": lambda g, count, dtype, ends: torch.randint(
+        int(ends[0]), int(ends[1]), (count,), generator=g, dtype=dtype
+    ),
+    "randperm": lambda g, count, dtype, _: torch.randperm(count, generator=g, dtype=dtype),
+    "bernoulli": lambda g, count, dtype, ends: torch.bernoulli(
+        torch.empty(count, dtype=dtype), ends[0], generator=g
+    ),
+}
+"""A number of draws from a generator, with the numbers that say which."""
+
+
+def _first_state() -> torch.Tensor:
+    return torch.Generator().manual_seed(SEED).get_state()
+
+
+def _draw(
+    name: str, state: torch.Tensor, count: torch.Tensor, kind: torch.Tensor, numbers: list[float]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator()
+    generator.set_state(state)
+    found = DRAWS[name](generator, int(count), DRAWN[int(kind)], numbers)
+    return found, generator.get_state()
+
+
+def _element(name: str) -> Kernel:
+    def function(
+        state: torch.Tensor,
+        count: torch.Tensor,
+        kind: torch.Tensor,
+        place: torch.Tensor,
+        *numbers: torch.Tensor,
+    ) -> torch.Tensor:
+        return _draw(name, state, count, kind, [one.item() for one in numbers])[0][int(place)]
+
+    return function
+
+
+def _after(name: str) -> Kernel:
+    def function(
+        state: torch.Tensor, count: torch.Tensor, kind: torch.Tensor, *numbers: torch.Tensor
+    ) -> torch.Tensor:
+        return _draw(name, state, count, kind, [one.item() for one in numbers])[1]
+
+    return function
+
+
+FUNCTIONS: Mapping[str, Kernel] = {
+    **{f"u.{name}": kernel for name, kernel in (BINARY | UNARY | FLOAT_UNARY).items()},
+    **{f"u.{name}": kernel for name, (kernel, _) in WITH_NUMBERS.items()},
+    "u.generator": _first_state,
+    **{f"u.{name}": _element(name) for name in DRAWS},
+    **{f"u.after.{name}": _after(name) for name in DRAWS},
+    # Of the places that write one element: which of them does so last is the device's affair.
+    "u.written_last": lambda place: place,
+    "u.logit": lambda x, eps: torch.logit(x, None if eps.isnan() else eps.item()),
+}
+"""All of them by the names of calls."""

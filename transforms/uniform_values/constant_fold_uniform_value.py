@@ -1,0 +1,188 @@
+"""`constant_fold_uniform_value`: values that are one number everywhere, as `full`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
+
+from xductor.ir.dialect.arguments import ArgsAttr
+from xductor.ir.dialect.graph import GraphOp, OutputOp
+from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir.dialect.types import TensorType, contiguous_strides
+from xductor.ir.inference.infer import (
+    InferenceEnv,
+    NotApplicable,
+    NotInferred,
+    infer_call,
+    storage_root,
+)
+from xductor.ir.storage.sharing import result_aliases
+from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.replacement import Replacement, known_equal, same_meta
+from xductor.transforms.editing.symint_scope import SymintScope
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.transforms.uniform_values import uniform_values
+from xductor.transforms.uniform_values.uniform_values import FULL, UNIFORM_VALUES, UniformValues
+
+# `full` does not take them, or Inductor's code for it does not.
+_NOT_FILLED = frozenset(
+    (torch.uint8, torch.uint16, torch.uint32, torch.uint64, torch.complex32)
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ConstantFoldUniformValue(TypedPass):
+    """A value that is one number everywhere becomes `full`, with all its options spelled out.
+
+    `uniform_values` says which are known. The value must be contiguous, its sizes constants or at
+    hand where it is made; what is written to, or shares storage with something that is returned,
+    stays. Constants that nobody reads any more go.
+
+    Under ``fast`` also `x * 0`, as Inductor does, though `x` may be infinite or NaN; of integers
+    that is exact, and goes under every policy.
+    """
+
+    name: ClassVar[str] = "constant_fold_uniform_value"
+    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
+    inductor: ClassVar[str] = "joint_graph.py:constant_fold_uniform_value"
+    numerics: ClassVar[Numerics] = EXACT
+    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
+
+    policy: Literal["strict", "default", "fast"] = "default"
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether there is a constructor other than a spelled-out `full`, or an op of constants."""
+        return any(
+            not _is_spelled_out(node) for node in uniform_values.constructor_nodes(graph)
+        ) or any(whole for _, whole in uniform_values.uniform_uses(graph))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        products = self.policy == "fast"
+        return sum(_Folding(graph, products).run() for graph in graphs_of(module))
+
+
+def _is_spelled_out(node: Any) -> bool:
+    """Whether an FX node is a `full` in the form that this pass leaves."""
+    return node.target is torch.ops.aten.full.default and all(
+        node.kwargs.get(name) is not None for name in ("dtype", "layout", "device", "pin_memory")
+    )
+
+
+class _Folding:
+    """The pass on one graph."""
+
+    def __init__(self, graph: GraphOp, zero_products: bool) -> None:
+        self.graph = graph
+        self.replacement = Replacement(graph)
+        self.uniform = UniformValues.of(self.replacement.analyses, zero_products=zero_products)
+
+    @cached_property
+    def scope(self) -> SymintScope:
+        return SymintScope(self.graph, self.replacement.analyses.order.key)
+
+    def run(self) -> int:
+        if not self.uniform:
+            return 0
+        folded = 0
+        with InferenceEnv.of(self.graph) as env:
+            for op in self.uniform.calls():
+                if self.wants_folding(op):
+                    folded += self.fold(op, env)
+        if folded:
+            self.uniform.erase_unread()
+        return folded
+
+    def wants_folding(self, op: SchemaOp) -> bool:
+        if len(op.results) != 1 or op.results[0] not in self.uniform:
+            return False
+        if op.results[0].first_use is None:
+            return False
+        return op.name != FULL or any(
+            op.argument(name) is None for name in ("dtype", "layout", "device", "pin_memory")
+        )
+
+    def fold(self, op: SchemaOp, env: InferenceEnv) -> bool:
+        """Put a `full` in the place of an op, if it gives the same."""
+        result = op.results[0]
+        type_ = result._type
+        assert type(type_) is TensorType
+        if not self.can_be_filled(type_) or not self.may_part(op):
+            return False
+        made = self.full(op, type_, env)
+        if made is None:
+            return False
+        if not should_apply(ConstantFoldUniformValue.name):
+            made.erase()
+            return False
+        applied(op, made.results[0])
+        self.replacement.analyses.insert(made, op)
+        if (memory := self.replacement.analyses.known_memory) is not None:
+            memory.puts(made, op)
+            memory.unite(result, made.results[0])
+        self.uniform.stands_for(made.results[0], result)
+        result.replace_all_uses_with(made.results[0])
+        self.replacement.analyses.erase(op)
+        return True
+
+    def can_be_filled(self, type_: TensorType) -> bool:
+        return (
+            type_.dtype not in _NOT_FILLED
+            and type_.device.type != "meta"
+            and known_equal(type_.stride, contiguous_strides(type_.shape), self.replacement.facts)
+        )
+
+    def may_part(self, op: SchemaOp) -> bool:
+        """Whether a result may have storage of its own: nobody can tell that it had not."""
+        result = op.results[0]
+        if result_aliases(op)[0] is None:
+            return True
+        for use in result.uses:
+            user = use.operation
+            assert isinstance(user, TorchOp)
+            shared = any(fact is not None for fact in result_aliases(user))
+            if not isinstance(user, OutputOp) and shared:
+                return False
+        if result not in self.graph.output._operands:
+            return True
+        root = storage_root(result)
+        sharing = {value for value in self.graph.output._operands if storage_root(value) is root}
+        return sharing == {result} and _offset(result) == 0
+
+    def full(self, op: SchemaOp, type_: TensorType, env: InferenceEnv) -> SchemaOp | None:
+        """The call of `full` that makes the result of an op; None where a size is not at hand."""
+        operands: list[Any] = []
+        sizes = self.scope.sizes(type_.shape, op, operands)
+        if sizes is None:
+            return None
+        pinned = "pin_memory" in op.table.index and op.argument("pin_memory") is True
+        fill = op.argument("fill_value") if op.name == FULL else self.uniform.number(op.results[0])
+        args = ArgsAttr((sizes, fill, type_.dtype, torch.strided, type_.device, pinned))
+        cls: Any = op_class_by_name(FULL)
+        made_type = TensorType.get(type_.dtype, type_.shape, device=type_.device)
+        if operands:
+            try:
+                found, _ = infer_call(cls, args, [value.type for value in operands], env)
+            except (NotInferred, NotApplicable):
+                return None
+            (made_type,) = found.types
+        if not same_meta(made_type, type_, self.replacement.facts):
+            return None
+        node = op.node.inherited(op.node.names, op.node.node)
+        return cls.make(args, operands, [made_type], node)
+
+
+def _offset(value: OpResult) -> Any:
+    type_ = value._type
+    assert type(type_) is TensorType
+    return type_.offset

@@ -1,0 +1,294 @@
+"""Validates a single rewrite on generated instances of its pattern."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir.dialect.graph import entry_graph
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.dialect.types import TensorType
+from xductor.ir.modules import print_ir
+from xductor.transforms.explaining.explain import explain_module
+from xductor.transforms.passes.numerics import EXACT, Numerics
+from xductor.transforms.rewriting.contracts import Declined, Violation
+from xductor.transforms.rewriting.decisions import Undecided
+from xductor.transforms.rewriting.driver import (
+    Application,
+    Driver,
+    RewriteIndex,
+    watching,
+)
+from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.validation.fragments import Fragments
+from xductor.transforms.validation.instance_choices import Choices
+from xductor.transforms.validation.instances import NoInstance, make_instance
+from xductor.transforms.validation.values import check_values, compare_fragments
+
+Status = Literal["validated", "violated", "vacuous"]
+
+#: The dtypes that are tried where none are named.
+DTYPES = (
+    torch.float32,
+    torch.bfloat16,
+    torch.int64,
+    torch.float64,
+    torch.float16,
+    torch.int32,
+    torch.bool,
+    torch.uint8,
+    torch.complex64,
+    torch.int8,
+)
+_ATTEMPTS = 30
+"""How many graphs are tried for each instance that is asked for, before it counts as enough."""
+
+_MOST_EXPLAINED = 100
+"""Of so many graphs to which nothing applied it is asked why."""
+
+
+class ValidationError(Exception):
+    """A rewrite that is wrong on an instance, or that no instance shows anything of."""
+
+
+@dataclass
+class ValidationResult:
+    """What validating a rewrite on generated instances came to.
+
+    - `status`: `"validated"`; `"violated"` if an instance shows it wrong; `"vacuous"` if there is
+      no instance on which it applied and could be run.
+    - `instances`: on how many graphs it applied, and agreed on every input that was tried.
+    - `runs`: on how many inputs in all.
+    - `dtypes`, `ranks`: how many of the instances had a tensor of each dtype, of each rank first.
+    - `symbolic`: how many of them had symbolic sizes.
+    - `declined`: why it did not apply to others, with counts.
+    - `violations`: what was wrong, each with the graph's text.
+    """
+
+    rewrite: str
+    numerics: Numerics = EXACT
+    status: Status = "vacuous"
+    instances: int = 0
+    runs: int = 0
+    symbolic: int = 0
+    dtypes: Counter[torch.dtype] = field(default_factory=Counter[torch.dtype])
+    ranks: Counter[int] = field(default_factory=Counter[int])
+    declined: Counter[str] = field(default_factory=Counter[str])
+    violations: list[str] = field(default_factory=list[str])
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "validated"
+
+    def counted(self, first: TensorType | None, text: str) -> None:
+        """Count an instance on which all agreed: its first tensor, and its text."""
+        self.instances += 1
+        self.symbolic += "[s" in text or ", s" in text
+        if first is not None:
+            self.dtypes[first.dtype] += 1
+            self.ranks[first.rank] += 1
+
+    def raise_if_wrong(self) -> ValidationResult:
+        """The result itself. Raises ValidationError where it is violated or vacuous."""
+        if not self.ok:
+            raise ValidationError(str(self))
+        return self
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.rewrite}: {self.status}, {self.numerics}, {self.instances} instances, "
+            f"{self.runs} runs"
+        ]
+        if self.dtypes:
+            counts = [f"{_name(dtype)} {count}" for dtype, count in self.dtypes.most_common()]
+            lines.append(f"  dtypes: {', '.join(counts)}")
+            ranks = [f"{rank} {count}" for rank, count in sorted(self.ranks.items())]
+            lines.append(f"  ranks: {', '.join(ranks)}; symbolic sizes: {self.symbolic}")
+        for reason, count in self.declined.most_common(5 if self.instances else 20):
+            lines.append(f"  not applied, {count} times: {reason}")
+        lines += self.violations[:1]
+        if self.status == "vacuous":
+            lines.append(
+                "  nothing was validated: give `instances(self)`, which yields values of the "
+                "variables, on which the rewrite applies"
+            )
+        return "\n".join(lines)
+
+
+def validate(
+    rewrite: Rewrite | type[Rewrite],
+    *,
+    instances: int = 40,
+    dtypes: Sequence[torch.dtype] | None = None,
+    devices: Sequence[torch.device | str] = ("cpu",),
+    rounds: int = 4,
+    seed: int = 0,
+) -> ValidationResult:
+    """Apply a rewrite to generated graphs that its pattern matches, and run both sides.
+
+    - `instances`: how many graphs it is to apply to; the number found may be smaller.
+    - `dtypes`, `devices`: those of the tensors; by default ten dtypes on the CPU.
+    - `rounds`: how many inputs are tried for each.
+
+    Where a rewrite has a method `instances(self)`, the bindings that it yields (dicts by variable
+    name: a tensor, a constant, a list, or a function of the seed that gives one) are tried first,
+    with the tensors' own values.
+    """
+    one = rewrite() if isinstance(rewrite, type) else rewrite
+    trial = _Validation(one, rounds, seed)
+    for given in itertools.islice(_examples(one, seed), instances):
+        device = torch.device(devices[0])
+        trial.try_instance(Choices(seed, torch.float32, device), given)
+    chosen = tuple(dtypes or DTYPES)
+    kinds = list(itertools.product(chosen, map(torch.device, devices), (False, False, True)))
+    with_grad = stages_of(one)[0] == "pre_grad"
+    for number in range(instances * _ATTEMPTS):
+        if trial.result.instances >= instances or trial.result.violations:
+            break
+        dtype, device, symbolic = kinds[number % len(kinds)]
+        trial.try_instance(
+            Choices(seed + number, dtype, device, symbolic=symbolic, with_grad=with_grad)
+        )
+    return trial.finished()
+
+
+def _examples(rewrite: Rewrite, seed: int) -> Iterator[Mapping[str, Any]]:
+    """What the rewrite's own `instances` yields, functions called."""
+    method = getattr(rewrite, "instances", None)
+    if method is None:
+        return
+    given: Iterable[Mapping[str, Any]] = method()
+    for one in given:
+        yield {
+            name: item(seed) if callable(item) and not _is_constant(item) else item
+            for name, item in one.items()
+        }
+
+
+def _is_constant(item: Any) -> bool:
+    return isinstance(item, torch.Tensor | torch.dtype | torch.device)
+
+
+class _Validation:
+    """The instances of one rewrite, one after another."""
+
+    def __init__(self, rewrite: Rewrite, rounds: int, seed: int) -> None:
+        self.rewrite = rewrite
+        self.rounds = rounds
+        self.seed = seed
+        self.result = ValidationResult(rewrite.name, rewrite.numerics)
+        self.explained = 0
+        self.driver_index = RewriteIndex([rewrite])
+
+    def try_instance(self, choices: Choices, given: Mapping[str, Any] | None = None) -> None:
+        try:
+            module = make_instance(self.rewrite, choices, given)
+        except NoInstance as error:
+            self.result.declined[reason_of(error)] += 1
+            return
+        text = print_ir(module)
+        first = first_tensor(module)
+        before = self.result.declined.total()
+        if self._apply(module, text, given):
+            self.result.counted(first, text)
+        elif self.result.declined.total() == before and not self.result.violations:
+            self.result.declined[self._why_not(module)] += 1
+
+    def _why_not(self, module: ModuleOp) -> str:
+        """Why nothing applied, where nobody said it; of the first graphs only."""
+        if self.explained >= _MOST_EXPLAINED:
+            return "`where` says no, or the pattern does not match"
+        self.explained += 1
+        entries = explain_module(self.rewrite, module).entries
+        refused = [one.reason for one in entries if one.outcome == "refused"]
+        return refused[0] if refused else "the pattern does not match the graph that was made"
+
+    def _apply(self, module: ModuleOp, text: str, given: Mapping[str, Any] | None) -> bool:
+        """Whether the rewrite applied and both sides ran and agreed."""
+        result, ran = self.result, [False]
+        violations: list[str] = []
+
+        def listener(application: Application) -> None:
+            checked = check_values(application, rounds=self.rounds, seed=self.seed, given=given)
+            result.runs += checked.runs
+            if checked.skipped:
+                result.declined[checked.skipped] += 1
+            ran[0] = ran[0] or bool(checked.runs)
+            raise Declined("validated")  # the rewrite is tried on what was generated only
+
+        def report(one: Rewrite, op: TorchOp, error: Exception) -> None:
+            if isinstance(error, Undecided):
+                result.declined[f"not known whether {error.fact.text}"] += 1
+            elif isinstance(error, Declined):
+                if str(error) != "validated":
+                    result.declined[str(error)] += 1
+            elif isinstance(error.__cause__, Violation):
+                violations.append(f"{error}\nin:\n{text}")
+            else:
+                result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
+
+        with watching(listener=listener, report=report, any_device=True):
+            Driver(self.driver_index, "fast").rewrite(module)
+        refusal = self._refusal_of_eager(module, given) if violations and not ran[0] else ""
+        if refusal:
+            result.declined[refusal] += 1
+        else:
+            result.violations += violations
+        return ran[0]
+
+    def _refusal_of_eager(self, module: ModuleOp, given: Mapping[str, Any] | None) -> str:
+        """Why eager refuses a graph whatever it is given; empty if it runs, or is not run."""
+        pairs: list[Any] = [(one, one) for one in entry_graph(module).output.operands]
+        checked = compare_fragments(
+            Fragments(module, module, tuple(pairs)),
+            self.rewrite.numerics,
+            [False] * len(pairs),
+            rounds=self.rounds,
+            seed=self.seed,
+            given=given,
+        )
+        return checked.skipped if checked.rejected and not checked.runs else ""
+
+    def finished(self) -> ValidationResult:
+        result = self.result
+        if result.violations:
+            result.status = "violated"
+        elif result.instances:
+            result.status = "validated"
+        return result
+
+
+def first_tensor(module: ModuleOp) -> TensorType | None:
+    """The type of the first tensor among the arguments of the entry graph, if there is one."""
+    types: list[Any] = [argument.type for argument in entry_graph(module).arguments]
+    return next((one for one in types if isinstance(one, TensorType)), None)
+
+
+def reason_of(error: NoInstance) -> str:
+    """Why no graph was made, without the numbers, so that the same reasons count together."""
+    line = (str(error).splitlines() or [""])[0]
+    return "cannot be made: " + _NUMBERS.sub("#", line)
+
+
+_NUMBERS = re.compile(r"(?<![\w.])-?[0-9]+(, -?[0-9]+)*")
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+__all__ = [
+    "DTYPES",
+    "ValidationError",
+    "ValidationResult",
+    "first_tensor",
+    "reason_of",
+    "validate",
+]
