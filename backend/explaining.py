@@ -11,15 +11,14 @@ from xdsl.ir import Operation, SSAValue
 
 from xductor.backend.config import settings
 from xductor.backend.steps import out_of_reach
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.ir.text.diagnostics import op_line
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms import Rewrite, Stage, TypedPass, graphs_of
 from xductor.transforms.explaining.explain import Entry, Explanation, explain_module
 from xductor.transforms.passes.applications import told
 from xductor.transforms.passes.debug_counters import counting
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
 from xductor.transforms.rewriting.declared_pass import DeclaredPass
-from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
 from xductor.transforms.rows import registry
 from xductor.transforms.rows.pass_row import PassRow

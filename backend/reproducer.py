@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _plugins(passes: Sequence[TypedPass]) -> str:
 
 def _typed_text(gm: GraphModule, stage: Stage, example_inputs: Sequence[Any] | None) -> str:
     from xductor.frontend import from_fx
-    from xductor.ir.modules import print_ir
+    from xductor.ir import print_ir
 
     module = from_fx(gm, stage, example_inputs=example_inputs, subgraphs="declare")
     return print_ir(module)

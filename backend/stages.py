@@ -16,7 +16,7 @@ from xductor.backend.steps import bridge, node_values, stage_watch, user_rewrite
 from xductor.backend.steps.ir_logging import log_ir
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun, lacks_values
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 
 if TYPE_CHECKING:
     import torch

@@ -10,19 +10,16 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.frontend import known_calls
 from xductor.frontend.errors import LoweringError
+from xductor.ir import ArgsAttr, ListArg, Ref, SchemaOp
 from xductor.ir.dialect.arguments import (
     CONSTANT_TYPES,
-    ArgsAttr,
     DictArg,
     FunctionArg,
     Handle,
-    ListArg,
     Pack,
-    Ref,
     SizeArg,
     SliceArg,
 )
-from xductor.ir.dialect.operations import SchemaOp
 from xductor.ir.dialect.schema import normalise
 from xductor.ir.python.targets import qualified_name
 

@@ -30,16 +30,26 @@ from xductor.frontend.node_types import (
 )
 from xductor.frontend.recover import recovered_values
 from xductor.frontend.storages import read_aliases
-from xductor.ir.dialect.arguments import ArgsAttr, Pack, SymbolRef
-from xductor.ir.dialect.graph import STAGES, GetAttrOp, GraphOp, OpaqueCallOp, OutputOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir import (
+    ArgsAttr,
+    GetAttrOp,
+    GraphOp,
+    NodeMeta,
+    OpaqueCallOp,
+    OutputOp,
+    SchemaOp,
+    SymbolRef,
+    SymbolTable,
+    TorchOp,
+    op_class,
+)
+from xductor.ir.dialect.arguments import Pack
+from xductor.ir.dialect.graph import STAGES, raw_args
 from xductor.ir.dialect.op_construction import append_op, new_op
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import method_class, module_class, op_class
+from xductor.ir.dialect.registry import method_class, module_class
 from xductor.ir.dialect.results import LEAF, StructureAttr
 from xductor.ir.effects.aliases import needs_storage_check
 from xductor.ir.inference.value_types import MODE, OpaqueInstance
-from xductor.ir.symbolic.symbols import SymbolTable
 from xductor.ir.verification.alias_summary import AliasSummary, alias_summary
 
 Subgraphs = Literal["bodies", "declare"]

@@ -15,7 +15,8 @@ import torch.fx as fx
 from torch.fx.immutable_collections import immutable_list
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, float_bits
+from xductor.ir import ArgsAttr
+from xductor.ir.dialect.arguments import float_bits
 
 LIMIT = 1 << 14
 """How many spellings are kept; then all are dropped, and those in use come back by and by."""

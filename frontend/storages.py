@@ -8,9 +8,8 @@ import torch.fx as fx
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.frontend.node_types import MISSING, leaves_of
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TensorType, TorchOp
 from xductor.ir.dialect.results import AliasAttr
-from xductor.ir.dialect.types import TensorType
 from xductor.ir.storage.live_storages import shared_storages
 
 if TYPE_CHECKING:

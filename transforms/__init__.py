@@ -1,0 +1,91 @@
+"""What an author of passes needs. Names are imported when first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xductor.transforms.analysis.analyses import Analyses
+    from xductor.transforms.analysis.graphs import graphs_of
+    from xductor.transforms.passes.numerics import (
+        APPROXIMATE,
+        DROPS_ROUNDING,
+        EXACT,
+        REASSOCIATES,
+        UP_TO_ZERO_SIGN,
+        Numerics,
+    )
+    from xductor.transforms.passes.typed_pass import Stage, TypedPass
+    from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
+    from xductor.transforms.rewriting.handles import Scalar, Tensor
+    from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
+    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
+
+_HOME = {
+    "ALL_SPELLINGS": "rewriting.spellings",
+    "APPROXIMATE": "passes.numerics",
+    "Analyses": "analysis.analyses",
+    "DROPS_ROUNDING": "passes.numerics",
+    "EXACT": "passes.numerics",
+    "Numerics": "passes.numerics",
+    "REASSOCIATES": "passes.numerics",
+    "Rewrite": "rewriting.rewrite",
+    "Scalar": "rewriting.handles",
+    "Stage": "passes.typed_pass",
+    "Tensor": "rewriting.handles",
+    "TypedPass": "passes.typed_pass",
+    "UP_TO_ZERO_SIGN": "passes.numerics",
+    "all_of": "rewriting.decisions",
+    "any_of": "rewriting.decisions",
+    "bind": "rewriting.patterns",
+    "each": "rewriting.patterns",
+    "graphs_of": "analysis.graphs",
+    "in_order": "rewriting.patterns",
+    "known": "rewriting.decisions",
+    "maybe": "rewriting.patterns",
+    "no": "rewriting.decisions",
+    "one_of": "rewriting.patterns",
+    "shared": "rewriting.patterns",
+}
+
+__all__ = [
+    "ALL_SPELLINGS",
+    "APPROXIMATE",
+    "DROPS_ROUNDING",
+    "EXACT",
+    "REASSOCIATES",
+    "UP_TO_ZERO_SIGN",
+    "Analyses",
+    "Numerics",
+    "Rewrite",
+    "Scalar",
+    "Stage",
+    "Tensor",
+    "TypedPass",
+    "all_of",
+    "any_of",
+    "bind",
+    "each",
+    "graphs_of",
+    "in_order",
+    "known",
+    "maybe",
+    "no",
+    "one_of",
+    "shared",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'xductor.transforms' has no attribute {name!r}")
+    value = getattr(import_module(f"xductor.transforms.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -20,8 +20,8 @@ from xductor.backend.records.application_records import ApplicationRecord
 from xductor.backend.steps.applications import watching_passes
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import GraphNumbers
+from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import TOTAL, active
-from xductor.transforms.passes.typed_pass import TypedPass
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def step(plan: Plan) -> Result:
 
 def _write(watcher: Watcher, folder: Path) -> None:
     from xductor.backend.reduce.small_ir import small_ir
-    from xductor.ir.modules import print_ir
+    from xductor.ir import print_ir
 
     found, before = watcher.found, watcher.module_before
     assert found is not None

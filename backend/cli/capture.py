@@ -137,7 +137,7 @@ class Capture:
         """Write the graph as it is now; the name of the file. A graph that the IR cannot hold is
         written as FX's code instead: looking at a compile must not break it.
         """
-        from xductor.ir.modules import print_ir
+        from xductor.ir import print_ir
 
         try:
             text = print_ir(lowered(run), with_constants=self.with_constants)

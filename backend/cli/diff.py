@@ -12,7 +12,7 @@ from xductor.backend.cli import ir_files
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.run import failure_text, run_graph
 from xductor.backend.cli.value_differences import Difference, compare
-from xductor.ir.dialect.graph import GraphOp
+from xductor.ir import GraphOp
 from xductor.ir.execution.module_diff import diff
 
 

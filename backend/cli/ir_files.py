@@ -13,10 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from xductor.backend.cli.command import CommandError
-from xductor.ir.dialect.graph import GraphOp, entry_graph, graph_named
+from xductor.ir import GraphOp, entry_graph, graph_named, parse_ir
 from xductor.ir.execution.input_check import input_problem
 from xductor.ir.execution.sample_inputs import NoSample, sample_attributes, sample_inputs
-from xductor.ir.modules import parse_ir
 from xductor.ir.symbolic.symbol_values import Number
 from xductor.ir.verification.problems import problems
 

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 
 from xductor.backend.cli.command import Subparsers
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 from xductor.transforms.rows import registry
 
 _TITLES: dict[Stage, str] = {

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 from xductor.backend.cli.command import INTERRUPTED, add_import_option
 from xductor.backend.cli.opt import pass_plugins
 from xductor.backend.reduce import predicates, reducer
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import parse_ir, print_ir
 from xductor.ir.symbolic.symbol_values import NoSample
 from xductor.ir.verification.verifier import LEVELS
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import ir_files, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
-from xductor.ir.dialect.graph import GraphOp
+from xductor.ir import GraphOp
 from xductor.ir.execution import interpreter
 
 

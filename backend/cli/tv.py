@@ -11,7 +11,7 @@ from xductor.backend.cli import ir_files
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.diff import results_of
 from xductor.backend.cli.value_differences import Difference, compare
-from xductor.ir.dialect.graph import GraphOp
+from xductor.ir import GraphOp
 from xductor.ir.execution.sample_inputs import input_types
 from xductor.ir.symbolic.symbol_values import Number, symbol_choices
 

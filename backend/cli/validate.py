@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from xductor.backend.cli.command import CommandError, Subparsers
 from xductor.backend.cli.opt import pass_plugins
+from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rows import registry
 from xductor.transforms.validation.call_validation import validate_calls
 from xductor.transforms.validation.validate import ValidationResult, validate

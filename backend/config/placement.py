@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import instance
 

@@ -11,22 +11,11 @@ import torch
 import torch.fx as fx
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import (
-    DictArg,
-    FunctionArg,
-    Handle,
-    ListArg,
-    Pack,
-    Ref,
-    SizeArg,
-    SliceArg,
-    SymbolRef,
-)
-from xductor.ir.dialect.graph import GraphOp, OpaqueCallOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import GraphOp, ListArg, OpaqueCallOp, Ref, SchemaOp, SymbolRef, SymExpr, TorchOp
+from xductor.ir.dialect.arguments import DictArg, FunctionArg, Handle, Pack, SizeArg, SliceArg
 from xductor.ir.dialect.results import leaf_paths
 from xductor.ir.python import targets
-from xductor.ir.symbolic.expressions import SymExpr, to_sympy
+from xductor.ir.symbolic.expressions import to_sympy
 from xductor.ir.symbolic.symbols import make_symbols
 from xductor.ir.text.printing import _same
 

@@ -13,9 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, live_object
 from xductor.backend.fx.reconcile import reconcile
 from xductor.backend.fx.value_metadata import record_rebuilt_values
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, entry_graph, graph_named
 from xductor.ir.dialect.arguments import Handle, leaves
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp, entry_graph, graph_named
-from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.text.resources import constant
 from xductor.ir.verification.structure import check_graph
 

@@ -10,7 +10,7 @@ from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.call_arguments import RaisingError
-from xductor.ir.dialect.graph import graph_named
+from xductor.ir import graph_named
 from xductor.ir.dialect.metadata import place_metadata
 
 _DEPENDENCIES = "control_deps"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch.fx as fx
 
-from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir import NodeMeta
 
 
 def restore_textual(meta: NodeMeta, node: fx.Node) -> None:

@@ -9,12 +9,10 @@ from xdsl.ir import SSAValue
 
 from xductor.backend.fx.call_arguments import ValueNodes
 from xductor.backend.fx.node_text import restore_textual
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GraphOp, TorchOp, result_aliases
 from xductor.ir.dialect.results import LEAF, Structure
 from xductor.ir.dialect.schema import SchemaTable
 from xductor.ir.inference.fake_values import FakeEnvironment, NoFakeValue, fake_value
-from xductor.ir.storage.sharing import result_aliases
 
 
 def rebuild_values(source: GraphOp, nodes: ValueNodes, key: str) -> None:

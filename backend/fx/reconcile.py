@@ -18,11 +18,9 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, returns_tuple
 from xductor.backend.fx.new_subgraphs import new_child
 from xductor.backend.fx.value_metadata import record_new_values
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, verify
 from xductor.ir.dialect.arguments import Pack
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
 from xductor.ir.dialect.metadata import MetadataClass, keys_of
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.verification.verifier import verify
 from xductor.transforms.analysis.block_order import ops_of
 
 _OF_ARGUMENTS = keys_of(MetadataClass.ARGUMENTS)

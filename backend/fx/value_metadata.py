@@ -18,13 +18,11 @@ from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
 from xductor.backend.fx.new_subgraphs import child_at, record_in_child
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.metadata import NodeMeta, place_metadata
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
+from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
-from xductor.ir.storage.sharing import result_aliases
 
 
 def value_key(source: GraphOp) -> str:

@@ -18,8 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.dialect.graph import entry_graph
-from xductor.transforms.passes.numerics import Numerics
+from xductor.ir import entry_graph
+from xductor.transforms import Numerics
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.validation.fragment_runs import Trial, inputs_of, run_fragment

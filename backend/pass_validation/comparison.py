@@ -12,9 +12,9 @@ from torch.fx import Interpreter
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.export import to_fx
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 from xductor.ir.symbolic.symbol_values import NoSample
-from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms import Numerics
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.validation.fragment_runs import Trial, inputs_of, run_fragment, trials
 from xductor.transforms.validation.fragments import Fragments

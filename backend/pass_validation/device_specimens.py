@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.pass_validation.comparison import same_results
 from xductor.backend.pass_validation.same_draws import on_cpu
 from xductor.backend.pass_validation.specimen import Specimen
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import parse_ir, print_ir
+from xductor.transforms import Numerics
 from xductor.transforms.joint_graph.fix_iota_device import FixIotaDevice
-from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.rewriting.contracts import Violation
 
 _RANGE = "prims.iota.default"

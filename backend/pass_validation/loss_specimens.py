@@ -15,10 +15,9 @@ from xductor.backend.fx.export import to_fx
 from xductor.backend.pass_validation.attention_specimens import AllWide
 from xductor.backend.pass_validation.comparison import ROUNDS
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir import NodeMeta, entry_graph
+from xductor.transforms import Numerics
 from xductor.transforms.auto_chunker import AutoChunker
-from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 

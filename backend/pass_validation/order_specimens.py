@@ -10,7 +10,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.dialect.graph import OutputOp, entry_graph
+from xductor.ir import OutputOp, entry_graph
 from xductor.transforms.analysis.block_order import arrange
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 

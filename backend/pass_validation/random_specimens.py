@@ -9,8 +9,8 @@ import torch
 from torch._inductor.decomposition import select_decomp_table
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.ir.modules import parse_ir
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.ir import parse_ir
+from xductor.transforms import TypedPass
 from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,

@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.pass_validation.comparison import agreeing
-from xductor.ir.modules import parse_ir, print_ir
-from xductor.transforms.passes.numerics import Numerics
+from xductor.ir import parse_ir, print_ir
+from xductor.transforms import Numerics
 
 
 def same_given_draws(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:

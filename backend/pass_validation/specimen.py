@@ -17,8 +17,7 @@ from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.transforms.passes.numerics import EXACT, Numerics
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import EXACT, Numerics, TypedPass
 
 #: Runs both modules on generated inputs and returns on how many they agreed. Raises Violation.
 Comparison = Callable[[ModuleOp, ModuleOp, Numerics], int]

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
+from xductor.transforms import UP_TO_ZERO_SIGN, TypedPass
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
-from xductor.transforms.passes.numerics import UP_TO_ZERO_SIGN
-from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 
 aten = torch.ops.aten

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.backend.pass_validation.specimen import Specimen, Specimens, sampling
-from xductor.ir.modules import print_ir
-from xductor.ir.verification.verifier import verify
+from xductor.ir import print_ir, verify
 from xductor.transforms.rewriting.contracts import Violation
 
 

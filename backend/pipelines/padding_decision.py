@@ -9,12 +9,9 @@ import torch.fx as fx
 from xdsl.ir import SSAValue
 
 from xductor.backend.steps import stock
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GetAttrOp, GraphOp, InferenceEnv, TorchOp, result_aliases
 from xductor.ir.inference.fake_values import fake_value
-from xductor.ir.inference.infer import InferenceEnv
-from xductor.ir.storage.sharing import result_aliases
-from xductor.transforms.rewriting.handles import Tensor
+from xductor.transforms import Tensor
 
 
 def should_pad(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:

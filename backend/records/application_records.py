@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from xdsl.ir import Operation, SSAValue
 
+from xductor.ir import TorchOp
 from xductor.ir.dialect.metadata import user_location
-from xductor.ir.dialect.operations import TorchOp
 
 if TYPE_CHECKING:
-    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms import TypedPass
     from xductor.transforms.rewriting.driver import Application
 
 

@@ -13,13 +13,20 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref, SymbolRef, leaves
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    ListArg,
+    NodeMeta,
+    OutputOp,
+    Ref,
+    SymbolRef,
+    SymbolTable,
+    TorchOp,
+)
+from xductor.ir.dialect.arguments import leaves
 from xductor.ir.dialect.symbol_attr import SymbolTableAttr
 from xductor.ir.dialect.types import symbols_of
-from xductor.ir.symbolic.symbols import SymbolTable
 from xductor.ir.text.printing import value_names
 
 

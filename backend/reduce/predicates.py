@@ -14,12 +14,11 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.backend.reduce import edits
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.execution.interpreter import run, seeded
+from xductor.ir import GraphOp, XductorContext, entry_graph, run, verify
+from xductor.ir.execution.interpreter import seeded
 from xductor.ir.execution.sample_inputs import NoSample, sample_attributes, sample_inputs
-from xductor.ir.text.context import XductorContext
 from xductor.ir.text.diagnostics import OpError
-from xductor.ir.verification.verifier import Level, verify
+from xductor.ir.verification.verifier import Level
 
 Passes = Sequence[ModulePass]
 

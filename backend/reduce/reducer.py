@@ -17,9 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xductor.backend.reduce import edits as edits
-from xductor.ir.dialect.graph import GraphOp, entry_graph, graph_named
-from xductor.ir.modules import parse_ir, print_ir
-from xductor.ir.verification.verifier import verify
+from xductor.ir import GraphOp, entry_graph, graph_named, parse_ir, print_ir, verify
 
 Interesting = Callable[[ModuleOp], bool]
 """Says whether a module still shows what is looked for. It may change the module it is given."""

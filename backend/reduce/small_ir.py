@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.backend.reduce import predicates, reducer
-from xductor.ir.text.context import XductorContext
+from xductor.ir import XductorContext
+from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import TOTAL, Counter, counting
-from xductor.transforms.passes.typed_pass import TypedPass
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import Facts, TensorType
 from xductor.ir.effects.aliases import schema_aliases
 from xductor.ir.effects.target_effects import overload_effects
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.storage.overlap import may_overlap, same_elements
-from xductor.ir.symbolic.facts import Facts
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node

@@ -16,17 +16,16 @@ from xdsl.ir import Operation, SSAValue
 from xductor.backend.config import cache_keys
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
 from xductor.backend.steps.stage_run import StageRun
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
+from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes.applications import told
 from xductor.transforms.passes.debug_counters import asking
-from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.driver import (
     Application,
     ContractViolation,
     RewritesFeedEachOther,
     watching,
 )
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.values import validating
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
 from xductor.backend.steps.stage_run import StageRun
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 
 
 class StageError(RuntimeError):

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 
 from xductor.backend.steps import failures, node_values, runner
 from xductor.backend.steps.stage_run import StageRun
-from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import GraphOp, OutputOp, TensorType, entry_graph
 from xductor.ir.text.diagnostics import fail
 from xductor.ir.verification.type_comparison import TypeComparison
 from xductor.transforms.analysis.graphs import facts_of

@@ -20,9 +20,9 @@ from xductor.backend.config.settings import Settings
 from xductor.backend.records import stage_records
 from xductor.backend.steps import failures, out_of_reach, runner, stock
 from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms import Rewrite, Stage, TypedPass
 from xductor.transforms.passes import debug_counters
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
-from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 #: Inductor's hooks that take a pass over a graph, and the stage in which each of them is called.

@@ -34,7 +34,7 @@ def log_ir(run: StageRun, when: Literal["before", "after"]) -> None:
 
 def _text(run: StageRun) -> str:
     from xductor.frontend import from_fx
-    from xductor.ir.modules import print_ir
+    from xductor.ir import print_ir
 
     try:
         module = from_fx(run.gm, run.stage, example_inputs=run.example_inputs, subgraphs="declare")

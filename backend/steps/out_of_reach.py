@@ -18,16 +18,13 @@ from torch.fx import GraphModule
 
 from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.ir import GraphOp, TensorType, TorchOp
+from xductor.transforms import Rewrite, Stage, graphs_of
 from xductor.transforms.passes.numerics import ADMITTED, Policy
-from xductor.transforms.passes.typed_pass import Stage
 from xductor.transforms.rewriting.driver import RewriteIndex, watching
 from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
 from xductor.transforms.rewriting.prefilter import may_match
-from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.rewriting.rewrite import stages_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

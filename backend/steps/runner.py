@@ -20,10 +20,10 @@ from xductor.backend.records import stage_records
 from xductor.backend.steps import applications, failures, node_values
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.numerics import ADMITTED
 from xductor.transforms.passes.pass_results import application_count, snapshot
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -132,7 +132,7 @@ def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
 
 def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
     """Check a module. Raises VerifyException."""
-    from xductor.ir.verification.verifier import verify
+    from xductor.ir import verify
 
     verify(module, level=level)
 

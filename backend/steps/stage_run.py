@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config.settings import Settings
 from xductor.backend.records.stage_records import StageRecord
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
 from xductor.backend.steps.stage_run import StageRun
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 
 _lock = threading.Lock()
 _watchers: tuple[StageWatcher, ...] = ()

@@ -25,9 +25,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.fx.export import to_fx
 from xductor.backend.steps import stock
 from xductor.backend.steps.stage_run import StageRun
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import TensorType, TorchOp, entry_graph
 from xductor.ir.inference.fake_values import FakeEnvironment, device_exists
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.attention.fusion import Fused, told_of_fusions

@@ -23,7 +23,7 @@ from xductor.backend.steps.bridge import (
     stock_pass,
 )
 from xductor.backend.steps.stage_run import StageRun
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
 
 _all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False)

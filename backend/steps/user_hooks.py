@@ -16,8 +16,7 @@ from xductor.backend.config import placement
 from xductor.backend.steps import failures, hook_checks, out_of_reach, stock
 from xductor.backend.steps.bridge import BridgedStep, Condition, always, flush, observed
 from xductor.backend.steps.typed_steps import run_observed
-from xductor.transforms.passes.typed_pass import TypedPass
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite, TypedPass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,7 @@ from xductor.backend.config.placement import Place
 from xductor.backend.steps import failures, out_of_reach
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import run_observed
-from xductor.transforms.passes.typed_pass import TypedPass
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 

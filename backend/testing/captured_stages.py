@@ -19,8 +19,8 @@ from xductor.backend.seam import dispatch
 from xductor.backend.steps import stage_watch
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
-from xductor.ir.modules import print_ir
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.ir import print_ir
+from xductor.transforms import Stage
 
 
 @dataclass

@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.frontend.errors import LoweringError
-from xductor.ir.verification.verifier import LEVELS, Level, verify
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.ir import verify
+from xductor.ir.verification.verifier import LEVELS, Level
+from xductor.transforms import Stage
 
 _EITHER_LEVEL = ("_operator", "math", "builtins")
 """Modules of functions that graphs of each level call."""

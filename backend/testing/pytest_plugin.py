@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from xductor.backend.testing.captured_stages import Stages
     from xductor.backend.testing.verified_stages import VerifiedStages
-    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms import Rewrite
 
 LEVELS = ("structure", "types", "stage")
 

@@ -31,7 +31,7 @@ def filecheck(module_or_text: str | ModuleOp, checks: str, prefix: str = "CHECK"
         ) from error
     if prefix not in checks:
         raise ValueError(f"no line has a {prefix}: {checks!r}")
-    from xductor.ir.modules import print_ir
+    from xductor.ir import print_ir
 
     text = module_or_text if isinstance(module_or_text, str) else print_ir(module_or_text)
     out = io.StringIO()

@@ -22,12 +22,10 @@ from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps.failures import FallbackWarning, StageError
-from xductor.ir import aten
-from xductor.ir.dialect.graph import entry_graph
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.ir import aten, entry_graph
+from xductor.transforms import TypedPass, graphs_of
 from xductor.transforms.editing.replacement import Replacement
 from xductor.transforms.passes.applications import told
-from xductor.transforms.passes.typed_pass import TypedPass
 
 _SLOW = {f"_sfdp_pattern_{number}" for number in range(1, 31) if number not in (1, 5)}
 _WHOLE_GRAPH = {"stable_topological_sort"}

@@ -25,7 +25,7 @@ from xductor.backend.records import stage_records
 from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
 from xductor.backend.steps.inductor_pass import HOOKS
 from xductor.ir import aten, ops
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms import Stage
 
 
 # Products of matrices alone: Inductor calls a library for them, and no compiler runs.

@@ -10,9 +10,7 @@ import torch.fx as fx
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import ArgsAttr, ListArg, Ref, entry_graph, op_class_by_name
 from xductor.transforms.joint_graph.pointless_permute_pair import PointlessPermutePair
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 

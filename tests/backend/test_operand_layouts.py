@@ -11,8 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps.operand_layouts import keep_layouts, layouts
-from xductor.ir.execution.interpreter import run
-from xductor.ir.modules import parse_ir
+from xductor.ir import parse_ir, run
 
 aten = torch.ops.aten
 Function = Callable[..., Any]

@@ -21,7 +21,7 @@ from xductor.backend.config.coverage_warnings import NotCoveredWarning
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps import out_of_reach, stage_watch
 from xductor.ir import aten, ops
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps import stack_room
 from xductor.backend.steps.stack_room import with_stack_room
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.transforms import Stage, TypedPass
 
 
 def test_arguments_and_result_go_through() -> None:

@@ -16,9 +16,9 @@ from xductor.backend.pipelines import post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
+from xductor.transforms import TypedPass
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.passes.debug_counters import UnknownCounterWarning
-from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rows.registry import rows
 
 

@@ -21,8 +21,7 @@ from xductor.backend.records import stage_records
 from xductor.backend.steps import applications
 from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
 from xductor.ir import aten
-from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.rewriting.driver import ContractViolation
 
 

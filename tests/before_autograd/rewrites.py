@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.ir import ops
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite, Tensor
 
 method, pyfn = ops.method, ops.pyfn
 

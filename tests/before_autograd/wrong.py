@@ -14,10 +14,7 @@ import torch.nn.functional as F
 
 from tests.before_autograd.rewrites import PreGrad
 from xductor.ir import ops
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.patterns import shared
-from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
+from xductor.transforms import ALL_SPELLINGS, Rewrite, Tensor, shared
 
 method, pyfn, aten = ops.method, ops.pyfn, ops.aten
 operator = pyfn._operator

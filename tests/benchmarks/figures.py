@@ -21,7 +21,7 @@ from xductor.backend.config import settings
 from xductor.backend.records import stage_records
 from xductor.backend.steps.runner import run_typed
 from xductor.backend.steps.stack_room import with_stack_room
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
 
 LIMITS: Mapping[str, float] = {

@@ -7,7 +7,7 @@ import pytest
 
 from xductor.backend.cli import main as command
 from xductor.backend.cli.opt import main
-from xductor.ir.modules import parse_ir
+from xductor.ir import parse_ir
 from xductor.ir.verification.problems import problems
 from xductor.ir.verification.verifier import LEVELS
 

@@ -17,7 +17,7 @@ import xductor
 from xductor.backend.cli import main as command
 from xductor.backend.cli.opt import main
 from xductor.backend.reduce import predicates, reducer
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 
 HERE = Path(__file__).parent
 WRONG = str(HERE / "wrong_passes.py")

@@ -9,11 +9,9 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.ir import TensorType, TorchOp
+from xductor.transforms import Stage, TypedPass, graphs_of
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
 
 
 def made_by(value: SSAValue, name: str) -> TorchOp | None:

@@ -16,13 +16,11 @@ from tests.corpus.capture import StageCall
 from tests.corpus.sample_values import equal_values, run_graph
 from xductor.backend.fx.export import attribute_path, to_fx
 from xductor.frontend import from_fx
+from xductor.ir import GraphOp, TorchOp, entry_graph, parse_ir, print_ir, same, verify
 from xductor.ir.dialect.arguments import Handle, leaves
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.execution.sample_inputs import NoSample, sample_inputs
-from xductor.ir.modules import parse_ir, print_ir, same
 from xductor.ir.text.resources import constants, resource_key
-from xductor.ir.verification.verifier import Level, verify
+from xductor.ir.verification.verifier import Level
 
 
 class RoundTripError(AssertionError):

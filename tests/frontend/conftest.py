@@ -12,8 +12,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
+from xductor.ir import parse_ir, print_ir, same, verify
 
 
 class GraphBuilder:

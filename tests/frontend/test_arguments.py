@@ -9,10 +9,8 @@ from typing import Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.ir import OpaqueCallOp, TorchOp, entry_graph, parse_ir
 from xductor.ir.dialect.arguments import Handle, leaves
-from xductor.ir.dialect.graph import OpaqueCallOp, entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.modules import parse_ir
 
 aten = torch.ops.aten
 Lower = Callable[..., tuple[ModuleOp, str]]

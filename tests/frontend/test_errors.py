@@ -10,7 +10,7 @@ import torch.fx as fx
 from xductor.frontend import LoweringError, from_fx
 from xductor.frontend.fx_importer import GraphLowering
 from xductor.frontend.recover import recovered_values
-from xductor.ir.modules import print_ir
+from xductor.ir import print_ir
 
 aten = torch.ops.aten
 Snapshot = Callable[[fx.GraphModule], list[Any]]

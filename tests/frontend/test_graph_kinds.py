@@ -15,11 +15,19 @@ from torch._higher_order_ops.triton_kernel_wrap import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.arguments import Pack, SymbolRef, leaves
-from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import NoneType, ObjectType, TensorType
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import (
+    GraphOp,
+    NoneType,
+    ObjectType,
+    OutputOp,
+    SymbolRef,
+    TensorType,
+    TorchOp,
+    entry_graph,
+    parse_ir,
+    print_ir,
+)
+from xductor.ir.dialect.arguments import Pack, leaves
 
 aten = torch.ops.aten
 Lower = Callable[..., tuple[ModuleOp, str]]

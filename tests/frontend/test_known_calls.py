@@ -11,7 +11,7 @@ import torch
 import torch.fx as fx
 
 from xductor.frontend import from_fx, known_calls
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 
 aten = torch.ops.aten
 

@@ -10,7 +10,7 @@ import torch.fx as fx
 from torch.fx.proxy import _COPY_META_FIELDS
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import TorchOp, entry_graph
 from xductor.ir.dialect.metadata import (
     MetadataClass,
     metadata_class,
@@ -18,7 +18,6 @@ from xductor.ir.dialect.metadata import (
     textual_metadata,
     user_location,
 )
-from xductor.ir.dialect.operations import TorchOp
 
 
 class Block(torch.nn.Module):

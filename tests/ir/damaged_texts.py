@@ -29,8 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from xductor.backend.cli.opt.main import XductorOptMain
-from xductor.ir.modules import parse_ir
-from xductor.ir.text.context import XductorContext
+from xductor.ir import XductorContext, parse_ir
 
 for _name in ("torch._higher_order_ops", "torch._inductor.inductor_prims"):
     import_module(_name)  # or the first text that names an op of theirs takes a second

@@ -21,11 +21,11 @@ from torch.utils._sympy.functions import FloorDiv, Identity, Max, Min, Mod, Pyth
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.singleton_int import SingletonInt
 
+from xductor.ir import SymExpr
 from xductor.ir.symbolic import expression_nodes
 from xductor.ir.symbolic.expression_functions import function_class, function_name
 from xductor.ir.symbolic.expressions import (
     ExpressionError,
-    SymExpr,
     call,
     constant,
     from_sympy,

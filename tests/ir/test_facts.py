@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+from xductor.ir import Facts, SymbolTable, SymExpr
 from xductor.ir.symbolic.expressions import (
     Expr,
-    SymExpr,
     add,
     call,
     evaluated,
@@ -29,13 +29,7 @@ from xductor.ir.symbolic.expressions import (
     symbol,
     to_sympy,
 )
-from xductor.ir.symbolic.facts import Facts
-from xductor.ir.symbolic.symbols import (
-    SymbolTable,
-    fresh_shape_env,
-    make_symbols,
-    parse_symbol_table,
-)
+from xductor.ir.symbolic.symbols import fresh_shape_env, make_symbols, parse_symbol_table
 
 TABLE = parse_symbol_table(
     "symbols(s0 : int positive [2, int_oo] hint 16, s1 : int positive [2, 100] hint 9, "

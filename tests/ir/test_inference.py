@@ -12,21 +12,26 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir import aten
-from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.types import NONE, ObjectType, SymBoolType, SymIntType, TensorType
+from xductor.ir import (
+    ArgsAttr,
+    InferenceEnv,
+    NotInferred,
+    ObjectType,
+    Ref,
+    SymbolTable,
+    SymBoolType,
+    SymIntType,
+    TensorType,
+    aten,
+    entry_graph,
+    infer_call,
+)
+from xductor.ir.dialect.types import NONE
 from xductor.ir.inference import infer
 from xductor.ir.inference.fake_values import FakeEnvironment, NoFakeValue, fake_value
-from xductor.ir.inference.infer import (
-    InferenceEnv,
-    NotApplicable,
-    NotInferred,
-    infer_call,
-    infer_types,
-)
+from xductor.ir.inference.infer import NotApplicable, infer_types
 from xductor.ir.symbolic.expressions import parse_expr
-from xductor.ir.symbolic.symbols import SymbolTable, parse_symbol_table
+from xductor.ir.symbolic.symbols import parse_symbol_table
 
 TABLE = parse_symbol_table(
     "symbols(s0 : int positive [2, int_oo] hint 16, s1 : int positive [2, int_oo] hint 16, "
@@ -302,6 +307,6 @@ class TestInference:
 
 
 def aten_list(*items: int) -> Any:
-    from xductor.ir.dialect.arguments import ListArg
+    from xductor.ir import ListArg
 
     return ListArg(items)

@@ -13,8 +13,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir.execution.interpreter import InterpreterError, run, seeded
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import parse_ir, print_ir, run
+from xductor.ir.execution.interpreter import InterpreterError, seeded
 
 
 def dynamo(
@@ -244,6 +244,6 @@ class TestErrors:
 
 
 def _ops(module: ModuleOp) -> list[Any]:
-    from xductor.ir.dialect.graph import entry_graph
+    from xductor.ir import entry_graph
 
     return list(entry_graph(module).block.ops)

@@ -9,11 +9,8 @@ import torch
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, Operation, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.metadata import NodeMeta
+from xductor.ir import ArgsAttr, NodeMeta, Ref, TensorType, op_class
 from xductor.ir.dialect.op_construction import append_op, new_op
-from xductor.ir.dialect.registry import op_class
-from xductor.ir.dialect.types import TensorType
 
 F32 = TensorType.get(torch.float32, (2, 3))
 ADD: Any = op_class(torch.ops.aten.add.Tensor)

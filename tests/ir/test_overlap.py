@@ -10,9 +10,9 @@ import torch
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+from xductor.ir import Facts
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.storage.overlap import may_overlap, same_elements
-from xductor.ir.symbolic.facts import Facts
 
 
 def _asked(a: torch.Tensor, b: torch.Tensor, facts: Facts | None = None) -> bool:

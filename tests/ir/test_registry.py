@@ -12,23 +12,31 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xductor.ir import aten, ops
-from xductor.ir.dialect import registry
-from xductor.ir.dialect.arguments import ArgsAttr, Handle, ListArg, Ref
-from xductor.ir.dialect.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import (
-    UnknownOp,
-    dispatcher_overloads,
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    ListArg,
+    NodeMeta,
+    OutputOp,
+    Ref,
+    SchemaOp,
+    TensorType,
+    TorchOp,
+    aten,
     op_class,
     op_class_by_name,
+    ops,
+    parse_ir,
+    print_ir,
+    same,
+    verify,
 )
+from xductor.ir.dialect import registry
+from xductor.ir.dialect.arguments import Handle
+from xductor.ir.dialect.graph import raw_args
+from xductor.ir.dialect.registry import UnknownOp, dispatcher_overloads
 from xductor.ir.dialect.results import StructureAttr
 from xductor.ir.dialect.schema import Param, accessor_name
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
 
 X = TensorType.get(torch.float32, (2, 3))
 

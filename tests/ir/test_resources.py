@@ -10,10 +10,8 @@ import torch.fx as fx
 from xdsl.utils.exceptions import ParseError
 
 import xductor
+from xductor.ir import GraphOp, TensorType, run
 from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.execution.interpreter import run
 from xductor.ir.execution.sample_inputs import sample_attributes
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.text.resources import blob_of, constants, resource_key, tensor_of

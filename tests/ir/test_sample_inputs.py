@@ -7,10 +7,8 @@ import pytest
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.ir import GraphOp, TensorType, entry_graph, parse_ir, run
 from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.execution.interpreter import run
 from xductor.ir.execution.sample_inputs import (
     NoSample,
     Sampler,
@@ -18,7 +16,6 @@ from xductor.ir.execution.sample_inputs import (
     sample_inputs,
     special_floats,
 )
-from xductor.ir.modules import parse_ir
 from xductor.ir.symbolic.expressions import parse_expr
 from xductor.ir.symbolic.symbol_values import number, symbol_choices, symbol_values
 from xductor.ir.symbolic.symbols import parse_symbol_table

@@ -11,12 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import GraphOp, entry_graph, parse_ir, print_ir, verify
 from xductor.ir.storage.written import written_operands
 from xductor.ir.verification.alias_summary import alias_summary, check_no_new_aliases
 from xductor.ir.verification.stage_rules import check_stage, recorded_aliases
-from xductor.ir.verification.verifier import verify
 
 aten = torch.ops.aten
 

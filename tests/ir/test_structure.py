@@ -8,16 +8,24 @@ import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
-from xductor.ir import aten
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref, SymbolRef
-from xductor.ir.dialect.graph import GraphOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    ListArg,
+    NodeMeta,
+    Ref,
+    SymbolRef,
+    SymIntType,
+    TensorType,
+    TorchOp,
+    aten,
+    parse_ir,
+    verify,
+)
+from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.registry import method_class
-from xductor.ir.dialect.types import NONE, SymIntType, TensorType
-from xductor.ir.modules import parse_ir
+from xductor.ir.dialect.types import NONE
 from xductor.ir.symbolic.expressions import parse_expr
-from xductor.ir.verification.verifier import verify
 
 X = TensorType.get(torch.float32, (2,))
 GOOD = """

@@ -13,13 +13,13 @@ from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
+from xductor.ir import SymbolTable
 from xductor.ir.symbolic.expressions import ExpressionError, from_sympy, parse_expr, symbols_of
 from xductor.ir.symbolic.shape_environments import backed_values
 from xductor.ir.symbolic.symbol_parser import symbol_table_end
 from xductor.ir.symbolic.symbols import (
     INT_OO,
     SymbolInfo,
-    SymbolTable,
     assumptions_of,
     fresh_shape_env,
     make_symbols,

@@ -15,37 +15,36 @@ from xdsl.ir import Block, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
-from xductor.ir import aten
-from xductor.ir.dialect.arguments import (
+from xductor.ir import (
     ArgsAttr,
-    DictArg,
-    FunctionArg,
-    Handle,
+    GraphOp,
     ListArg,
-    Pack,
-    Ref,
-    SizeArg,
-    SliceArg,
-    SymbolRef,
-)
-from xductor.ir.dialect.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.registry import method_class, op_class
-from xductor.ir.dialect.results import AliasAttr, StructureAttr
-from xductor.ir.dialect.symbol_attr import Ambient
-from xductor.ir.dialect.types import (
-    NONE,
+    NodeMeta,
     ObjectType,
+    OutputOp,
+    Ref,
+    SymbolRef,
+    SymbolTable,
     SymBoolType,
     SymFloatType,
     SymIntType,
     TensorType,
+    TorchOp,
+    aten,
+    op_class,
+    parse_ir,
+    print_ir,
+    same,
+    verify,
 )
-from xductor.ir.modules import parse_ir, print_ir, same
+from xductor.ir.dialect.arguments import DictArg, FunctionArg, Handle, Pack, SizeArg, SliceArg
+from xductor.ir.dialect.graph import raw_args
+from xductor.ir.dialect.registry import method_class
+from xductor.ir.dialect.results import AliasAttr, StructureAttr
+from xductor.ir.dialect.symbol_attr import Ambient
+from xductor.ir.dialect.types import NONE
 from xductor.ir.symbolic.expressions import parse_expr
-from xductor.ir.symbolic.symbols import SymbolInfo, SymbolTable
-from xductor.ir.verification.verifier import verify
+from xductor.ir.symbolic.symbols import SymbolInfo
 
 SAMPLE = """builtin.module {
   fx.graph @forward stage(pre_grad) symbols(s0 : int positive [2, int_oo] hint 4 source "L['x'].size()[0]") ambient(autocast cpu bf16, grad false) (%x : !fx.tensor<f32[s0, 4], cpu, requires_grad>, %n : !fx.symint<s0>) {

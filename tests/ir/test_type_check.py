@@ -16,9 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.modules import parse_ir, print_ir
+from xductor.ir import GraphOp, TensorType, entry_graph, parse_ir, print_ir
 from xductor.ir.verification.type_check import Summary, check_types
 
 

@@ -12,10 +12,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.text.context import XductorContext
-from xductor.ir.verification.verifier import verify
+from xductor.ir import XductorContext, entry_graph, parse_ir, print_ir, same, verify
 
 T = "!fx.tensor<f32[4], cpu>"
 

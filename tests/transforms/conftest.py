@@ -12,11 +12,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
-from xductor.transforms.passes.typed_pass import TypedPass
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
+from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 Function = Callable[..., Any]

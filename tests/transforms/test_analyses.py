@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from tests.transforms.test_random_programs import PASSES, program
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
+from xductor.transforms import Rewrite
 from xductor.transforms.analysis import analyses
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
 from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue
 from xductor.transforms.uniform_values.uniform_values import UniformValues

@@ -13,8 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from tests.corpus.graph_comparison import compare_graphs
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
+from xductor.ir import parse_ir, print_ir, same, verify
 from xductor.transforms.random.chain_random_ops_ordering import ChainRandomOpsOrdering
 
 aten = torch.ops.aten

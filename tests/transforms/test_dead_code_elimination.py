@@ -11,8 +11,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.verification.verifier import verify
+from xductor.ir import entry_graph, verify
 from xductor.transforms.post_grad.dead_code_elimination import DeadCodeElimination
 
 aten = torch.ops.aten

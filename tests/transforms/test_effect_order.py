@@ -9,9 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import parse_ir
-from xductor.ir.verification.verifier import verify
+from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.analysis.effect_order import Footprints, events, predecessors
 from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort

@@ -10,10 +10,9 @@ import torch
 from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
 
 from xductor.ir import aten as ops
+from xductor.transforms import Rewrite, Tensor
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
 from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
 
 aten = torch.ops.aten
 

@@ -15,7 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rows.registry import typed_class
 

@@ -8,8 +8,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import TensorType, entry_graph
 from xductor.transforms.padding.padding import deciding_padding
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rows.registry import typed_class

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch._inductor.fx_passes import group_batch_fusion, pre_grad, split_cat
 
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
 from xductor.transforms.rows.pass_row import PassRow
 

@@ -9,7 +9,7 @@ from torch._inductor.fx_passes import joint_graph
 from torch._subclasses import FakeTensorMode
 
 from xductor.frontend import from_fx
-from xductor.ir.modules import print_ir
+from xductor.ir import print_ir
 from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
 
 VIEW = "aten.view.dtype"

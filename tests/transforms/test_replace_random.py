@@ -8,10 +8,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
-from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.verification.verifier import verify
+from xductor.ir import ArgsAttr, GraphOp, Ref, SchemaOp, entry_graph, verify
 from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,

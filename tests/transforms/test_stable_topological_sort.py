@@ -14,9 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from xductor.backend.steps.stack_room import with_stack_room
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import parse_ir
-from xductor.ir.verification.verifier import verify
+from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 
 

@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from xductor.ir import aten as ops
+from xductor.transforms import Rewrite, Tensor
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
 from xductor.transforms.noops.remove_noop_ops import RemoveNoopOps
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
 
 aten = torch.ops.aten
 

@@ -7,7 +7,7 @@ from torch import randn
 
 from tests.wrong_rewrites.case import Joint, wrong
 from xductor.ir import aten
-from xductor.transforms.rewriting.handles import Scalar, Tensor
+from xductor.transforms import Scalar, Tensor
 
 a = torch.ops.aten
 FLOATS, MANY = randn(8, 8), randn(64, 64)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import torch
 
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite
 
 Level = Literal["class", "match", "contract", "values"]
 

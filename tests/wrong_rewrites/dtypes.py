@@ -7,7 +7,7 @@ from torch import randn
 
 from tests.wrong_rewrites.case import Joint, wrong
 from xductor.ir import aten, prims
-from xductor.transforms.rewriting.handles import Tensor
+from xductor.transforms import Tensor
 
 a, p = torch.ops.aten, torch.ops.prims
 f32, f64, bf16 = torch.float32, torch.float64, torch.bfloat16

@@ -7,7 +7,7 @@ from torch import randn
 
 from tests.wrong_rewrites.case import Joint, wrong
 from xductor.ir import aten
-from xductor.transforms.rewriting.handles import Tensor
+from xductor.transforms import Tensor
 
 a = torch.ops.aten
 X = randn(4, 4)

@@ -7,8 +7,7 @@ from torch import randn
 
 from tests.wrong_rewrites.case import Joint, wrong
 from xductor.ir import aten
-from xductor.transforms.rewriting.handles import Scalar, Tensor
-from xductor.transforms.rewriting.patterns import each
+from xductor.transforms import Scalar, Tensor, each
 
 a = torch.ops.aten
 X = randn(4, 4)

@@ -12,10 +12,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import xductor
 from tests.wrong_rewrites.case import Wrong
 from tests.wrong_rewrites.table import CASES, table
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 from xductor.ir.execution.interpreter import seeded
 from xductor.ir.execution.sample_inputs import sample_inputs
 from xductor.ir.symbolic.symbol_values import symbol_choices
+from xductor.transforms import Rewrite
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import (
     ContractViolation,
@@ -24,7 +25,6 @@ from xductor.transforms.rewriting.driver import (
     watching,
 )
 from xductor.transforms.rewriting.patterns import PatternError
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.values import validating
 
 _TRIALS = 12

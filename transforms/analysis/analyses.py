@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import GraphOp
+from xductor.ir import GraphOp
 from xductor.transforms.analysis.block_order import Order, erase_unused, ops_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory

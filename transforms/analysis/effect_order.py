@@ -15,12 +15,19 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import SymBoolType, SymFloatType, SymIntType
+from xductor.ir import (
+    GetAttrOp,
+    GraphOp,
+    OutputOp,
+    SchemaOp,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TorchOp,
+    result_aliases,
+)
 from xductor.ir.effects.target_effects import Effects, is_registered, overload_effects
 from xductor.ir.inference.infer import storage_root
-from xductor.ir.storage.sharing import result_aliases
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     arguments_of,

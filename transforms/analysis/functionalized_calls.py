@@ -14,14 +14,12 @@ from typing import Any, NamedTuple, TypeGuard
 from torch._ops import OpOverload
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.ir import Facts, RawOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.arguments import FunctionArg
-from xductor.ir.dialect.operations import RawOp, TorchOp, results_of
-from xductor.ir.dialect.types import TensorType
+from xductor.ir.dialect.operations import results_of
 from xductor.ir.python import targets
 from xductor.ir.storage.overlap import may_overlap
-from xductor.ir.storage.sharing import result_aliases
 from xductor.ir.symbolic.expressions import add, mul, sub
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.analysis.graphs import integer
 
 _V1 = "higher_order.auto_functionalized"

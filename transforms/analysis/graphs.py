@@ -8,10 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.types import SymIntType
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, GraphOp, SymExpr, SymIntType
 
 
 def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:

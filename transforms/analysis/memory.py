@@ -12,10 +12,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.storage.sharing import has_own_storage, result_aliases
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir.storage.sharing import has_own_storage
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,

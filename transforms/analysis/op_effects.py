@@ -9,9 +9,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import FunctionArg, SymbolRef, leaves, references
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
-from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp, results_of
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, RawOp, SchemaOp, SymbolRef, TorchOp
+from xductor.ir.dialect.arguments import FunctionArg, leaves, references
+from xductor.ir.dialect.operations import results_of
 from xductor.ir.effects.target_effects import (
     PURE,
     UNKNOWN,

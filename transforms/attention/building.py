@@ -11,11 +11,10 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import Dim, TensorType
+from xductor.ir import Facts, TensorType, TorchOp
+from xductor.ir.dialect.types import Dim
 from xductor.ir.functions.op_functions import RawFunction
 from xductor.ir.symbolic import expressions
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.axes import View, identity, seen_through
 from xductor.transforms.attention.parts import Place
 from xductor.transforms.attention.reading import Reader, tensor_type

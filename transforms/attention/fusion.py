@@ -11,11 +11,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
-from xductor.ir.inference.infer import InferenceEnv, storage_root
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.ir.inference.infer import storage_root
+from xductor.transforms import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all

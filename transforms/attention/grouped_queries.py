@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xductor.ir import Facts
 from xductor.ir.dialect.types import Dim
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.axes import View, seen_through
 from xductor.transforms.attention.reading import Reader, Term, tensor_type
 from xductor.transforms.editing.replacement import known_equal

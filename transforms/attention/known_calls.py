@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import Dim, SymIntType
-from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir import SymExpr, SymIntType, TorchOp
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.known import (
     Choice,
     Known,

@@ -15,10 +15,7 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import SymIntType
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, SymExpr, SymIntType, TorchOp
 from xductor.transforms.attention.known import (
     Choice,
     Known,

@@ -11,10 +11,9 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType, contiguous_strides
-from xductor.ir.inference.infer import Inferred, NotApplicable, NotInferred, infer_call
+from xductor.ir import NotInferred, OutputOp, SchemaOp, TensorType, TorchOp, infer_call
+from xductor.ir.dialect.types import contiguous_strides
+from xductor.ir.inference.infer import Inferred, NotApplicable
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.attention.reading import name_of
 from xductor.transforms.editing.replacement import known_equal

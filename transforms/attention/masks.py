@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
+from xductor.ir import Facts
 from xductor.ir.dialect.types import Dim
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.building import Torch, regrouped, side_by_side
 from xductor.transforms.attention.known import as_choice, renumbered
 from xductor.transforms.attention.known_values import KnownValues

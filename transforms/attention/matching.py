@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import Facts, TorchOp
 from xductor.ir.dialect.types import Dim
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.attention.axes import View, identity
 from xductor.transforms.attention.contraction import Contraction, contraction
 from xductor.transforms.attention.known import as_choice

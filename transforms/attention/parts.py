@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.axes import View
 from xductor.transforms.attention.rounding import Path, factor_of

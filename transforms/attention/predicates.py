@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xductor.ir import Facts
 from xductor.ir.dialect.types import Dim
 from xductor.ir.symbolic import expressions
-from xductor.ir.symbolic.facts import Facts
 
 Coefficients = tuple[tuple[int, int], ...]
 """Pairs of a dim and the factor of its index, by dim, no factor 0."""

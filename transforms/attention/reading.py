@@ -15,9 +15,7 @@ from typing import Any, Protocol, TypeGuard
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import OutputOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import OutputOp, TensorType, TorchOp
 from xductor.ir.python.canonical_names import canonical_name
 from xductor.transforms.analysis.op_effects import arguments_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.transforms.attention.reading import Reader, Term, name_of, rank_of
 
 

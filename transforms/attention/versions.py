@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GetAttrOp, GraphOp, TorchOp
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.op_effects import Bodies, written_operands
 from xductor.transforms.attention.reading import in_place, tensor_type

@@ -8,10 +8,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from xductor.ir import GraphOp, SchemaOp, TensorType, TorchOp
 from xductor.ir.dialect.arguments import references
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
 
 PRODUCTS = frozenset(("aten.mm.default", "aten.addmm.default"))
 

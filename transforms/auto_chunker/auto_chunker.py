@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Literal
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir import GraphOp, InferenceEnv, TorchOp, entry_graph
+from xductor.transforms import REASSOCIATES, Numerics, Stage, TypedPass
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.auto_chunker.amplifier import (
     PRODUCTS,
@@ -28,8 +27,6 @@ from xductor.transforms.auto_chunker.region import grow, is_constant
 from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, scales
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.numerics import REASSOCIATES
-from xductor.transforms.passes.typed_pass import Numerics, Stage, TypedPass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.transforms.auto_chunker.correspondences import (
     Correspondence,
     correspondence,

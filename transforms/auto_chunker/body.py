@@ -9,13 +9,21 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref
-from xductor.ir.dialect.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.inference.infer import InferenceEnv, storage_root
-from xductor.ir.storage.sharing import result_aliases
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    InferenceEnv,
+    ListArg,
+    NodeMeta,
+    OutputOp,
+    Ref,
+    SchemaOp,
+    TensorType,
+    TorchOp,
+    result_aliases,
+)
+from xductor.ir.dialect.graph import raw_args
+from xductor.ir.inference.infer import storage_root
 from xductor.transforms.auto_chunker.amplifier import numel
 from xductor.transforms.auto_chunker.correspondences import SIZE_ARGUMENTS
 from xductor.transforms.auto_chunker.cuts import Cuts

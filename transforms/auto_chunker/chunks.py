@@ -8,12 +8,9 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import Ref, SymbolRef
-from xductor.ir.dialect.graph import GraphOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import GraphOp, InferenceEnv, NodeMeta, Ref, SymbolRef, op_class_by_name
+from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
-from xductor.ir.inference.infer import InferenceEnv
 from xductor.transforms.analysis.graphs import facts_of, free_subgraph_name
 from xductor.transforms.auto_chunker.body import BodyBuilder, Region
 from xductor.transforms.auto_chunker.making import Maker, place_of

@@ -13,9 +13,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.arguments import Ref
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import Ref, SchemaOp, TensorType, TorchOp
 from xductor.ir.effects.target_effects import target_effects
 
 Shape = tuple[int, ...]

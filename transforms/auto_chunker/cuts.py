@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import SchemaOp, TorchOp
 from xductor.transforms.auto_chunker.axes import Axes
 from xductor.transforms.auto_chunker.correspondences import shape_of
 from xductor.transforms.auto_chunker.refusal import CannotChunk

@@ -7,12 +7,19 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.ir import (
+    ArgsAttr,
+    InferenceEnv,
+    ListArg,
+    NodeMeta,
+    NotInferred,
+    Ref,
+    SchemaOp,
+    TensorType,
+    infer_call,
+    op_class_by_name,
+)
+from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GraphOp, TorchOp
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.auto_chunker.amplifier import users_of
 from xductor.transforms.auto_chunker.body import Region

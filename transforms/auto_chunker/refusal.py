@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 
 
 class CannotChunk(Exception):

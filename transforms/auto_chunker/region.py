@@ -7,9 +7,7 @@ from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import OutputOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms.auto_chunker.amplifier import numel, users_of
 from xductor.transforms.auto_chunker.axes import Axes
 from xductor.transforms.auto_chunker.correspondences import has_rule

@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import SchemaOp, TensorType, TorchOp
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import is_constant
 

@@ -8,7 +8,7 @@ import torch
 from torch.fx import GraphModule
 from xdsl.ir import BlockArgument, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp
+from xductor.ir import GetAttrOp, GraphOp
 from xductor.transforms.before_autograd.torch_level_writes import may_write
 from xductor.transforms.editing.replacement import is_outside
 

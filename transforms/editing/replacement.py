@@ -7,11 +7,8 @@ from typing import Any
 
 from xdsl.ir import Block, OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import Dim, TensorType
-from xductor.ir.storage.sharing import result_aliases
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, GetAttrOp, GraphOp, TensorType, TorchOp, result_aliases
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
 from xductor.transforms.analysis.graphs import facts_of

@@ -9,10 +9,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from xductor.ir.dialect.arguments import ListArg, Ref
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.types import Dim, SymIntType
-from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir import GraphOp, ListArg, Ref, SymExpr, SymIntType
+from xductor.ir.dialect.types import Dim
 
 
 class SymintScope:

@@ -14,10 +14,8 @@ from functools import cache
 from torch._ops import HigherOrderOperator
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import GraphOp, OutputOp, SchemaOp, TorchOp, result_aliases
 from xductor.ir.inference.infer import storage_root
-from xductor.ir.storage.sharing import result_aliases
 from xductor.transforms.analysis.functionalized_calls import old_content
 
 _OWN_LIBRARIES = frozenset(("aten", "prims"))

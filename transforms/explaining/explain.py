@@ -11,9 +11,7 @@ from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies

@@ -8,9 +8,7 @@ from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, GraphOp, TorchOp
 from xductor.ir.text.diagnostics import op_line
 from xductor.ir.text.printing import value_names
 from xductor.transforms.explaining.pattern_text import (

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir import ListArg, SchemaOp, SymExpr
 from xductor.ir.text.printing import constant_text
 from xductor.transforms.rewriting.patterns import (
     Bound,

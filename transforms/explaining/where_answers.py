@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.handles import handle
 from xductor.transforms.rewriting.matcher import Match

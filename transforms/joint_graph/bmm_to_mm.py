@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.ir import aten
-from xductor.transforms.passes.numerics import REASSOCIATES
-from xductor.transforms.rewriting.decisions import all_of, no
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import REASSOCIATES, Rewrite, Tensor, all_of, no
 
 
 class BmmToMm(Rewrite):

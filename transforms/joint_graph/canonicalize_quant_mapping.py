@@ -9,14 +9,24 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import Ref, SymbolRef, leaves, map_tree
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp, graph_named, raw_args
-from xductor.ir.dialect.metadata import NodeMeta, quantization_text
-from xductor.ir.dialect.operations import RawOp, TorchOp
-from xductor.ir.dialect.registry import op_class
-from xductor.transforms.analysis.graphs import free_subgraph_name, graphs_of
+from xductor.ir import (
+    GetAttrOp,
+    GraphOp,
+    NodeMeta,
+    OutputOp,
+    RawOp,
+    Ref,
+    SymbolRef,
+    TorchOp,
+    graph_named,
+    op_class,
+)
+from xductor.ir.dialect.arguments import leaves, map_tree
+from xductor.ir.dialect.graph import raw_args
+from xductor.ir.dialect.metadata import quantization_text
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.passes.applications import applied
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PACKED = "higher_order.invoke_quant_packed"
 _OPTIONS = "quant_options"

@@ -8,15 +8,12 @@ from typing import Any, ClassVar
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.arguments import ArgsAttr, references
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import ArgsAttr, GraphOp, SchemaOp, TensorType
+from xductor.ir.dialect.arguments import references
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import analyses_of
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _IOTA = "prims.iota.default"
 _INDEXING = frozenset(("aten.index.Tensor", "aten.index_put.default"))

@@ -7,10 +7,7 @@ from typing import Any
 import torch
 
 from xductor.ir import prims
-from xductor.transforms.passes.numerics import DROPS_ROUNDING, EXACT
-from xductor.transforms.rewriting.decisions import no
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import DROPS_ROUNDING, EXACT, Rewrite, Tensor, no
 
 _FLOATS = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
 

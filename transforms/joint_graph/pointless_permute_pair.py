@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.ir import aten
-from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.patterns import shared
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import EXACT, Rewrite, Tensor, shared
 
 
 class PointlessPermutePair(Rewrite):

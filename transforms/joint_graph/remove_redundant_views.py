@@ -9,15 +9,12 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import TensorType
-from xductor.transforms.analysis.analyses import MEMORY, ORDER, Analyses
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.ir import GraphOp, SchemaOp, TensorType
+from xductor.transforms import EXACT, Analyses, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, same_meta
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _VIEW = "aten.view.dtype"
 _SAME_BYTES = frozenset(("aten.alias.default", "aten.detach.default"))

@@ -17,11 +17,18 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten, prims
-from xductor.transforms.passes.numerics import APPROXIMATE
-from xductor.transforms.rewriting.decisions import all_of, no
-from xductor.transforms.rewriting.handles import Dim, Scalar, Tensor
-from xductor.transforms.rewriting.patterns import bind, one_of, shared
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import (
+    APPROXIMATE,
+    Rewrite,
+    Scalar,
+    Tensor,
+    all_of,
+    bind,
+    no,
+    one_of,
+    shared,
+)
+from xductor.transforms.rewriting.handles import Dim
 
 Op = Callable[..., Any]
 

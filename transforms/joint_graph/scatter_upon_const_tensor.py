@@ -8,10 +8,7 @@ from typing import Any
 import torch
 
 from xductor.ir import aten, prims
-from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.rewriting.decisions import all_of, no
-from xductor.transforms.rewriting.handles import Scalar, Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import EXACT, Rewrite, Scalar, Tensor, all_of, no
 
 
 class ScatterUponConstTensor(Rewrite):

@@ -13,9 +13,7 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, SchemaOp, TensorType
 from xductor.transforms.analysis.graphs import integer
 
 Condition = Callable[[SchemaOp, TensorType, Facts], bool]

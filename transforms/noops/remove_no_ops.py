@@ -12,17 +12,22 @@ from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    InferenceEnv,
+    NotInferred,
+    Ref,
+    SchemaOp,
+    TensorType,
+    infer_call,
+    op_class_by_name,
+)
+from xductor.ir.inference.infer import NotApplicable
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.replacement import Replacement, same_meta
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 from xductor.transforms.uniform_values.uniform_values import (
     UNIFORM_VALUES,
     UniformValues,

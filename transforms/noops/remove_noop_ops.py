@@ -9,16 +9,12 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, GraphOp, RawOp, SchemaOp, TensorType, TorchOp
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.replacement import Replacement, surely_differ
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
 _FUNCTORCH = "pyfn.torch._C._functorch."

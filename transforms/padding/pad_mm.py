@@ -11,10 +11,8 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten
+from xductor.transforms import REASSOCIATES, Rewrite, Scalar, Tensor
 from xductor.transforms.padding.padding import Padding, pays
-from xductor.transforms.passes.numerics import REASSOCIATES
-from xductor.transforms.rewriting.handles import Scalar, Tensor
-from xductor.transforms.rewriting.rewrite import Rewrite
 
 
 class _Padded(Rewrite, abstract=True):

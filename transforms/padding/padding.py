@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import torch
 
 from xductor.ir import aten
-from xductor.transforms.rewriting.decisions import no
-from xductor.transforms.rewriting.handles import Dim, Tensor
+from xductor.transforms import Tensor, no
+from xductor.transforms.rewriting.handles import Dim
 
 #: Elements to which sizes are rounded up: sixteen bytes of a row.
 ALIGNMENT = {torch.float16: 8, torch.bfloat16: 8, torch.float32: 4}

@@ -20,7 +20,7 @@ from xductor.transforms.passes.pass_results import application_count
 if TYPE_CHECKING:
     from torch.fx import Graph
 
-    from xductor.ir.dialect.operations import TorchOp
+    from xductor.ir import TorchOp
 
 Stage = Literal["pre_grad", "joint", "post_grad"]
 Listener = Callable[["TypedPass", int], None]

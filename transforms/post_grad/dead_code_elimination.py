@@ -11,22 +11,18 @@ from typing import Any, ClassVar
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.ir import GetAttrOp, GraphOp, NodeMeta, OutputOp, SymExpr, TorchOp
 from xductor.ir.dialect.arguments import leaves
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.types import symbols_of
 from xductor.ir.effects.target_effects import (
     has_subgraph_effects,
     is_removable_call,
     target_effects,
 )
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, arguments_of, subgraphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 
 @dataclass(frozen=True)

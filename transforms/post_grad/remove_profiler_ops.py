@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _MARKS = frozenset(
     (

@@ -10,11 +10,10 @@ from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GraphOp, TorchOp
 from xductor.ir.effects.target_effects import Effects
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import arrange
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
@@ -22,7 +21,6 @@ from xductor.transforms.analysis.op_effects import (
     written_operands,
 )
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _COPY = "aten.copy_.default"
 _WAIT = "_c10d_functional.wait_tensor.default"

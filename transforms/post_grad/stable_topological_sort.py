@@ -14,13 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import GraphOp, TorchOp
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import arrange, ops_of
 from xductor.transforms.analysis.effect_order import predecessors
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,11 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import GraphOp, SchemaOp, op_class_by_name, result_aliases
 from xductor.ir.dialect.results import AliasAttr
-from xductor.ir.storage.sharing import result_aliases
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 _VIEW = "aten.view.default"
 _RESHAPE = "aten.reshape.default"

@@ -11,13 +11,12 @@ import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.transforms import REASSOCIATES, Numerics, Stage, TypedPass
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
-from xductor.transforms.passes.numerics import REASSOCIATES
-from xductor.transforms.passes.typed_pass import Numerics, Stage, TypedPass
 
 if TYPE_CHECKING:
-    from xductor.ir.dialect.operations import TorchOp
+    from xductor.ir import TorchOp
 
 _PRODUCT_NAMES = ("matmul", "bmm", "mm", "baddbmm")
 _PRODUCT_METHODS = (*_PRODUCT_NAMES, "__matmul__", "__rmatmul__")

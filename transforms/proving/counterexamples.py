@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.arguments import ListArg
+from xductor.ir import ListArg
 from xductor.transforms.proving.eager_runs import Named, NotTaken, SourceRefused, Trial
 from xductor.transforms.proving.instances import Instance
 from xductor.transforms.proving.results import CounterExample

@@ -8,12 +8,8 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, TensorType, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
-from xductor.ir.symbolic.facts import Facts
-from xductor.ir.symbolic.symbols import SymbolTable
 from xductor.transforms.passes.numerics import APPROXIMATE, Numerics
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot

@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import ListArg, SchemaOp, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, building
 from xductor.transforms.explaining.where_answers import refusal_of
 from xductor.transforms.proving import domains

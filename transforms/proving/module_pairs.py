@@ -13,11 +13,16 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import SymIntType, TensorType
-from xductor.ir.execution.interpreter import run
-from xductor.ir.modules import print_ir
+from xductor.ir import (
+    GraphOp,
+    OutputOp,
+    SchemaOp,
+    SymIntType,
+    TensorType,
+    entry_graph,
+    print_ir,
+    run,
+)
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial, difference
 from xductor.transforms.proving.instances import Instance, unwrapped

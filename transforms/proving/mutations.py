@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import SchemaOp, TorchOp, op_class_by_name
 from xductor.ir.functions.op_functions import BoundCall
 
 Kind = Literal["condition dropped", "operands swapped", "constant changed", "result reversed"]

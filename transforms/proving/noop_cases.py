@@ -12,13 +12,7 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import SymIntType
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.ir.symbolic.facts import Facts
-from xductor.ir.symbolic.symbols import SymbolTable
+from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, SymExpr, SymIntType, op_class_by_name
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import (

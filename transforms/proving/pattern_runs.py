@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import ListArg, SchemaOp, TorchOp
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,

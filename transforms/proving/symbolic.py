@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import SymExpr, TensorType
 from xductor.ir.symbolic import expressions
-from xductor.ir.symbolic.expressions import SymExpr, symbol
+from xductor.ir.symbolic.expressions import symbol
 from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
 from xductor.transforms.semantics.scalars import compare, fn, number_as

@@ -14,14 +14,13 @@ from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.dialect.arguments import Pack, Ref, SymbolRef
-from xductor.ir.dialect.graph import GraphOp, OutputOp, entry_graph, raw_args
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.registry import op_class
+from xductor.ir import GraphOp, OutputOp, Ref, SymbolRef, TorchOp, entry_graph, op_class
+from xductor.ir.dialect.arguments import Pack
+from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass
 from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.passes.applications import applied
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 
 
 @dataclass(frozen=True)

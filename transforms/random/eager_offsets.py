@@ -8,11 +8,7 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir import GraphOp, InferenceEnv, SchemaOp, TensorType, op_class
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.rewriting.building import ReplacementBuilder
 

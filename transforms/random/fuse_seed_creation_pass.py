@@ -9,14 +9,20 @@ from typing import Any, ClassVar
 import torch
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, ListArg, Ref
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import SymIntType, TensorType
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
+    ListArg,
+    NodeMeta,
+    Ref,
+    SchemaOp,
+    SymIntType,
+    TensorType,
+    TorchOp,
+    op_class_by_name,
+)
+from xductor.transforms import EXACT, Numerics, Stage
 from xductor.transforms.passes.applications import applied
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage
 from xductor.transforms.random.random_draws import (
     LOOKUP_SEED,
     OFFSET,

@@ -16,15 +16,13 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import Dim, TensorType
-from xductor.ir.symbolic.facts import Facts
-from xductor.transforms.analysis.analyses import Analyses, analyses_of
-from xductor.transforms.analysis.graphs import facts_of, graphs_of, integer
+from xductor.ir import Facts, GraphOp, SchemaOp, TensorType, TorchOp
+from xductor.ir.dialect.types import Dim
+from xductor.transforms import Analyses, TypedPass, graphs_of
+from xductor.transforms.analysis.analyses import analyses_of
+from xductor.transforms.analysis.graphs import facts_of, integer
 from xductor.transforms.analysis.op_effects import effects_of, never_draws
 from xductor.transforms.editing.replacement import known_equal
-from xductor.transforms.passes.typed_pass import TypedPass
 
 #: Draws that the compiler's generator can make, by what they draw.
 ATEN_DRAWS = {

@@ -8,11 +8,7 @@ from typing import Any
 import torch
 
 from xductor.ir import aten
-from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.rewriting.decisions import all_of
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.patterns import bind, one_of, shared
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import EXACT, Rewrite, Tensor, all_of, bind, one_of, shared
 
 
 def _permutation(count: Any) -> Any:

@@ -10,13 +10,9 @@ from typing import Any, ClassVar
 import torch
 from xdsl.ir import Attribute, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import ArgsAttr, GraphOp, Ref, SchemaOp, TensorType, op_class_by_name
+from xductor.transforms import EXACT, Numerics, Stage
 from xductor.transforms.passes.applications import applied
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage
 from xductor.transforms.random.eager_offsets import eager_offset
 from xductor.transforms.random.random_draws import (
     ATEN_DRAWS,

@@ -12,16 +12,27 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, FunctionArg, ListArg, Ref
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import op_class, op_class_by_name
+from xductor.ir import (
+    ArgsAttr,
+    Facts,
+    InferenceEnv,
+    ListArg,
+    NodeMeta,
+    NotInferred,
+    Ref,
+    SchemaOp,
+    SymExpr,
+    SymIntType,
+    TensorType,
+    TorchOp,
+    infer_call,
+    op_class,
+    op_class_by_name,
+)
+from xductor.ir.dialect.arguments import FunctionArg
 from xductor.ir.dialect.results import StructureAttr
-from xductor.ir.dialect.types import SymIntType, TensorType
 from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
-from xductor.ir.inference.infer import InferenceEnv, NotApplicable, NotInferred, infer_call
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, value_handle
 
 Expr = int | SymExpr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import SchemaOp, TorchOp
 
 EXCHANGEABLE = (
     "aten.mul.Tensor",

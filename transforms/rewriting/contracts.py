@@ -13,11 +13,9 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.effects.target_effects import PURE, Effects
 from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
-from xductor.ir.storage.sharing import result_aliases
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
 from xductor.transforms.analysis.op_effects import effects_of, written_operands

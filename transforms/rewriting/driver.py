@@ -17,12 +17,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import GraphOp, InferenceEnv, OutputOp, TensorType, TorchOp
 from xductor.ir.functions.op_functions import building
 from xductor.ir.inference.ambient_modes import UnknownMode
-from xductor.ir.inference.infer import InferenceEnv
 from xductor.ir.text.diagnostics import describe
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import graphs_of

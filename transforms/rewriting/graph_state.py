@@ -9,12 +9,9 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import Ref, leaves
-from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import SymIntType
-from xductor.ir.inference.infer import InferenceEnv, storage_root
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, GraphOp, InferenceEnv, Ref, SymIntType, TorchOp
+from xductor.ir.dialect.arguments import leaves
+from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.effect_order import Footprints, events, is_event

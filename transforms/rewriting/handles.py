@@ -12,15 +12,9 @@ from typing import Any, Protocol
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.types import (
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
-    TensorType,
-    contiguous_strides,
-)
+from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType
+from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
-from xductor.ir.symbolic.expressions import SymExpr
 from xductor.transforms.rewriting.decisions import Fact, all_of
 
 Expr = int | SymExpr

@@ -9,10 +9,8 @@ import torch
 from torch._ops import OpOverload
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.graph import OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.inference.infer import NotApplicable, NotInferred, infer_call
+from xductor.ir import NotInferred, OutputOp, SchemaOp, TensorType, TorchOp, infer_call
+from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.rewriting.graph_state import GraphState

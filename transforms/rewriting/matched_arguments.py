@@ -6,10 +6,9 @@ from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import FunctionArg, ListArg, Pack, SizeArg, same_constant
-from xductor.ir.dialect.types import SymBoolType, SymFloatType, SymIntType, TensorType
+from xductor.ir import ListArg, SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType
+from xductor.ir.dialect.arguments import FunctionArg, Pack, SizeArg, same_constant
 from xductor.ir.functions.op_functions import OpFunction, OverloadFunction
-from xductor.ir.symbolic.expressions import SymExpr
 
 
 def same_argument(pattern: Any, item: Any) -> bool:

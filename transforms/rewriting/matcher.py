@@ -11,10 +11,9 @@ from typing import Any, cast
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import Ref, same_constant
-from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp
+from xductor.ir import Facts, RawOp, Ref, SchemaOp, TorchOp
+from xductor.ir.dialect.arguments import same_constant
 from xductor.ir.dialect.python_call_binding import bind_call
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha
 from xductor.transforms.rewriting.matched_arguments import (
     ONLY_INT,

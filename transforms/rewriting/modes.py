@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.transforms.rewriting.graph_state import GraphState

@@ -7,9 +7,7 @@ from typing import Any
 
 from xdsl.ir import OpResult
 
-from xductor.ir.dialect.arguments import ListArg, Ref
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import ListArg, Ref, SchemaOp, TensorType
 from xductor.transforms.editing.replacement import surely_differ
 from xductor.transforms.rewriting.matcher import (
     ONLY_INT,

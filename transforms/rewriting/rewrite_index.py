@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import OpResult
 
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import TorchOp, op_class_by_name
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 

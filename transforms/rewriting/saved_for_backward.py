@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.inference.saved_for_backward import Saved, requires_grad, saved_for_backward

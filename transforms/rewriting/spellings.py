@@ -14,10 +14,7 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import ListArg
-from xductor.ir.dialect.operations import SchemaOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, ListArg, SchemaOp, TensorType
 
 Unwrap = Callable[[SchemaOp, Facts], bool]
 Respell = Callable[[SchemaOp], tuple[Any, ...] | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.ir.dialect.operations import TorchOp
+from xductor.ir import TorchOp
 from xductor.ir.dialect.python_call_binding import bind_call
 from xductor.ir.functions.op_functions import BoundCall, building
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha, swappable

@@ -25,7 +25,7 @@ def _library(namespace: str) -> Dialect:
     """A dialect with every overload of an operator library that PyTorch has registered by now."""
     import torch
 
-    from xductor.ir.dialect.registry import op_class
+    from xductor.ir import op_class
 
     library = getattr(torch.ops, namespace)
     overloads = [

@@ -11,26 +11,27 @@ from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
-from xductor.ir.dialect.arguments import ArgsAttr
-from xductor.ir.dialect.graph import GraphOp, OutputOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import TensorType, contiguous_strides
-from xductor.ir.inference.infer import (
+from xductor.ir import (
+    ArgsAttr,
+    GraphOp,
     InferenceEnv,
-    NotApplicable,
     NotInferred,
+    OutputOp,
+    SchemaOp,
+    TensorType,
+    TorchOp,
     infer_call,
-    storage_root,
+    op_class_by_name,
+    result_aliases,
 )
-from xductor.ir.storage.sharing import result_aliases
+from xductor.ir.dialect.types import contiguous_strides
+from xductor.ir.inference.infer import NotApplicable, storage_root
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
-from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.editing.symint_scope import SymintScope
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
 from xductor.transforms.uniform_values import uniform_values
 from xductor.transforms.uniform_values.uniform_values import FULL, UNIFORM_VALUES, UniformValues
 

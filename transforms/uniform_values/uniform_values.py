@@ -14,15 +14,11 @@ from torch.fx import Graph, Node
 from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xductor.ir.dialect.graph import GetAttrOp
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir import GetAttrOp, SchemaOp, SymExpr, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
-from xductor.ir.dialect.types import TensorType
 from xductor.ir.effects.target_effects import overload_effects
 from xductor.ir.inference.infer import storage_root
-from xductor.ir.storage.sharing import result_aliases
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms import Analyses
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
 from xductor.transforms.editing.replacement import is_outside
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import print_ir
+from xductor.ir import entry_graph, print_ir
 from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.contracts import Violation

@@ -11,10 +11,8 @@ from typing import Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.execution.interpreter import run, seeded
+from xductor.ir import GraphOp, TensorType, TorchOp, entry_graph, run
+from xductor.ir.execution.interpreter import seeded
 from xductor.ir.execution.sample_inputs import sample_inputs, special_floats
 from xductor.ir.symbolic.symbol_values import (
     NoSample,

@@ -13,12 +13,20 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xductor.ir.dialect.arguments import Ref, leaves
-from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OutputOp, raw_args
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import SymIntType, TensorType
-from xductor.ir.modules import print_ir
-from xductor.ir.symbolic.expressions import SymExpr, symbol
+from xductor.ir import (
+    GetAttrOp,
+    GraphOp,
+    OutputOp,
+    Ref,
+    SymExpr,
+    SymIntType,
+    TensorType,
+    TorchOp,
+    print_ir,
+)
+from xductor.ir.dialect.arguments import leaves
+from xductor.ir.dialect.graph import raw_args
+from xductor.ir.symbolic.expressions import symbol
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import subgraphs_of
 from xductor.transforms.rewriting.driver import Application

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from xductor.ir.dialect.types import TensorType, contiguous_strides
-from xductor.ir.symbolic.expressions import SymExpr, symbol
-from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo, SymbolTable
+from xductor.ir import SymbolTable, SymExpr, TensorType
+from xductor.ir.dialect.types import contiguous_strides
+from xductor.ir.symbolic.expressions import symbol
+from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
 from xductor.transforms.validation.operand_shapes import fitting_shape
 
 Dim = int | SymExpr

@@ -13,18 +13,22 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir.dialect.arguments import Ref
-from xductor.ir.dialect.graph import GraphOp, OutputOp, raw_args
-from xductor.ir.dialect.metadata import NodeMeta
-from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir import (
+    Facts,
+    GraphOp,
+    InferenceEnv,
+    NodeMeta,
+    OutputOp,
+    Ref,
+    SchemaOp,
+    SymExpr,
+    TensorType,
+    op_class_by_name,
+)
+from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.python_call_binding import call_arguments
-from xductor.ir.dialect.registry import op_class_by_name
-from xductor.ir.dialect.types import TensorType
 from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
 from xductor.ir.inference.fake_values import NoFakeValue
-from xductor.ir.inference.infer import InferenceEnv
-from xductor.ir.symbolic.expressions import SymExpr
-from xductor.ir.symbolic.facts import Facts
 from xductor.transforms.passes.typed_pass import Stage
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle

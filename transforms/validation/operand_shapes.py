@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir import SymExpr
 
 Dim = int | SymExpr
 Shape = tuple[Dim, ...]

@@ -12,10 +12,7 @@ from typing import Any, Literal
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.types import TensorType
-from xductor.ir.modules import print_ir
+from xductor.ir import TensorType, TorchOp, entry_graph, print_ir
 from xductor.transforms.explaining.explain import explain_module
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.rewriting.contracts import Declined, Violation

@@ -20,10 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr
-from xductor.ir.dialect.graph import GraphOp, entry_graph
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import ArgsAttr, GraphOp, SchemaOp, TensorType, TorchOp, entry_graph
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.symbolic.symbol_values import NoSample
 from xductor.transforms.analysis.op_effects import effects_of

@@ -34,14 +34,11 @@ from xductor.backend.cli.opt import arguments, pass_plugins
 from xductor.backend.cli.opt.expected_diagnostics import Expected, compare, expectations
 from xductor.backend.cli.opt.pass_listeners import PrintIR, TimePasses, count_ops, op_stats
 from xductor.backend.explaining import explain
-from xductor.ir.dialect.graph import GraphOp
+from xductor.ir import GraphOp, XductorContext, verify
 from xductor.ir.module_parser import parse_text
-from xductor.ir.text.context import XductorContext
-from xductor.ir.verification.verifier import verify
+from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.passes.instrumentation import InstrumentedPipeline, PassListener
-from xductor.transforms.passes.typed_pass import TypedPass
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rows.registry import passes_for_cli
 from xductor.transforms.rows.universe import UNIVERSE
 

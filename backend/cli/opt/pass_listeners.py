@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from xductor.ir.modules import print_ir
+from xductor.ir import print_ir
 from xductor.transforms.passes.instrumentation import PassListener
 
 

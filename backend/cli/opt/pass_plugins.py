@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from xdsl.passes import ModulePass
 
 if TYPE_CHECKING:
-    from xductor.transforms.passes.typed_pass import TypedPass
-    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms import Rewrite, TypedPass
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -55,7 +54,7 @@ def rewrite_named(name: str) -> type[Rewrite]:
     Raises:
         PluginError: there is none.
     """
-    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms import Rewrite
 
     home, colon, attribute = name.rpartition(":")
     if colon:
@@ -79,8 +78,7 @@ def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
     Raises:
         PluginError: there is none.
     """
-    from xductor.transforms.passes.typed_pass import TypedPass
-    from xductor.transforms.rewriting.rewrite import Rewrite
+    from xductor.transforms import Rewrite, TypedPass
     from xductor.transforms.rows.registry import rows
 
     home, colon, attribute = name.rpartition(":")

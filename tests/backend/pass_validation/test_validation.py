@@ -17,11 +17,9 @@ from xductor.backend.pass_validation.comparison import same_results
 from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.pass_validation.specimen import Specimen, Specimens, traced
 from xductor.backend.pass_validation.validation import validate_pass
-from xductor.ir.dialect.arguments import ArgsAttr
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import ArgsAttr, entry_graph
+from xductor.transforms import EXACT, Stage, TypedPass
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
-from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
 from xductor.transforms.rows import registry
 
 ENTRIES = records.read()

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.backend.paths.through_stages import OPTIONS, StageRecords, chain, square
 from xductor.backend.seam import dispatch
-from xductor.transforms.passes.typed_pass import EXACT, Numerics, Stage, TypedPass
+from xductor.transforms import EXACT, Numerics, Stage, TypedPass
 
 _MM = "aten.mm.default"
 

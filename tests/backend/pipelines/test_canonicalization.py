@@ -18,8 +18,7 @@ from xductor.backend.fx.export import to_fx
 from xductor.backend.records import stage_records
 from xductor.backend.steps import failures, typed_steps
 from xductor.frontend import from_fx
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
+from xductor.ir import parse_ir, print_ir, same, verify
 from xductor.transforms.joint_graph.canonicalize_quant_mapping import CanonicalizeQuantMapping
 
 _PACKED = torch.ops.higher_order.invoke_quant_packed

@@ -18,9 +18,9 @@ from xductor.backend.records import stage_records
 from xductor.backend.steps import failures, runner
 from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
-from xductor.ir.dialect.graph import entry_graph
-from xductor.transforms.passes.numerics import APPROXIMATE, REASSOCIATES
-from xductor.transforms.passes.typed_pass import TypedPass, listening
+from xductor.ir import entry_graph
+from xductor.transforms import APPROXIMATE, REASSOCIATES, TypedPass
+from xductor.transforms.passes.typed_pass import listening
 
 aten = torch.ops.aten
 

@@ -20,8 +20,8 @@ from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
 from xductor.backend.steps.user_hooks import HookStep
-from xductor.ir.dialect.graph import entry_graph
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.ir import entry_graph
+from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rows import registry
 
 _MM = torch.ops.aten.mm.default

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pytest
 import torch
 
-from xductor.ir.dialect.registry import op_class_by_name
+from xductor.ir import op_class_by_name
 from xductor.transforms.semantics import Illegal, NoMeaning
 from xductor.transforms.semantics.evaluation import result_of
 from xductor.transforms.semantics.uninterpreted import SEED

@@ -15,9 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
+from xductor.ir import TorchOp, parse_ir, print_ir, same, verify
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
 

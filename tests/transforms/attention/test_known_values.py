@@ -10,9 +10,7 @@ import pytest
 import torch
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.inference.infer import InferenceEnv
-from xductor.ir.symbolic.facts import Facts
+from xductor.ir import Facts, InferenceEnv, entry_graph
 from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.attention.known_values import Choice, KnownValues
 from xductor.transforms.attention.predicates import (
@@ -205,7 +203,7 @@ def test_rows_that_keep_a_column(form: dict[int, int], sizes: tuple[int, ...], k
 
 
 def _empty() -> Any:
-    from xductor.ir.modules import parse_ir
+    from xductor.ir import parse_ir
 
     return parse_ir(
         "fx.graph @forward stage(pre_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {\n"

@@ -22,11 +22,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import GraphOp, entry_graph, graph_named
-from xductor.ir.dialect.types import TensorType
+from xductor.ir import (
+    GraphOp,
+    TensorType,
+    entry_graph,
+    graph_named,
+    parse_ir,
+    print_ir,
+    same,
+    verify,
+)
 from xductor.ir.inference.infer import storage_root
-from xductor.ir.modules import parse_ir, print_ir, same
-from xductor.ir.verification.verifier import verify
 from xductor.transforms.analysis.op_effects import subgraphs_of
 from xductor.transforms.auto_chunker import AutoChunker
 from xductor.transforms.uniform_values.constant_fold_uniform_value import ConstantFoldUniformValue

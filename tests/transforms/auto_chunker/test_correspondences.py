@@ -11,9 +11,8 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.arguments import Ref, map_tree
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.dialect.operations import SchemaOp
+from xductor.ir import Ref, SchemaOp, entry_graph
+from xductor.ir.dialect.arguments import map_tree
 from xductor.transforms.auto_chunker import correspondences
 from xductor.transforms.auto_chunker.axes import Axes
 from xductor.transforms.auto_chunker.correspondences import (

@@ -13,9 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xductor.backend.config.settings import Settings, use
 from xductor.backend.steps.runner import run_typed
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
-from xductor.ir.modules import parse_ir
-from xductor.ir.verification.verifier import verify
+from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.auto_chunker import AutoChunker
 from xductor.transforms.passes.debug_counters import counting, parse
 from xductor.transforms.passes.numerics import Policy

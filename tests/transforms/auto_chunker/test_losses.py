@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 
 ROWS, CLASSES = 64, 128
 LOSSES: dict[str, Callable[[torch.Tensor, Any], torch.Tensor]] = {

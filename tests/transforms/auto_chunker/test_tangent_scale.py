@@ -10,7 +10,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.frontend import from_fx
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import entry_graph
 from xductor.transforms.auto_chunker import tangent_scale
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.tangent_scale import scales

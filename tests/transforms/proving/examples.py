@@ -11,7 +11,7 @@ import torch
 
 from xductor import EXACT, REASSOCIATES, UP_TO_ZERO_SIGN, Proof, Rewrite, Tensor, all_of
 from xductor.ir import aten, prims
-from xductor.transforms.rewriting.decisions import known, no
+from xductor.transforms import known, no
 
 
 class Joint(Rewrite, abstract=True):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.transforms.passes.numerics import REASSOCIATES
+from xductor.transforms import REASSOCIATES
 from xductor.transforms.proving import solver
 from xductor.transforms.proving.equality import Budget
 from xductor.transforms.proving.levels import Elements

@@ -10,7 +10,7 @@ import xductor
 from tests.transforms.proving.examples import Joint
 from xductor import REASSOCIATES, Rewrite, Tensor
 from xductor.ir import aten
-from xductor.transforms.rewriting.decisions import no
+from xductor.transforms import no
 
 
 class PaddedToEven(Joint):

@@ -10,7 +10,7 @@ import xductor
 from tests.transforms.proving.examples import assert_example_fails
 from tests.wrong_rewrites.case import Wrong
 from tests.wrong_rewrites.table import CASES
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite
 
 #: Classes of what is no question of values: layouts, storage, writes, draws, order, devices.
 _OTHERS = frozenset(

@@ -8,7 +8,7 @@ import torch
 
 from xductor import Rewrite, Scalar, Tensor, all_of
 from xductor.ir import aten
-from xductor.transforms.rewriting.decisions import no
+from xductor.transforms import no
 
 
 class Joint(Rewrite, abstract=True):

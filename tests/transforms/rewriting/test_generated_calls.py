@@ -9,9 +9,8 @@ import torch
 
 import xductor
 from xductor import REASSOCIATES, Rewrite, Tensor
-from xductor.ir import aten, ops
+from xductor.ir import aten, op_class, op_class_by_name, ops
 from xductor.ir.dialect.python_call_binding import bind_call, call_arguments
-from xductor.ir.dialect.registry import op_class, op_class_by_name
 from xductor.transforms.validation.instance_choices import Choices
 from xductor.transforms.validation.validate import ValidationResult, validate
 

@@ -10,9 +10,7 @@ import torch
 
 import xductor
 from xductor.ir import aten
-from xductor.transforms.rewriting.handles import Scalar, Tensor
-from xductor.transforms.rewriting.patterns import each, maybe
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms import Rewrite, Scalar, Tensor, each, maybe
 from xductor.transforms.validation.instance_choices import Choices
 from xductor.transforms.validation.instances import NoInstance, make_instance
 from xductor.transforms.validation.validate import ValidationError, validate

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from xductor.ir import aten
-from xductor.ir.modules import parse_ir
+from xductor.ir import aten, parse_ir
+from xductor.transforms import Rewrite, Tensor
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
-from xductor.transforms.rewriting.handles import Tensor
 from xductor.transforms.rewriting.patterns import PatternError
-from xductor.transforms.rewriting.rewrite import Rewrite
 
 asked: list[Any] = []
 

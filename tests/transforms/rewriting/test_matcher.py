@@ -11,8 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor import Rewrite, Tensor, bind, each, in_order, maybe, one_of, shared
 from xductor.frontend import from_fx
-from xductor.ir import aten
-from xductor.ir.dialect.graph import entry_graph
+from xductor.ir import aten, entry_graph
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.rewriting import matcher
 from xductor.transforms.rewriting.matcher import Match, Matcher

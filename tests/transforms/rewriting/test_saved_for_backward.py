@@ -16,14 +16,11 @@ from torch.utils.checkpoint import checkpoint
 from xductor import Rewrite
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
-from xductor.ir import ops
-from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir import InferenceEnv, ops, parse_ir
 from xductor.ir.inference.saved_for_backward import saved_for_backward
-from xductor.ir.modules import parse_ir
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms import Tensor, graphs_of
 from xductor.transforms.rewriting import driver
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex, watching
-from xductor.transforms.rewriting.handles import Tensor
 
 
 @pytest.fixture(autouse=True)

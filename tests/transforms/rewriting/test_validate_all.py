@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from xductor.backend.cli import main as command
+from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES, NoopRule
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.rows import registry
 from xductor.transforms.rows.registry import typed_class
 from xductor.transforms.validation.call_validation import validate_calls

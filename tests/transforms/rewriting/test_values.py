@@ -15,13 +15,16 @@ import xductor
 from xductor.backend.config.settings import Settings, use
 from xductor.backend.records import stage_records
 from xductor.ir import aten, prims
-from xductor.transforms.passes.numerics import (
+from xductor.transforms import (
     APPROXIMATE,
     DROPS_ROUNDING,
     EXACT,
     REASSOCIATES,
     UP_TO_ZERO_SIGN,
     Numerics,
+    Rewrite,
+    Tensor,
+    each,
 )
 from xductor.transforms.rewriting.driver import (
     ContractViolation,
@@ -29,9 +32,6 @@ from xductor.transforms.rewriting.driver import (
     RewriteIndex,
     watching,
 )
-from xductor.transforms.rewriting.handles import Tensor
-from xductor.transforms.rewriting.patterns import each
-from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.fragments import fragments_of
 from xductor.transforms.validation.value_comparison import Budget, compare
 from xductor.transforms.validation.values import ROUNDS, check_values, validating
