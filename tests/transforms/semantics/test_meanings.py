@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.ir.meaning.agreement import (
+from tests.transforms.semantics.agreement import (
     DTYPES,
     FLOATS,
     Cases,
@@ -296,5 +296,5 @@ FILES = (
 def test_every_meaning_has_cases() -> None:
     known = set(CASES.names)
     for file in FILES:
-        known |= set(import_module(f"tests.ir.meaning.test_{file}").CASES.names)
+        known |= set(import_module(f"tests.transforms.semantics.test_{file}").CASES.names)
     assert set(meanings()) - known == set()

@@ -320,7 +320,7 @@ def test_it_is_copied_and_pickled_as_config_values_are() -> None:
 
 
 def test_warnings_name_the_procedural_pass_that_failed(empty_cache: Path) -> None:
-    from tests.backend.test_user_rewrites import RaisesAfterwards
+    from tests.backend.steps.test_user_rewrites import RaisesAfterwards
 
     forget_warnings()
     ours = xductor.inductor_pass(RaisesAfterwards)

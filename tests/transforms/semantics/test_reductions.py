@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.ir.meaning.agreement import (
+from tests.transforms.semantics.agreement import (
     DTYPES,
     FLOATS,
     Cases,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.ir.meaning.agreement import (
+from tests.transforms.semantics.agreement import (
     Cases,
     broadcastable,
     f32,

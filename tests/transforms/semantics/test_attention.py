@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.ir.meaning.agreement import Cases, assert_refused, b1, bf16, f32, f64
+from tests.transforms.semantics.agreement import Cases, assert_refused, b1, bf16, f32, f64
 from xductor.transforms.semantics import NoMeaning
 from xductor.transforms.semantics.evaluation import result_of
 

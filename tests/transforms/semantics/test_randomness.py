@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from tests.ir.meaning.agreement import FLOATS, Cases, assert_refused, f32, i32, i64, sizes, tensor
+from tests.transforms.semantics.agreement import (
+    FLOATS,
+    Cases,
+    assert_refused,
+    f32,
+    i32,
+    i64,
+    sizes,
+    tensor,
+)
 from xductor.transforms.semantics import NoMeaning, TensorValue, meaning_of
 from xductor.transforms.semantics.evaluation import Numbers, materialised, result_of, tensor_value
 from xductor.transforms.semantics.uninterpreted import SEED

@@ -11,7 +11,7 @@ import pytest
 from xductor.backend.cli.opt import main
 from xductor.backend.cli.run_lines import run_command
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/opt.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs/opt.md").read_text()
 COMMANDS = [
     line
     for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

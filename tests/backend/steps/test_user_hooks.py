@@ -13,7 +13,7 @@ from torch._inductor.custom_graph_pass import CustomGraphPass
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
-from tests.backend.test_inductor_pass import MmOnce
+from tests.backend.steps.test_inductor_pass import MmOnce
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad

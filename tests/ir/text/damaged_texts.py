@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - lines of IR text stay whole
 """Damages texts of all kinds and reads them: each must be accepted, or refused with its place.
 
-    python -m tests.ir.damaged_texts --count 100000 --seed 1
+    python -m tests.ir.text.damaged_texts --count 100000 --seed 1
 
 prints how many were accepted and refused, the slowest, and every text that ended otherwise.
 Exit status 1 if there is one.
@@ -103,7 +103,7 @@ builtin.module {
 }) : () -> ()
 """
 
-_REPOSITORY = Path(__file__).parents[2]
+_REPOSITORY = Path(__file__).parents[3]
 
 
 def corpus() -> list[str]:

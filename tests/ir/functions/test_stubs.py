@@ -89,7 +89,7 @@ def test_signatures_cover_core_and_what_inductor_mentions() -> None:
 def test_a_type_checker_takes_calls_that_are_right_and_no_others(tmp_path: Path) -> None:
     (tmp_path / "taken.py").write_text(TAKEN)
     (tmp_path / "refused.py").write_text(REFUSED)
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     config = {
         "include": [str(tmp_path)],
         "extraPaths": [str(root / "tests/typeroot")],

@@ -89,7 +89,7 @@ def test_the_variables_are_those_that_are_read() -> None:
     import re
     from pathlib import Path
 
-    root = Path(environment.__file__).parents[1]
+    root = Path(environment.__file__).parents[2]
     sources = [p for room in ("ir", "frontend", "transforms", "backend") for p in
                (root / room).rglob("*.py")]  # fmt: skip
     found = {

@@ -7,7 +7,7 @@ import pytest
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xductor
-from tests.ir.damaged_texts import WAYS, corpus, damaged, problem, read_all
+from tests.ir.text.damaged_texts import WAYS, corpus, damaged, problem, read_all
 from xductor.backend.cli.opt import main
 from xductor.ir.python.targets import UnknownTarget, qualified_name, resolve
 
@@ -183,7 +183,7 @@ def test_the_corpus_parses() -> None:
 
 
 def test_damaged_texts() -> None:
-    """`python -m tests.ir.damaged_texts --count 100000 --seed N` reads as many as one likes."""
+    """`python -m tests.ir.text.damaged_texts --count 100000 --seed N` reads as many as one likes."""
     outcome = read_all(damaged(3000, seed=0))
     assert outcome.failures == [], outcome.table()
     assert outcome.accepted > 300
