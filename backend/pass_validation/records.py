@@ -1,7 +1,7 @@
 """Records of validations: how much of which code agreed, kept and checked.
 
-Entries of `transforms/rows/validations.json` are by the name of a procedural pass or row, the pass and
-class of a declared rewrite, or `remove_noop_ops:OPERATOR` for a rule.
+Entries of `transforms/rows/validations.json` are by the name of a procedural pass or row, the pass
+and class of a declared rewrite, or `remove_noop_ops:OPERATOR` for a rule.
 """
 
 from __future__ import annotations

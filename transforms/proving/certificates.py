@@ -21,7 +21,7 @@ PROVER = 3
 
 _PROVER = "xductor.transforms.proving.prover"
 
-OURS = Path(__file__).resolve().parents[1] / "proofs.json"
+OURS = Path(__file__).resolve().parents[1] / "rows" / "proofs.json"
 """The certificates of this project's own rewrites."""
 
 _KEPT = tuple(

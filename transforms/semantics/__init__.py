@@ -17,7 +17,8 @@ To add the meaning of an op, write a function in the module of its family and re
 
         return TensorValue(x.shape, x.dtype, element)
 
-and add a case with generated inputs to `tests/transforms/semantics`, which runs the op and its meaning.
+and add a case with generated inputs to `tests/transforms/semantics`, which runs the op and its
+meaning.
 """
 
 from xductor.transforms.semantics.registry import meaning, meaning_of, meanings

@@ -183,7 +183,7 @@ def test_the_corpus_parses() -> None:
 
 
 def test_damaged_texts() -> None:
-    """`python -m tests.ir.text.damaged_texts --count 100000 --seed N` reads as many as one likes."""
+    """`python -m tests.ir.text.damaged_texts --count 100000 --seed N` reads more of them."""
     outcome = read_all(damaged(3000, seed=0))
     assert outcome.failures == [], outcome.table()
     assert outcome.accepted > 300
