@@ -67,7 +67,7 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         )
     for flag in _FLAGS:
         if (flag in a.flags) != (flag in b.flags):
-            if flag == "requires_grad" and not _is_told_by_rewrite(old, new, state):
+            if flag == "requires_grad" and not _is_told_by_rewrite(new, state):
                 raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
             raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
     if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
@@ -78,15 +78,14 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
         raise Declined(f"{where}: {changed}, {fault}")
 
 
-def _is_told_by_rewrite(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
+def _is_told_by_rewrite(new: SSAValue, state: GraphState) -> bool:
     """Whether the rewrite decides that a gradient flows, rather than where it is applied.
 
-    What stands there already got its gradient by other ops; under `no_grad` none flows; and of a
-    tensor that is written to the type says what it is after the write.
+    What stands there already got its gradient by other ops; under `no_grad` none flows; and in a
+    graph that writes, types may say of a tensor and its views what they are after the write.
     """
-    if not isinstance(new, OpResult) or new.op.parent is not None or not torch.is_grad_enabled():
-        return False
-    return not state.writes or storage_root(old) not in state.written_roots
+    made_here = isinstance(new, OpResult) and new.op.parent is None
+    return made_here and torch.is_grad_enabled() and not state.writes
 
 
 def _seen(fields: Any) -> tuple[Any, ...]:
