@@ -7,12 +7,12 @@ comparisons are facts. Everything else is the constant that the graph holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType
+from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType, TorchOp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
 from xductor.transforms.rewriting.decisions import Fact, all_of
@@ -127,6 +127,23 @@ def _expr(item: object) -> Expr:
     return item
 
 
+class User(NamedTuple):
+    """An op that reads a value: its name, `aten.mul.Tensor` or `fx.output`, and itself."""
+
+    name: str
+    op: TorchOp
+
+
+class OnlyInPays(Exception):
+    """Something was asked where a rewrite is to be right, that says only whether it pays."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"`{name}` was read outside of `pays`: who else reads a value, and where it comes from, "
+            "changes nothing of what is right; say in `pays(...)` where the rewrite is worth it"
+        )
+
+
 class Tensor:
     """A tensor variable of a rewrite: what its type says. The annotation of such a variable."""
 
@@ -164,6 +181,16 @@ class Tensor:
         return self.type.rank
 
     rank = ndim
+
+    @property
+    def users(self) -> tuple[User, ...]:
+        """The ops that read the value, those of the match too, in order; in `pays` only."""
+        raise OnlyInPays("users")
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the module holds it, as a parameter, buffer or constant; in `pays` only."""
+        raise OnlyInPays("is_constant")
 
     @property
     def requires_grad(self) -> bool:
@@ -293,4 +320,14 @@ class Opaque:
         self.value = value
 
 
-__all__ = ["Dim", "Knowledge", "Opaque", "Scalar", "Tensor", "handle", "value_handle"]
+__all__ = [
+    "Dim",
+    "Knowledge",
+    "OnlyInPays",
+    "Opaque",
+    "Scalar",
+    "Tensor",
+    "User",
+    "handle",
+    "value_handle",
+]

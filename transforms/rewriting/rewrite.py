@@ -14,7 +14,8 @@
         def replacement(self, a: Tensor, b: Tensor):
             return aten.unsqueeze(aten.mm(aten.squeeze(a, 0), aten.squeeze(b, 0)), 0)
 
-The three methods share their variables by name. `where` and `replacement` may take fewer of them.
+The methods share their variables by name. `where` and `replacement` may take fewer of them, and so
+may `pays`, which says of a match that is right whether it is worth it.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ class Rewrite:
       surely differ nothing is matched. To be quick at ops that are common and seldom match.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
-    `replacement` (what stands there instead), and optionally `instances`, which yields bindings
-    for validation where generation needs help.
+    `replacement` (what stands there instead), and optionally `pays` (whether it is worth it;
+    answers as `where` does, and may read `x.users` and `x.is_constant` besides) and `instances`,
+    which yields bindings for validation where generation needs help.
 
     Raises PatternError when the class is made: for methods that do not fit together, a misspelt
     member, op or argument (`misspellings.py`), a pattern that is no computation.
@@ -85,10 +87,15 @@ class Rewrite:
 
     if TYPE_CHECKING:
         where: Callable[..., Any]
+        pays: Callable[..., Any]
     else:
 
         def where(self) -> Any:
             """Every match is taken where a subclass does not say otherwise."""
+            return True
+
+        def pays(self) -> Any:
+            """Every match is worth it where a subclass does not say otherwise."""
             return True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -134,6 +141,7 @@ class Compiled:
     - `outputs`: the pattern's outputs.
     - `roots`: the names of the ops that an output may be made by.
     - `plain`: the pattern in a form that needs no search, where it has that.
+    - `pays_names`: the variables that `pays` takes; None where a rewrite has none of its own.
     - `needs`: for each root a set of op names, one of which must make an operand of the root; None
       where the pattern asks for nothing there.
     """
@@ -144,6 +152,8 @@ class Compiled:
         where = parameters(rewrite.where)
         replacement = parameters(rewrite.replacement)
         self.where_names, self.replacement_names = tuple(where), tuple(replacement)
+        asks = type(rewrite).pays is not Rewrite.pays
+        self.pays_names = tuple(parameters(rewrite.pays)) if asks else None
         kinds = {name: kind_of_annotation(rewrite, name, note) for name, note in pattern.items()}
         arguments = tuple([Var(name, kind) for name, kind in kinds.items()])
         try:
@@ -234,7 +244,7 @@ def _check_class(cls: type[Rewrite]) -> None:
         raise PatternError(
             f"{cls.__name__}.keeps is {cls.keeps!r}; `pattern` binds {', '.join(given)}"
         )
-    for method in (cls.where, cls.replacement):
+    for method in (cls.where, cls.pays, cls.replacement):
         unknown = [name for name in parameters(method) if name not in given]
         if unknown:
             raise PatternError(
