@@ -7,11 +7,13 @@ application is built, checked against the contracts, and only then connected.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from types import FunctionType
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -491,9 +493,28 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
 
 
 def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:
-    """The message of a broken contract."""
-    what = str(error) if isinstance(error, Violation | Unbuildable) else repr(error)
-    return describe(op, f"rewrite {one.name}: {what}")
+    """The message of a broken contract, or of a method of the rewrite that failed."""
+    if isinstance(error, Violation | Unbuildable):
+        return describe(op, f"rewrite {one.name}: {error}")
+    place = _place_in(one, error)
+    return describe(op, f"rewrite {one.name}{place}: {type(error).__name__}: {error}")
+
+
+def _place_in(one: Rewrite, error: Exception) -> str:
+    """Which method of a rewrite an error went through, and the line of its file."""
+    files = {
+        function.__code__.co_filename
+        for owner in type(one).__mro__[: type(one).__mro__.index(Rewrite)]
+        for function in vars(owner).values()
+        if isinstance(function, FunctionType)
+    }
+    found = [
+        f".{code.co_name} ({code.co_filename}:{line})"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        for code in (frame.f_code,)
+        if code.co_filename in files
+    ]
+    return found[-1] if found else ""
 
 
 __all__ = [

@@ -7,7 +7,8 @@ comparisons are facts. Everything else is the constant that the graph holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from difflib import get_close_matches
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import torch
 from xdsl.ir import OpResult, SSAValue
@@ -112,6 +113,41 @@ class Dim:
     def __floordiv__(self, other: Dim | int) -> Dim:
         return self._of(expressions.floordiv(self.expr, _expr(other)))
 
+    def __rfloordiv__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.floordiv(_expr(other), self.expr))
+
+    def __mod__(self, other: Dim | int) -> Dim:
+        return self._of(self._remainder(self.expr, _expr(other)))
+
+    def __rmod__(self, other: Dim | int) -> Dim:
+        return self._of(self._remainder(_expr(other), self.expr))
+
+    def _remainder(self, a: Expr, b: Expr) -> Expr:
+        known = self.facts.known_le
+        natural = known(0, a) is True and known(0, b) is True
+        return expressions.remainder(a, b, "mod" if natural else "pymod")
+
+    def __divmod__(self, other: Dim | int) -> tuple[Dim, Dim]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Dim | int) -> tuple[Dim, Dim]:
+        return other // self, other % self
+
+    def __truediv__(self, other: object) -> NoReturn:
+        raise TypeError(f"{self.expr} / {other} is no dim; `//` rounds down")
+
+    __rtruediv__ = __truediv__
+
+    def __neg__(self) -> Dim:
+        return self._of(expressions.mul(-1, self.expr))
+
+    def __pos__(self) -> Dim:
+        return self
+
+    def __bool__(self) -> bool:
+        """Whether it is not 0, as of an int. Raises Undecided where that is not known."""
+        return bool(self != 0)
+
     __radd__ = __add__
     __rmul__ = __mul__
 
@@ -201,6 +237,21 @@ class Tensor:
     def is_floating_point(self) -> bool:
         return self.type.dtype.is_floating_point
 
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or one of them, as in PyTorch; so are `dim` and `element_size`."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"a tensor variable has no `{name}`{_meant(name)}")
+
     def numel(self) -> Dim:
         count = Dim(1, self._facts)
         for size in self.shape:
@@ -263,6 +314,27 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
+
+
+_MEANT = {
+    "sizes": "shape",
+    "dims": "shape",
+    "strides": "stride",
+    "is_cuda": "device.type",
+    "is_cpu": "device.type",
+    "get_device": "device",
+    "nelement": "numel()",
+    "is_complex": "dtype.is_complex",
+    "itemsize": "dtype.itemsize",
+}
+"""What tensors of PyTorch have under these names."""
+
+
+def _meant(name: str) -> str:
+    there = [one for one in dir(Tensor) if not one.startswith("_")]
+    close = get_close_matches(name, there, n=1, cutoff=0.6)
+    meant = _MEANT.get(name) or (close[0] if close else "")
+    return f"; did you mean `{meant}`?" if meant else f"; it has {', '.join(there)}"
 
 
 def _is_inferred(size: Dim | int) -> bool:

@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.passes.typed_pass import Stage
-from xductor.transforms.rewriting.misspellings import check_members, check_ops
+from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
+from xductor.transforms.rewriting.pattern_operators import operators_of
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -157,9 +158,15 @@ class Compiled:
         kinds = {name: kind_of_annotation(rewrite, name, note) for name, note in pattern.items()}
         arguments = tuple([Var(name, kind) for name, kind in kinds.items()])
         try:
-            self.outputs = trace(rewrite.pattern, arguments)
+            with operators_of(stages_of(rewrite)):
+                self.outputs = trace(rewrite.pattern, arguments)
         except (TypeError, AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite.name}.pattern: {error}") from error
+        except RuntimeError as error:  # what torch.ops say to a variable
+            raise PatternError(
+                f"{rewrite.name}.pattern calls an operator of torch.ops, which takes tensors; a "
+                f"pattern is written with the op functions of `xductor.ir`: {error}"
+            ) from error
         used = {one.name for output in self.outputs for one in variables(output)}
         unused = [name for name in kinds if name not in used]
         if unused:
@@ -253,6 +260,8 @@ def _check_class(cls: type[Rewrite]) -> None:
             )
     check_members(cls, Rewrite, given)
     check_ops(cls.name, cls.replacement)
+    check_comparisons(cls.name, cls.where)
+    check_comparisons(cls.name, cls.pays)
 
 
 _KINDS: dict[str, str] = {
