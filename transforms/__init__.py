@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         DROPS_ROUNDING,
         EXACT,
         REASSOCIATES,
+        ROUNDS_LESS_OFTEN,
         UP_TO_ZERO_SIGN,
         Numerics,
     )
@@ -31,6 +32,7 @@ _HOME = {
     "EXACT": "passes.numerics",
     "Numerics": "passes.numerics",
     "REASSOCIATES": "passes.numerics",
+    "ROUNDS_LESS_OFTEN": "passes.numerics",
     "Rewrite": "rewriting.rewrite",
     "Scalar": "rewriting.handles",
     "Stage": "passes.typed_pass",
@@ -56,6 +58,7 @@ __all__ = [
     "DROPS_ROUNDING",
     "EXACT",
     "REASSOCIATES",
+    "ROUNDS_LESS_OFTEN",
     "UP_TO_ZERO_SIGN",
     "Analyses",
     "Numerics",

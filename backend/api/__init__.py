@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DROPS_ROUNDING,
         EXACT,
         REASSOCIATES,
+        ROUNDS_LESS_OFTEN,
         UP_TO_ZERO_SIGN,
     )
     from xductor.transforms.proving.prover import prove
@@ -49,6 +50,7 @@ _HOME = {
     "Proof": "xductor.transforms.proving.results",
     "ProofError": "xductor.transforms.proving.results",
     "REASSOCIATES": "xductor.transforms.passes.numerics",
+    "ROUNDS_LESS_OFTEN": "xductor.transforms.passes.numerics",
     "Rewrite": "xductor.transforms.rewriting.rewrite",
     "Scalar": "xductor.transforms.rewriting.handles",
     "Tensor": "xductor.transforms.rewriting.handles",
@@ -95,6 +97,7 @@ __all__ = [
     "DROPS_ROUNDING",
     "EXACT",
     "REASSOCIATES",
+    "ROUNDS_LESS_OFTEN",
     "UP_TO_ZERO_SIGN",
     "Backend",
     "Proof",

@@ -22,6 +22,7 @@ from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import GraphNumbers
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import TOTAL, active
+from xductor.transforms.passes.numerics import numerics_text
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,14 @@ class Watcher:
         graph, ident = self._numbers.number(run)
         record = run.record
         self.found = Found(
-            number, name, one.name, run.stage, record.direction, graph, ident, numerics=one.numerics
+            number,
+            name,
+            one.name,
+            run.stage,
+            record.direction,
+            graph,
+            ident,
+            numerics=numerics_text(one.numerics),
         )
         self.by = (one, name)
         self.module_before = module.clone()

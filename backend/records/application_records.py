@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xductor.ir import TorchOp
 from xductor.ir.dialect.metadata import user_location
+from xductor.transforms.passes.numerics import numerics_text
 
 if TYPE_CHECKING:
     from xductor.transforms import TypedPass
@@ -73,7 +74,7 @@ class Note(NamedTuple):
             {name: _kept(item) for name, item in match.bindings.items()},
             tuple([value.type for value in match.outputs]),
             tuple([value.type for value in application.new_outputs if value is not None]),
-            rewrite.numerics,
+            rewrite.numerics_of(match.outputs) or "",
             tuple(application.checks),
             in_pass,
             number,
@@ -88,7 +89,17 @@ class Note(NamedTuple):
         after = tuple([value.type for value in new])
         place = _place(op)
         return cls(
-            one.name, op.name, place, {}, before, after, one.numerics, (), one.name, number, source
+            one.name,
+            op.name,
+            place,
+            {},
+            before,
+            after,
+            numerics_text(one.numerics),
+            (),
+            one.name,
+            number,
+            source,
         )
 
     def record(self) -> ApplicationRecord:

@@ -20,7 +20,7 @@ from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
 from xductor.ir import GraphOp, TensorType, TorchOp
 from xductor.transforms import Rewrite, Stage, graphs_of
-from xductor.transforms.passes.numerics import ADMITTED, Policy
+from xductor.transforms.passes.numerics import ADMITTED, Policy, admits, numerics_text
 from xductor.transforms.rewriting.driver import RewriteIndex, watching
 from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
 from xductor.transforms.rewriting.prefilter import may_match
@@ -72,11 +72,11 @@ def _reasons(one: Any, run: StageRun) -> Iterator[str]:
 
 def of_numerics(one: Any, policy: Policy) -> str | None:
     """Why a rewrite or pass does not run under a policy; None if it does."""
-    if one.numerics in ADMITTED[policy]:
+    if admits(policy, one.numerics):
         return None
-    policies = [name for name in ADMITTED if one.numerics in ADMITTED[name]]
+    policies = [name for name in ADMITTED if admits(name, one.numerics)]
     return (
-        f"its numerics are {one.numerics!r}: it runs only with xductor.numerics = "
+        f"its numerics are {numerics_text(one.numerics)!r}: it runs only with xductor.numerics = "
         + " or ".join(map(repr, policies))
     )
 

@@ -22,7 +22,7 @@ from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
-from xductor.transforms.passes.numerics import ADMITTED
+from xductor.transforms.passes.numerics import admits
 from xductor.transforms.passes.pass_results import application_count, snapshot
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> 
     With `failed` a failure of the pass is told to it, and undoes the pass alone: what ran before
     is raised first, and what the pass made is checked at once.
     """
-    if run.degraded or one.numerics not in ADMITTED[run.settings.numerics]:
+    if run.degraded or not admits(run.settings.numerics, one.numerics):
         return 0
     group = run.group
     if (group is None or not group.changed) and not one.may_fire(run.gm.graph):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, get_args
+
+import torch
 
 Numerics = Literal[
-    "exact", "exact up to the sign of zero", "reassociates", "drops a rounding", "approximate"
+    "exact",
+    "exact up to the sign of zero",
+    "reassociates",
+    "rounds less often",
+    "drops a rounding",
+    "approximate",
 ]
 Policy = Literal["strict", "default", "fast"]
 
@@ -16,18 +23,86 @@ EXACT: Numerics = "exact"
 UP_TO_ZERO_SIGN: Numerics = "exact up to the sign of zero"
 #: The same terms in another order: equal over the reals, rounded elsewhere.
 REASSOCIATES: Numerics = "reassociates"
-#: A rounding to a narrower type, or one inside a chain of casts, does not take place.
+#: Roundings of what is computed on the way do not take place, and none is added: over all elements
+#: the result is no further from that of float64 than it was.
+ROUNDS_LESS_OFTEN: Numerics = "rounds less often"
+#: A rounding to a narrower type that the graph asks for, a cast, does not take place.
 DROPS_ROUNDING: Numerics = "drops a rounding"
 #: NaN, infinities or accuracy may differ, as stock Inductor has it (`x * 0` is `0`).
 APPROXIMATE: Numerics = "approximate"
 
 #: What each policy admits. `default` keeps what eager shows of NaN, infinities, the sign of zero,
-#: dtypes and casts, and lets sums be reordered, as Inductor does.
+#: dtypes and casts, and lets sums be reordered and be rounded less often, as Inductor does.
 ADMITTED: Mapping[Policy, frozenset[Numerics]] = {
     "strict": frozenset((EXACT,)),
-    "default": frozenset((EXACT, REASSOCIATES)),
-    "fast": frozenset((EXACT, UP_TO_ZERO_SIGN, REASSOCIATES, DROPS_ROUNDING, APPROXIMATE)),
+    "default": frozenset((EXACT, REASSOCIATES, ROUNDS_LESS_OFTEN)),
+    "fast": frozenset(get_args(Numerics)),
 }
+
+
+class NumericsByDtype(Mapping[torch.dtype, Numerics]):
+    """Numerics for each dtype of the first output; other dtypes are not taken.
+
+    Hashable, and written the same whatever the order it was given in.
+    """
+
+    def __init__(self, given: Mapping[torch.dtype, Numerics]) -> None:
+        self._given = dict(sorted(given.items(), key=lambda item: str(item[0])))
+
+    def __getitem__(self, dtype: torch.dtype) -> Numerics:
+        return self._given[dtype]
+
+    def __iter__(self) -> Iterator[torch.dtype]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._given.items()))
+
+    def __repr__(self) -> str:
+        return numerics_text(self)
+
+
+Declared = Numerics | Mapping[torch.dtype, Numerics]
+"""What a rewrite declares: one for all dtypes, or one for each."""
+
+
+def numerics_at(declared: Declared, dtype: torch.dtype | None) -> Numerics | None:
+    """What is declared for a first output of this dtype; None where such a one is not taken.
+
+    - `dtype`: None for an output that is no tensor.
+    """
+    if isinstance(declared, str):
+        return declared
+    return None if dtype is None else declared.get(dtype)
+
+
+def weakest(declared: Declared) -> Numerics:
+    """What is declared, or of what is declared by dtype that which changes most."""
+    if isinstance(declared, str):
+        return declared
+    return max(declared.values(), key=lambda kind: get_args(Numerics).index(kind))
+
+
+def admits(policy: Policy, declared: Declared) -> bool:
+    """Whether a policy admits what is declared, of some dtype if it is declared by dtype."""
+    admitted = ADMITTED[policy]
+    kinds = {declared} if isinstance(declared, str) else declared.values()
+    return not admitted.isdisjoint(kinds)
+
+
+def numerics_text(declared: Declared) -> str:
+    """What is declared, in one line: `"exact (int64), reassociates (float32, float64)"`."""
+    if isinstance(declared, str):
+        return declared
+    dtypes: dict[Any, list[str]] = {}
+    for dtype, kind in sorted(declared.items(), key=lambda item: str(item[0])):
+        dtypes.setdefault(kind, []).append(str(dtype).removeprefix("torch."))
+    order = [kind for kind in get_args(Numerics) if kind in dtypes]
+    return ", ".join(f"{kind} ({', '.join(dtypes[kind])})" for kind in order)
+
 
 __all__ = [
     "ADMITTED",
@@ -35,7 +110,14 @@ __all__ = [
     "DROPS_ROUNDING",
     "EXACT",
     "REASSOCIATES",
+    "ROUNDS_LESS_OFTEN",
     "UP_TO_ZERO_SIGN",
+    "Declared",
     "Numerics",
+    "NumericsByDtype",
     "Policy",
+    "admits",
+    "numerics_at",
+    "numerics_text",
+    "weakest",
 ]

@@ -14,7 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from xductor.transforms.passes.numerics import EXACT, Numerics
+from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_results import application_count
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TypedPass(ModulePass):
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
     inductor: ClassVar[str]
-    numerics: ClassVar[Numerics] = EXACT
+    numerics: ClassVar[Declared] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset()
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None

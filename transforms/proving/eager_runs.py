@@ -10,13 +10,20 @@ import torch
 
 from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, TensorType, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
-from xductor.transforms.passes.numerics import APPROXIMATE, Numerics
+from xductor.transforms.passes.numerics import (
+    APPROXIMATE,
+    ROUNDS_LESS_OFTEN,
+    Declared,
+    Numerics,
+    numerics_at,
+)
 from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
 from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.semantics.values import Illegal
+from xductor.transforms.validation.float64_reference import Errors, InFloat64, errors_of
 from xductor.transforms.validation.value_comparison import Budget, compare
 
 
@@ -166,7 +173,7 @@ class Trial:
 def run_both(
     rewrite: Rewrite,
     fillings: Sequence[Any],
-    numerics: Numerics,
+    declared: Declared,
     mutation: Mutation | None = None,
 ) -> Trial:
     """Run a match and its replacement.
@@ -174,7 +181,8 @@ def run_both(
     - `fillings`: what the pattern leaves open, in the order in which it is asked for: tensors
       (named by their variable), constants, and the numbers of alternatives.
 
-    Raises SourceRefused where the source raises, NotTaken where `where` refuses.
+    Raises SourceRefused where the source raises, NotTaken where `where` refuses, or where the
+    numerics take no output of this dtype.
     """
     facts = Facts.from_table(SymbolTable())
     inputs: dict[str, torch.Tensor] = {}
@@ -189,6 +197,9 @@ def run_both(
         raise SourceRefused(f"the source is refused: {error}") from error
     except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         raise SourceRefused(f"the source raises {first_line(error)}") from error
+    numerics = numerics_at(declared, getattr(data_of(source[0]) if source else None, "dtype", None))
+    if numerics is None:
+        raise NotTaken("the numerics take no output of this dtype")
     if mutation is None or not mutation.drops_condition:
         where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
         try:
@@ -217,8 +228,13 @@ def run_both(
     if mutation is not None:
         target = mutation.outputs(target, second)
     trial = Trial(inputs, [data_of(one) for one in source], [data_of(one) for one in target])
-    largest = record.largest if numerics == APPROXIMATE else 0.0
-    trial.problem = difference(trial, numerics, record.dtypes | second.dtypes, largest)
+    if numerics == ROUNDS_LESS_OFTEN:
+        with InFloat64():
+            wide = PatternRun(rewrite.compiled, _Replay(given), Recorder("w", facts)).outputs()
+        trial.problem = _further_off(trial, [data_of(one) for one in wide], record.largest)
+    else:
+        largest = record.largest if numerics == APPROXIMATE else 0.0
+        trial.problem = difference(trial, numerics, record.dtypes | second.dtypes, largest)
     if trial.problem:
         trial.script = script_of(
             rewrite.name, numerics, inputs, record, source, second, target, trial.problem
@@ -274,7 +290,7 @@ def difference(
     # A dropped rounding may be an overflow: then the dtype of the smallest range is what matters.
     order = (
         (lambda one: -torch.finfo(one).max)
-        if numerics == "drops a rounding"
+        if numerics in ("drops a rounding", "rounds less often")
         else (lambda one: torch.finfo(one).eps)
     )
     narrowest = max(floats, key=order, default=None)
@@ -286,6 +302,23 @@ def difference(
         if mismatch is not None:
             return f"result {place}: {mismatch}"
     return ""
+
+
+def _further_off(trial: Trial, wide: Sequence[Any], largest: float) -> str:
+    """How the results are further from float64 than the source's; empty if they are not."""
+    problem = difference(trial, APPROXIMATE, largest=largest)  # dtypes, sizes, what is finite
+    total = Errors()
+    for place, (reference, old, new) in enumerate(
+        zip(wide, trial.source, trial.target, strict=False)
+    ):
+        if problem or new is None:
+            continue
+        scale = torch.full_like(old, largest, dtype=torch.float64)
+        errors = errors_of(reference, old, new, scale, terms=16)
+        if isinstance(errors, str):
+            return f"result {place}: {errors}"
+        total.add(errors)
+    return problem or total.problem() or ""
 
 
 def script_of(

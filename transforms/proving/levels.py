@@ -14,6 +14,7 @@ from xductor.transforms.passes.numerics import (
     DROPS_ROUNDING,
     EXACT,
     REASSOCIATES,
+    ROUNDS_LESS_OFTEN,
     UP_TO_ZERO_SIGN,
     Numerics,
 )
@@ -29,12 +30,14 @@ from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scala
 class Level:
     """One way of being equal: the numerics it amounts to, and how both sides are compared.
 
+    - `of_source`: as `form`, of the source alone.
     - `hasty`: with little time for a formula, as another way comes after it.
     """
 
     numerics: Numerics
     relation: Relation = "bits"
     form: Callable[[Term], Term] | None = None
+    of_source: Callable[[Term], Term] | None = None
     axiom: str = ""
     comparison: type[Comparison] = Comparison
     hasty: bool = False
@@ -47,6 +50,11 @@ _ROUNDINGS = Level(
     form=without_roundings,
     axiom="a cast of a cast between floats may be the last cast alone",
 )
+_FEWER = Level(
+    ROUNDS_LESS_OFTEN,
+    of_source=without_roundings,
+    axiom="a rounding between two ops need not take place",
+)
 _SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
 
 #: What is tried for what a rewrite declares, the strictest first.
@@ -55,6 +63,7 @@ LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
     # Bits of sums in two orders are nothing that z3 decides, nor has to; the last way asks it too.
     REASSOCIATES: (replace(_BITS, hasty=True), _SUMS),
+    ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), _FEWER),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
     APPROXIMATE: (*[replace(one, hasty=True) for one in (_BITS, _ZERO_SIGN, _ROUNDINGS)], _SUMS),
 }
@@ -101,7 +110,8 @@ class Elements:
             comparison = level.comparison(
                 assumptions, level.relation, budget, self.known, level.form
             )
-            answer = comparison.related(a, b)
+            source = a if level.of_source is None else level.of_source(a)
+            answer = comparison.related(source, b)
             if not place or found.verdict.answer == "unknown":
                 found.verdict = comparison.verdict
             found.engines |= comparison.verdict.engines

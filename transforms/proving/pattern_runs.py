@@ -67,8 +67,10 @@ class PatternRun:
         self._elements: list[Any] = []
 
     def outputs(self) -> list[Any]:
+        """The outputs of the pattern; of a call that gives a list, its elements."""
         nowhere = Slot("", "", "any", False, ())
-        return [self._part(one, nowhere) for one in self.compiled.outputs]
+        found = [self._part(one, nowhere) for one in self.compiled.outputs]
+        return found[0] if len(found) == 1 and isinstance(found[0], list) else found
 
     def _part(self, part: Any, slot: Slot) -> Any:
         if isinstance(part, Var):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
@@ -14,6 +14,9 @@ from xductor.transforms.passes.numerics import (
     EXACT,
     REASSOCIATES,
     Numerics,
+    numerics_at,
+    numerics_text,
+    weakest,
 )
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.equality import Budget, Verdict
@@ -26,6 +29,7 @@ from xductor.transforms.proving.results import CounterExample, Proof
 from xductor.transforms.proving.solver import z3_module
 from xductor.transforms.proving.subjects import RewriteSubject, Subject
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
+from xductor.transforms.rewriting.driver import NOT_OF_THIS_DTYPE
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.semantics.scalars import KNOWN
 from xductor.transforms.semantics.terms import Term, eq, negation, var, within
@@ -130,7 +134,10 @@ class _Prover:
         self.seconds = seconds
         self.end = time.thread_time() + seconds
         self.reads = Reads()
-        self.elements = Elements(subject.numerics, Budget(total=seconds))
+        self.budget = Budget(total=seconds)
+        self.elements: dict[Numerics, Elements] = {}
+        self.is_tame = weakest(subject.numerics) == APPROXIMATE
+        self.reads.dtype = not isinstance(subject.numerics, str)
         self.found = Found()
         self.used: set[str] = set()
         self.limits = Limits()
@@ -145,7 +152,9 @@ class _Prover:
             limits.longest_shape = 3 if listed else limits.longest_shape
             if listed:  # what was spent on the other way is not to be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
-                self.elements.budget = Budget(total=self.seconds)
+                self.budget = Budget(total=self.seconds)
+                for one in self.elements.values():
+                    one.budget = self.budget
             try:
                 # Low ranks first: their counter-examples are small.
                 self._explore(replace(limits, rank=min(1, rank), longest_shape=2))
@@ -248,6 +257,9 @@ class _Prover:
         found = self.found
         if self._is_refused_by_eager(instance):
             return
+        if numerics_at(self.subject.numerics, _dtype_of(instance)) is None:
+            self._note_not_taken(NOT_OF_THIS_DTYPE, instance.path)
+            return
         found.open_ranks |= set(instance.ranks)
         if instance.problem:
             self._suspect(instance, instance.problem)
@@ -273,9 +285,8 @@ class _Prover:
         extra: Any = None,
     ) -> None:
         """Something that may be wrong: an example that is run decides."""
-        tame = self.subject.numerics == APPROXIMATE
         example = counterexamples.find(
-            self.subject.run, instance, conditions, values, extra, tame=tame
+            self.subject.run, instance, conditions, values, extra, tame=self.is_tame
         )
         if example is not None:
             self.found.example = example
@@ -324,7 +335,7 @@ class _Prover:
 
     def _elements(self, instance: Instance, a: Term, b: Term, index: list[Term]) -> None:
         found = self.found
-        agreement = self.elements.agreement(instance.assumptions, a, b)
+        agreement = self._elements_at(instance).agreement(instance.assumptions, a, b)
         found.engines |= agreement.engines
         level = agreement.level
         if level is None:
@@ -334,11 +345,20 @@ class _Prover:
         if level.axiom:
             found.axioms.add(level.axiom)
 
+    def _elements_at(self, instance: Instance) -> Elements:
+        """What compares elements by the numerics of an instance, which is one that is taken."""
+        numerics = numerics_at(self.subject.numerics, _dtype_of(instance))
+        assert numerics is not None
+        if numerics not in self.elements:
+            self.elements[numerics] = Elements(numerics, self.budget)
+        return self.elements[numerics]
+
     def _different(self, instance: Instance, verdict: Verdict, index: list[Term]) -> None:
         if verdict.answer == "unknown":
             if len(self.found.bounds) < 3:  # numbers may show what the solver does not
-                tame = self.subject.numerics == APPROXIMATE
-                example = counterexamples.find(self.subject.run, instance, rounds=12, tame=tame)
+                example = counterexamples.find(
+                    self.subject.run, instance, rounds=12, tame=self.is_tame
+                )
                 if example is not None:
                     self.found.example = example
                     raise _Enough
@@ -362,7 +382,7 @@ class _Prover:
         dtypes = tuple(str(one).removeprefix("torch.") for one in found.dtypes)
         return Proof(
             self.subject.name,
-            declared=self.subject.numerics,
+            declared=numerics_text(self.subject.numerics),
             needed=found.needed,
             ranks=(min(found.ranks, default=0), max(found.ranks, default=0)),
             dtypes=dtypes if self.reads.dtype else ("any",),
@@ -468,17 +488,14 @@ class _Prover:
 _MOST_REASONS = 6
 
 
-_ORDER: tuple[Numerics, ...] = (
-    "exact",
-    "exact up to the sign of zero",
-    "reassociates",
-    "drops a rounding",
-    "approximate",
-)
-
-
 def _weaker(a: Numerics, b: Numerics) -> Numerics:
-    return _ORDER[max(_ORDER.index(a), _ORDER.index(b))]
+    return max(a, b, key=lambda kind: get_args(Numerics).index(kind))
+
+
+def _dtype_of(instance: Instance) -> torch.dtype | None:
+    """The dtype of the first output, if that is a tensor."""
+    first = instance.source[0] if instance.source else None
+    return first.meaning._dtype if isinstance(first, SymbolicTensor) else None
 
 
 __all__ = ["prove", "prove_subject"]

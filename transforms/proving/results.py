@@ -57,7 +57,7 @@ class Proof:
 
     rewrite: str
     status: Status = "vacuous"
-    declared: Numerics = "exact"
+    declared: str = "exact"
     needed: Numerics = "exact"
     ranks: tuple[int, int] = (0, 0)
     dtypes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms.passes.numerics import Declared
 from xductor.transforms.proving.eager_runs import Trial, run_both
 from xductor.transforms.proving.instances import Instance, make_instance
 from xductor.transforms.proving.mutations import Mutation
@@ -28,8 +28,10 @@ class Subject(Protocol):
     @property
     def identity(self) -> str: ...
 
+    @property
+    def numerics(self) -> Declared: ...
+
     name: str
-    numerics: Numerics
     tensors: int
 
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
@@ -60,7 +62,7 @@ class RewriteSubject:
         self.rewrite = rewrite
         self.mutation = mutation
         self.name = rewrite.name
-        self.numerics: Numerics = rewrite.numerics
+        self.numerics: Declared = rewrite.numerics
         self.tensors = sum("tensor" in kind for kind in rewrite.compiled.kinds.values())
 
     @property

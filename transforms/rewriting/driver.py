@@ -27,7 +27,7 @@ from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.numerics import ADMITTED, Policy
+from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import (
     Declined,
@@ -51,6 +51,9 @@ from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 MAX_GENERATIONS = 32
 """How many applications may build on each other before they count as feeding each other."""
+
+
+NOT_OF_THIS_DTYPE = "its numerics take no output of this dtype, or the policy does not admit them"
 
 
 class ContractViolation(Exception):
@@ -159,6 +162,7 @@ class Driver:
 
     def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
         self.index = index
+        self.policy: Policy = policy
         self.admitted = ADMITTED[policy]
         self.watch = _watch.get()
 
@@ -216,7 +220,9 @@ class _Walk:
         rewrites, admitted = self.index.rewrites, self.driver.admitted
         for number in self.index.candidates(op):
             one = rewrites[number]
-            if one.numerics not in admitted or (one.devices and not self._pays_on(op, one.devices)):
+            if one.numerics not in admitted and not admits(self.driver.policy, one.numerics):
+                continue
+            if one.devices and not self._pays_on(op, one.devices):
                 continue
             if one.once and any(past.name == one.name for past in self.history.get(op, ())):
                 continue
@@ -268,7 +274,10 @@ class _Walk:
             self.driver.watch.report(one, op, error)
 
     def _takes(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
-        """Whether a match is right by the rewrite's own condition, and pays."""
+        """Whether a match is right by the rewrite's own condition, is admitted, and pays."""
+        if compiled.by_dtype and one.numerics_of(match.outputs) not in self.driver.admitted:
+            self._tell(one, match.anchor, Declined(NOT_OF_THIS_DTYPE))
+            return False
         if compiled.where_names:
             facts = self.state.facts
             variables = [handle(match.bindings.get(name), facts) for name in compiled.where_names]

@@ -175,8 +175,8 @@ class OnlyInPays(Exception):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"`{name}` was read outside of `pays`: who else reads a value, and where it comes from, "
-            "changes nothing of what is right; say in `pays(...)` where the rewrite is worth it"
+            f"`{name}` was read outside of `pays`: who else reads a value, and where it comes "
+            "from, changes nothing of what is right; say in `pays(...)` where it is worth it"
         )
 
 

@@ -127,6 +127,10 @@ class Matcher:
             for _ in self._output(output.pattern, number, op):
                 yield from self._variable(output.variable, self.match.outputs[number])
             return
+        if isinstance(output, Call) and output.gives_list:
+            self.match.outputs = list(op.results)  # it is the only one
+            yield from self._op(output, op)
+            return
         index = output.index if isinstance(output, Item) else 0
         if index >= len(op.results):
             return

@@ -105,6 +105,11 @@ class Call(Pattern):
         self.kind = "tensor" if single else "list[tensor]"
         self.is_shared = False
 
+    @property
+    def gives_list(self) -> bool:
+        """Whether it gives a list whose length the pattern does not tell."""
+        return not self.single and self.outputs is None
+
     def __getitem__(self, index: int) -> Item:
         if self.single:
             raise PatternError(f"{self.name} gives one value; it cannot be indexed")

@@ -23,12 +23,16 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+import torch
+from xdsl.ir import SSAValue
+
+from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
-from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
 from xductor.transforms.passes.typed_pass import Stage
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
 from xductor.transforms.rewriting.pattern_operators import operators_of
@@ -52,7 +56,8 @@ class Rewrite:
     Class attributes:
 
     - `stage`: the stage or stages whose graphs it may see.
-    - `numerics`: what an application may change about values; `EXACT` if not given.
+    - `numerics`: what an application may change about values; `EXACT` if not given. Or a mapping
+      from dtypes of the first output to that; other dtypes are then not taken.
     - `inductor`: where Inductor has it, `"joint_graph.py:bmm_to_mm"`; empty if nowhere.
     - `name`: by default the class's name in snake_case.
     - `through`: the spellings that matching looks through (`spellings.py`).
@@ -74,7 +79,7 @@ class Rewrite:
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
-    numerics: ClassVar[Numerics] = "exact"
+    numerics: ClassVar[Declared] = "exact"
     inductor: ClassVar[str] = ""
     name: ClassVar[str] = ""
     through: ClassVar[tuple[Spelling, ...]] = ()
@@ -128,6 +133,12 @@ class Rewrite:
         ours = cls.__module__.startswith("xductor.")
         return f"{cls.name}:{cls.__qualname__}" if ours else cls.qualified_name()
 
+    @classmethod
+    def numerics_of(cls, outputs: Sequence[SSAValue]) -> Numerics | None:
+        """What an application to these outputs may change; None where it may not be made."""
+        type_: Any = outputs[0].type if outputs else None
+        return numerics_at(cls.numerics, type_.dtype if isinstance(type_, TensorType) else None)
+
     def __getstate__(self) -> dict[str, Any]:
         """The options; the compiled pattern is made anew where the rewrite is unpickled."""
         return {name: value for name, value in self.__dict__.items() if name != "compiled"}
@@ -143,6 +154,7 @@ class Compiled:
     - `roots`: the names of the ops that an output may be made by.
     - `plain`: the pattern in a form that needs no search, where it has that.
     - `pays_names`: the variables that `pays` takes; None where a rewrite has none of its own.
+    - `by_dtype`: whether its numerics are declared by dtype.
     - `needs`: for each root a set of op names, one of which must make an operand of the root; None
       where the pattern asks for nothing there.
     """
@@ -174,6 +186,7 @@ class Compiled:
                 f"{rewrite.name}: `pattern` takes {', '.join(unused)} and does not use it"
             )
         self.kinds = kinds
+        self.by_dtype = isinstance(rewrite.numerics, NumericsByDtype)
         self.spellings = Spellings(tuple(rewrite.through))
         self.roots = self._roots()
         self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
@@ -241,11 +254,7 @@ def _check_class(cls: type[Rewrite]) -> None:
     for stage in stages_of(cls):
         if stage not in get_args(Stage):
             raise PatternError(f"{cls.__name__}: no stage is called {stage!r}")
-    if cls.numerics not in get_args(Numerics):
-        raise PatternError(
-            f"{cls.__name__}: numerics is {cls.numerics!r}; it is one of "
-            + ", ".join(map(repr, get_args(Numerics)))
-        )
+    _check_numerics(cls)
     given = parameters(cls.pattern)
     if cls.keeps and cls.keeps not in given:
         raise PatternError(
@@ -262,6 +271,24 @@ def _check_class(cls: type[Rewrite]) -> None:
     check_ops(cls.name, cls.replacement)
     check_comparisons(cls.name, cls.where)
     check_comparisons(cls.name, cls.pays)
+
+
+def _check_numerics(cls: type[Rewrite]) -> None:
+    declared: Any = cls.numerics
+    if isinstance(declared, Mapping):
+        wrong = [key for key in declared if not isinstance(key, torch.dtype)]
+        if wrong or not declared:
+            raise PatternError(
+                f"{cls.__name__}: numerics by dtype is a mapping from torch dtypes, found "
+                + (", ".join(map(repr, wrong)) or "none")
+            )
+        cls.numerics = declared = NumericsByDtype(declared)
+    for one in declared.values() if isinstance(declared, Mapping) else (declared,):
+        if one not in get_args(Numerics):
+            raise PatternError(
+                f"{cls.__name__}: numerics is {one!r}; it is one of "
+                + ", ".join(map(repr, get_args(Numerics)))
+            )
 
 
 _KINDS: dict[str, str] = {

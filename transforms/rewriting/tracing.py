@@ -46,15 +46,24 @@ def _head(call: BoundCall) -> Head:
 def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The outputs of a pattern method called on variables, as calls, items and alternatives.
 
+    A call that gives a list of any length is returned alone: all its results are replaced.
+
     Raises PatternError where it returns something that is no computation.
     """
     with building(PatternBuilder()):
         returned = pattern(*arguments)
+    if _is_list(_unbound(returned)):
+        return (returned,)
     outputs = tuple(returned) if isinstance(returned, tuple | list) else (returned,)
     found: list[Any] = []
     for output in outputs:
         if isinstance(output, Call) and not output.single and output.outputs is not None:
             found.extend(Item(output, index) for index in range(output.outputs))
+        elif _is_list(_unbound(output)):
+            raise PatternError(
+                f"`pattern` returns {output!r}, which gives a list of any length, among others; "
+                "such a call is returned alone, and stands for all of its results"
+            )
         elif isinstance(_unbound(output), Call | Item | OneOf):
             found.append(output)
         else:
@@ -62,6 +71,11 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     if not found:
         raise PatternError("`pattern` returns nothing")
     return tuple(found)
+
+
+def _is_list(output: Any) -> bool:
+    """Whether an output is a call whose number of results the pattern does not tell."""
+    return isinstance(output, Call) and output.gives_list
 
 
 def _unbound(output: Any) -> Any:

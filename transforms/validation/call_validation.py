@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from xductor.ir import entry_graph, print_ir
-from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms.passes.numerics import Numerics, weakest
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.validation.fragments import Fragments
@@ -41,7 +41,7 @@ def validate_calls(
 
     Only graphs that the pass changes count. The numerics are those of the pass if not given.
     """
-    declared = numerics or one.numerics
+    declared = numerics or weakest(one.numerics)
     result = ValidationResult(f"{one.name} of {name}", declared)
     kinds = list(itertools.product(dtypes, (False, False, True)))
     for number in range(instances * _ATTEMPTS):

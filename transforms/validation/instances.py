@@ -120,6 +120,8 @@ class _Instance:
 
     def _outputs(self) -> list[SSAValue]:
         found = [self._part(one, "", "", "any") for one in self.outputs]
+        if len(found) == 1 and isinstance(found[0], list):  # all results of one call
+            found = found[0]
         # The result is the graph's own in one half of the instances; else its layout is free.
         if self.choices.chance(0.5):
             return [self._consumed(one) for one in found]

@@ -34,7 +34,7 @@ class Budget:
         if self.numerics == "reassociates":
             # Adding n terms in any order errs by at most (n - 1) eps of the sum of their sizes.
             return 2 * (self.terms + 1) * narrow
-        if self.numerics == "drops a rounding":
+        if self.numerics in _FEWER_ROUNDINGS:
             return 4 * narrow + 2 * (self.terms + 1) * own
         return max(narrow**0.5, 1e-3)
 
@@ -122,11 +122,14 @@ def _differing(
     special = ~finite & (wide_a != wide_b) & ~both_nan
     if budget.numerics == "approximate":
         special &= wide_a.isfinite()  # what is finite in eager may not become NaN or infinite
-    elif budget.numerics == "drops a rounding" and budget.narrowest is not None:
+    elif budget.numerics in _FEWER_ROUNDINGS and budget.narrowest is not None:
         # An overflow of the narrower dtype is such a rounding.
         large = torch.finfo(budget.narrowest).max * (1 - 2 * torch.finfo(budget.narrowest).eps)
         special &= ~(wide_a.isinf() & (wide_b.abs() >= large))
     return apart | special
+
+
+_FEWER_ROUNDINGS = ("drops a rounding", "rounds less often")
 
 
 def _fitting(scale: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -28,12 +28,14 @@ from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     EXACT,
     REASSOCIATES,
+    ROUNDS_LESS_OFTEN,
     UP_TO_ZERO_SIGN,
     Numerics,
 )
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.rewriting.driver import Application, listeners, watching
 from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.validation.float64_reference import Errors, errors_of, run_in_float64
 from xductor.transforms.validation.fragment_runs import (
     PRODUCTS,
     Run,
@@ -58,11 +60,13 @@ class Checked:
     - `runs`: on how many inputs both sides ran and agreed.
     - `rejected`: on how many the matched fragment raised.
     - `skipped`: why there was no run, where there was none.
+    - `errors`: against float64, where that is what counts.
     """
 
     runs: int = 0
     rejected: int = 0
     skipped: str = ""
+    errors: Errors = field(default_factory=Errors)
 
 
 class ValueCheck:
@@ -105,9 +109,9 @@ def check_values(
     """
     fragments = fragments_of(application)
     visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
-    return compare_fragments(
-        fragments, application.rewrite.numerics, visible, rounds=rounds, seed=seed, given=given
-    )
+    numerics = application.rewrite.numerics_of(application.match.outputs)
+    assert numerics is not None, "applied to a dtype that it does not take"
+    return compare_fragments(fragments, numerics, visible, rounds=rounds, seed=seed, given=given)
 
 
 def compare_fragments(
@@ -142,7 +146,7 @@ def compare_fragments(
         return Checked(runs, rejected, "" if runs else str(error))
     if not runs:
         return Checked(0, rejected, f"what is matched takes no generated input: {why}")
-    return Checked(runs, rejected)
+    return Checked(runs, rejected, errors=comparison.errors_in_all())
 
 
 def _is_visible(value: SSAValue, state: GraphState) -> bool:
@@ -186,6 +190,7 @@ class _Comparison:
         self.sides = (self.graph, entry_graph(fragments.replacement))
         self.numerics: Numerics = numerics
         self.visible = visible
+        self.errors = Errors()
         self.narrowest = _narrowest(self.sides)
         self.same_kernels = _kernels(self.sides[0]) == _kernels(self.sides[1])
 
@@ -209,7 +214,32 @@ class _Comparison:
         problem = self._difference(trial, expected, found)
         if problem is not None:
             raise self._violation(trial, problem, expected, found)
+        if self.numerics == ROUNDS_LESS_OFTEN:
+            return self._against_float64(trial, expected, found)
         return None
+
+    def _against_float64(self, trial: Trial, expected: Run, found: Run) -> str | None:
+        """Why there is no result in float64 to compare with; None if there is."""
+        try:
+            inputs = self._inputs(trial, tame=True)
+            wide = run_in_float64(self.matched, inputs, trial.seed)
+        except Exception as error:
+            return f"in float64: {type(error).__name__}: {_first_line(error)}"
+        terms, scales = terms_of(self.sides, trial.symbols), self._scales(trial, expected)
+        sides = zip(wide, expected.outputs, found.outputs, scales, strict=True)
+        for place, (reference, old, new, scale) in enumerate(sides):
+            errors = errors_of(reference, old, new, scale, terms)
+            if isinstance(errors, str):
+                raise self._violation(trial, f"output {place}: {errors}", expected, found)
+            self.errors.add(errors)
+        return None
+
+    def errors_in_all(self) -> Errors:
+        """The errors of all trials. Raises Violation where they are larger than before."""
+        problem = self.errors.problem()
+        if problem is not None:
+            raise Violation(f"the replacement does not compute what is replaced: {problem}")
+        return self.errors
 
     def _inputs(self, trial: Trial, *, tame: bool) -> list[Any]:
         made = inputs_of(self.graph, trial, tame=tame)

@@ -167,7 +167,8 @@ def test_an_outer_alternative_that_was_not_taken_leaves_none(trace: Any) -> None
 def test_explain_names_it(trace: Any) -> None:
     case = trace(lambda x: torch.neg(torch.tanh(x + x)), torch.randn(3))
     text = str(explain_module(Activated(), case.module))
-    assert "as_=which" in text and "`where` says no: not tanh" in text
+    assert "as_=which" in text
+    assert "`where` says no: not tanh" in text
 
 
 def test_it_is_proved_and_validated() -> None:

@@ -1,0 +1,1 @@
+"""Products of matrices, and what stands around them."""

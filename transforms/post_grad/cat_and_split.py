@@ -1,0 +1,52 @@
+"""`splitwithsizes_cat_replace` and `cat_splitwithsizes_replace`: each undoes the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir import aten
+from xductor.transforms import Rewrite, Tensor, all_of, no
+
+
+class SplitwithsizesCatReplace(Rewrite):
+    """All pieces of a tensor put together again in order are that tensor."""
+
+    stage = "post_grad"
+    inductor = "post_grad.py:splitwithsizes_cat_replace"
+
+    def pattern(self, x: Tensor, sizes: list[int], dim: int, along: int) -> Any:
+        return aten.cat(aten.split_with_sizes(x, sizes, dim), along)
+
+    def where(self, x: Tensor, dim: int, along: int) -> Any:
+        return dim % x.ndim == along % x.ndim or no("cut along another dim than put together")
+
+    def replacement(self, x: Tensor) -> Any:
+        return x
+
+
+class CatSplitwithsizesReplace(Rewrite):
+    """A tensor cut at the seams where it was put together: what it was put together of."""
+
+    stage = "post_grad"
+    inductor = "post_grad.py:cat_splitwithsizes_replace"
+
+    def pattern(self, xs: list[Tensor], dim: int, sizes: list[int], along: int) -> Any:
+        return aten.split_with_sizes(aten.cat(xs, dim), sizes, along)
+
+    def where(self, xs: list[Tensor], dim: int, sizes: list[int], along: int) -> Any:
+        first, *others = xs
+        if len(xs) != len(sizes):
+            return no(f"{len(xs)} tensors and {len(sizes)} pieces")
+        if any(x.dtype != first.dtype for x in others):
+            return no("cat promotes the dtypes")
+        if any(x.ndim != first.ndim for x in others):
+            return no("cat passes over vectors without elements")
+        if dim % first.ndim != along % first.ndim:
+            return no("cut along another dim than put together")
+        return all_of(*[x.shape[dim] == size for x, size in zip(xs, sizes, strict=True)])
+
+    def replacement(self, xs: list[Tensor]) -> Any:
+        return xs
+
+
+__all__ = ["CatSplitwithsizesReplace", "SplitwithsizesCatReplace"]

@@ -1,0 +1,120 @@
+"""How far results are from what float64 gives: that of a fragment, and that of what replaces it.
+
+`rounds less often` is about all elements together. A single one may come out further off than it
+did, by the rounding of the result itself: two errors sometimes make up for each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.transforms.validation.fragment_runs import run_fragment
+
+
+class InFloat64(TorchDispatchMode):
+    """Each op takes its floats as float64, and gives float64 where a float dtype is named."""
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        return func(*tree_map(_wide, tuple(args)), **tree_map(_wide, dict(kwargs or {})))
+
+
+def _wide(item: Any) -> Any:
+    if isinstance(item, torch.Tensor):
+        return item.double() if item.is_floating_point() else item
+    if isinstance(item, torch.dtype) and item.is_floating_point:
+        return torch.float64
+    return item
+
+
+def run_in_float64(module: ModuleOp, inputs: list[Any], seed: int) -> list[Any]:
+    """The outputs of a fragment with no rounding but that of float64. Raises what its ops raise."""
+    with InFloat64():
+        return run_fragment(module, inputs, seed).outputs
+
+
+@dataclass
+class Errors:
+    """Squares of errors against float64, in units of the last place of a result, and their count.
+
+    - `before`, `after`: of what is matched, and of what replaces it.
+    """
+
+    before: float = 0.0
+    after: float = 0.0
+    count: int = 0
+
+    def add(self, other: Errors) -> None:
+        """Take others in."""
+        self.before += other.before
+        self.after += other.after
+        self.count += other.count
+
+    def problem(self) -> str | None:
+        """Why `after` is further from float64 than `before`; None if it is not.
+
+        What chance may do to so many elements is allowed.
+        """
+        if not self.count:
+            return None
+        chance = 8 / math.sqrt(self.count) * (self.before + self.count * _OF_ONE_ROUNDING)
+        if self.after <= self.before + chance:
+            return None
+        before, after = (math.sqrt(one / self.count) for one in (self.before, self.after))
+        return (
+            f"it is further from float64 than what is replaced: {after:.3g} units of the last "
+            f"place on average of {self.count} elements, {before:.3g} before"
+        )
+
+
+_OF_ONE_ROUNDING = 1 / 12
+"""The square of the error of rounding once to the last place, on average."""
+
+
+def errors_of(
+    wide: Any, expected: Any, found: Any, scale: torch.Tensor | None, terms: int
+) -> Errors | str:
+    """The errors of an output before and after; a text where one element is too far off.
+
+    - `wide`: the output in float64. `terms`: how many terms an element may be the sum of.
+    """
+    if not isinstance(expected, torch.Tensor) or not expected.is_floating_point():
+        return Errors()
+    if not isinstance(wide, torch.Tensor) or wide.shape != expected.shape:
+        return "its float64 result has another shape"
+    dtype = expected.dtype
+    reference, before, after = (
+        one.detach().cpu().double().reshape(-1) for one in (wide, expected, found)
+    )
+    size = reference.abs()
+    if scale is not None and scale.shape == expected.shape:
+        size = torch.maximum(size, scale.cpu().double().reshape(-1).nan_to_num(0.0, 0.0, 0.0))
+    place = size * torch.finfo(dtype).eps + torch.finfo(dtype).tiny
+    finite = reference.isfinite() & before.isfinite() & after.isfinite()
+    old, new = (((one - reference).abs() / place)[finite] for one in (before, after))
+    # Kernels of 16 bits add up in float32.
+    inner = torch.finfo(torch.float32 if dtype.itemsize < 4 else dtype).eps
+    accumulated = 2 * (terms + 1) * inner / torch.finfo(dtype).eps
+    worse = new - old
+    if len(worse) and worse.max() > 1 + accumulated:
+        return (
+            f"an element is {float(new[worse.argmax()]):.3g} units of the last place from float64, "
+            f"{float(old[worse.argmax()]):.3g} before"
+        )
+    return Errors(float(old.square().sum()), float(new.square().sum()), len(old))
+
+
+__all__ = ["Errors", "InFloat64", "errors_of", "run_in_float64"]
