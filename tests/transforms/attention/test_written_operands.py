@@ -1,4 +1,4 @@
-"""Operands that the program writes: by way of another tensor, or after a copy kept what they were."""
+"""Operands that the program writes: through another tensor, or after a copy was kept of them."""
 
 from __future__ import annotations
 
