@@ -74,8 +74,8 @@ class SymExpr:
     def __repr__(self) -> str:
         return f"SymExpr({self.text!r})"
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return _parse, (self.text,)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _intern, (self.text, self.head, self.args, self.value, self.symbols)
 
     def __copy__(self) -> SymExpr:
         return self
@@ -94,12 +94,6 @@ _INFINITE = {"oo": "-oo", "int_oo": "-int_oo", "inf": "-inf"}
 _NEGATED = {**_INFINITE, **{v: k for k, v in _INFINITE.items()}, "nan": "nan", "zoo": "zoo"}
 RESERVED = frozenset({"true", "false", "nan", "zoo", *_INFINITE})
 """Words that are constants, so no symbol can have one as its name."""
-
-
-def _parse(text: str) -> Expr:
-    from xductor.ir.symbolic.expression_parser import parse_expr
-
-    return parse_expr(text)
 
 
 def _intern(

@@ -182,8 +182,12 @@ def _parse(scanner: _Scanner) -> SymbolTable:
     return SymbolTable(infos, replacements)
 
 
-def parse(text: str) -> SymbolTable:
-    """Reads a whole symbol table; see `xductor.ir.symbolic.symbols.parse_symbol_table`."""
+def parse_symbol_table(text: str) -> SymbolTable:
+    """Reads the text form of a symbol table.
+
+    Raises:
+        ExpressionError: with the text, the column and what was expected there.
+    """
     scanner = _Scanner(text)
     table = _parse(scanner)
     scanner.skip()

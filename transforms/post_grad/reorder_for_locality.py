@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult
 
 from xductor.ir import GraphOp, TorchOp
-from xductor.ir.effects.target_effects import Effects
+from xductor.ir.effects.effects import Effects
 from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import arrange
 from xductor.transforms.analysis.op_effects import (

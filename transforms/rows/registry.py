@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xductor.transforms.passes import debug_counters
 from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
 from xductor.transforms.rows.pass_row import PassRow
 
@@ -101,6 +102,26 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
             for rewrite in _classes(_found(one.factory))
         )
     )
+
+
+def _names_of_loaded() -> set[str]:
+    """The names of our passes, and of all passes and rewrites whose classes are loaded."""
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+    named = set(_factories())
+    for base in (Rewrite, TypedPass):
+        named.update(str(getattr(one, "name", "")) for one in _derived(base))
+    return named
+
+
+def _derived(cls: type) -> Iterator[type]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _derived(one)
+
+
+debug_counters.know_names(_names_of_loaded)
 
 
 @cache

@@ -12,10 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import fx
 
+from xductor.ir.effects.effects import PURE, UNKNOWN, Effects
 from xductor.ir.effects.target_effects import (
-    PURE,
-    UNKNOWN,
-    Effects,
     call_effects,
     has_subgraph_effects,
     is_removable_call,
