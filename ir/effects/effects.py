@@ -40,10 +40,6 @@ class Effects:
         seen = self.writes or self.collective or self.host or self.mode or self.unknown
         return not seen and not (self.rng and fallback_random)
 
-    def writes_to(self, argument: str) -> bool:
-        """Whether the memory of this argument may be written."""
-        return self.unknown or argument in self.writes or "*" in self.writes
-
     def __or__(self, other: Effects) -> Effects:
         return Effects(
             self.writes | other.writes,

@@ -391,11 +391,6 @@ def symbols_of(expressions: Iterable[Expr]) -> frozenset[str]:
     return _NO_SYMBOLS.union(*(e.symbols for e in expressions if isinstance(e, SymExpr)))
 
 
-def is_float_constant(e: Expr) -> bool:
-    """Whether an expression is a literal float (nan and the infinities of floats included)."""
-    return _is_float(e)
-
-
 __all__: Sequence[str] = (
     "RESERVED",
     "Expr",
@@ -403,7 +398,6 @@ __all__: Sequence[str] = (
     "SymExpr",
     "call",
     "constant",
-    "is_float_constant",
     "make_add",
     "make_mul",
     "make_pow",

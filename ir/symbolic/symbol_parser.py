@@ -144,17 +144,6 @@ def _hint(scanner: _Scanner) -> float | SymExpr:
     raise scanner.error("a number")
 
 
-def symbol_table_end(text: str, start: int = 0) -> int:
-    """Where a table that begins at `start` ends, so that other text may follow it.
-
-    Raises:
-        ExpressionError: no table stands there.
-    """
-    scanner = _Scanner(text, start)
-    _parse(scanner)
-    return scanner.at
-
-
 def _parse(scanner: _Scanner) -> SymbolTable:
     scanner.expect("symbols")
     scanner.expect("(")

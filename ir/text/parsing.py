@@ -453,11 +453,6 @@ def parse_lone_op(cls: type[TorchOp], parser: Any) -> TorchOp:
     return scan(parser, read, value_of)
 
 
-def output_types(output: OutputOp) -> list[Any]:
-    """The types of the values a graph returns, in order."""
-    return [operand.type for operand in output.operands]
-
-
 _GENERIC: dict[str, Callable[[Scanner], Any]] = {
     "args": lambda scanner: ArgsAttr(args_body(scanner)),
     "structure": lambda scanner: StructureAttr(structure_body(scanner)),
@@ -545,4 +540,4 @@ def _type_list(scanner: Scanner) -> list[Any]:
     return types
 
 
-__all__ = ["output_types", "parse_graph", "parse_lone_op"]
+__all__ = ["parse_graph", "parse_lone_op"]

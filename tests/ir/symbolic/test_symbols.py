@@ -16,7 +16,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from xductor.ir import SymbolTable
 from xductor.ir.symbolic.expressions import ExpressionError, from_sympy, parse_expr, symbols_of
 from xductor.ir.symbolic.shape_environments import backed_values, fresh_shape_env, table_of
-from xductor.ir.symbolic.symbol_parser import parse_symbol_table, symbol_table_end
+from xductor.ir.symbolic.symbol_parser import parse_symbol_table
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo, assumptions_of, make_symbols
 
 DESIGN = (
@@ -83,12 +83,6 @@ def test_tables_are_values() -> None:
         SymbolTable([SymbolInfo("s0"), SymbolInfo("s0")])
     with pytest.raises(TypeError):
         one["s0"] = one["u0"]  # type: ignore[index]
-
-
-def test_a_table_inside_other_text() -> None:
-    text = f"fx.graph @f {DESIGN} (%x)"
-    start = text.index("symbols")
-    assert text[start : symbol_table_end(text, start)] == DESIGN
 
 
 @pytest.mark.parametrize(
