@@ -127,8 +127,29 @@ debug_counters.know_names(_names_of_loaded)
 @cache
 def home(name: str) -> tuple[str, str]:
     """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
-    reference = next(one.inductor for one in ROWS if one.name == name and one.factory)
-    return _home(reference)
+    return _home(typed_class(name).inductor)
+
+
+def inductor_of(one: PassRow) -> str:
+    """Where Inductor has the pass of a row; empty for a pass that is ours alone."""
+    return _classes(_found(one.factory))[0].inductor if one.factory else one.inductor
+
+
+def counter_of(one: PassRow) -> str:
+    """What `counters["inductor"]` counts the pass of a row under; empty if nothing."""
+    return (_classes(_found(one.factory))[0].counter or "") if one.factory else one.counter
+
+
+def in_table(stage: Stage, table: str) -> tuple[str, ...]:
+    """The typed passes that stand for entries of a table of Inductor's stage, in its order.
+
+    Those of a list of tables are `"pass_patterns[0]"` and so on; `"pass_patterns"` has them all.
+    """
+    return tuple(
+        one.name
+        for one in rows(stage)
+        if one.table and table in (one.table, one.table.partition("[")[0])
+    )
 
 
 def _home(reference: str) -> tuple[str, str]:
@@ -178,8 +199,8 @@ def table(markdown: bool = False, stage: Stage | None = None) -> str:
             validation_of(r),
             proof_of(r),
             r.flag,
-            r.counter,
-            r.inductor,
+            counter_of(r),
+            inductor_of(r) or "ours",
             r.summary,
         )
         for r in rows(stage)
