@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, returns_tuple
-from xductor.backend.fx.new_subgraphs import new_child
+from xductor.backend.fx.fresh_graph_module import new_child
 from xductor.backend.fx.value_metadata import record_new_values
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, verify
 from xductor.ir.dialect.arguments import Pack

@@ -25,29 +25,13 @@ from xductor.backend.steps.typed_steps import (
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.padding.padding import deciding_padding
+from xductor.transforms.rows.registry import in_table
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
 
 def _lazy_init(run: StageRun) -> None:
     stock.lookup("joint_graph:lazy_init")(run.input_device)
-
-
-_TABLES = (
-    (
-        "fix_iota_device",
-        "pointless_convert",
-        "bmm_to_mm",
-        "scatter_upon_const_tensor",
-        "pad_mm",
-        "pad_bmm",
-        "pad_addmm",
-        "randperm_index_add",
-        "randperm_index",
-    ),
-    ("mul_softmax_pattern", "div_softmax_pattern"),
-)
-_OWN_TABLE = tuple(name for table in _TABLES for name in table)
 
 
 def _pass_patterns(run: StageRun) -> None:
@@ -58,7 +42,7 @@ def _pass_patterns(run: StageRun) -> None:
     own = stock.lookup("joint_graph:patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        typed = _TABLES[i] if i < len(_TABLES) and tables[0] is own else ()
+        typed = in_table("joint", f"pass_patterns[{i}]") if tables[0] is own else ()
         with deciding_padding(should_pad):
             TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
@@ -89,11 +73,11 @@ STEPS = (
     TableStep(
         "early_patterns",
         lambda: stock.lookup("joint_graph:early_patterns"),
-        ("pointless_view", "pointless_view_pair", "pointless_permute_pair"),
+        in_table("joint", "early_patterns"),
         when=_pattern_matcher,
     ),
     auto_chunker,
-    CoveringStep(_pass_patterns, ("pass_patterns", *_OWN_TABLE)),
+    CoveringStep(_pass_patterns, ("pass_patterns", *in_table("joint", "pass_patterns"))),
     user_rewrites,
     replace_random_passes,
     user_hook("joint_custom_post_pass"),

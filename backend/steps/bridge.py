@@ -6,7 +6,7 @@ name, the compiler bisector, provenance tracking and graph dumps work as they do
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -122,3 +122,12 @@ def unobserved(
         stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)
 
     return BridgedStep(name, call, when, function, required, values)
+
+
+def step_names(step: Any) -> Iterator[str]:
+    """The names of a step of a pipeline, and of the passes that it runs."""
+    name = getattr(step, "name", None)
+    if name is not None:
+        yield name
+    for part in ("covers", "typed", "then"):
+        yield from getattr(step, part, ())

@@ -19,7 +19,7 @@ from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
 from xductor.backend.steps import applications, failures, node_values
 from xductor.backend.steps.stack_room import with_stack_room
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.numerics import ADMITTED
@@ -170,7 +170,7 @@ def _lower_and_apply(run: StageRun, one: TypedPass, failed: OnFailure | None) ->
     return 0 if group is None else _apply(group, one, failed)
 
 
-def _apply(group: TypedGroup, one: TypedPass, failed: OnFailure | None) -> int:
+def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int:
     try:
         applied = group.apply(one)
         if applied and failed is not None:

@@ -25,7 +25,7 @@ from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
 from xductor.ir.dialect.results import LEAF
 from xductor.ir.dialect.types import SymIntType, TensorType
 from xductor.ir.effects.aliases import schema_aliases
-from xductor.ir.effects.target_effects import overload_effects
+from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.execution.input_check import input_problem
 from xductor.ir.inference.ambient_modes import after_autograd, graph_modes
 from xductor.ir.inference.value_types import leaves_of

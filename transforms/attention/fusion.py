@@ -18,7 +18,7 @@ from xductor.transforms import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
-from xductor.transforms.attention.known_values import KnownValues
+from xductor.transforms.attention.known_calls import known_values
 from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
 from xductor.transforms.attention.masks import SharedMasks
 from xductor.transforms.attention.matching import Matcher
@@ -122,7 +122,7 @@ class _Fusion:
             state = GraphState(self.graph, self.bodies, env)
             self.versions = WrittenVersions(self.graph, state.writes, self.bodies)
             self.reader = Reader(self.versions if self.versions else None)
-            self.known = KnownValues(self.reader, state.facts)
+            self.known = known_values(self.reader, state.facts)
             self.masks = SharedMasks()
             self.matcher = Matcher(self.reader, self.known, state.facts)
             return sum(self._try(root, state) for root in roots)

@@ -14,7 +14,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
-from xductor.ir.effects.target_effects import PURE, Effects
+from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes

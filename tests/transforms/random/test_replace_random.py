@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import torch
@@ -127,7 +127,7 @@ def test_integers(parse: Any) -> None:
 class _Wrong(ReplaceRandom):
     """Replaces as it should, then spoils one thing."""
 
-    name: ClassVar[str] = "wrong"
+    name = "wrong"
 
     spoils: str = ""
 
