@@ -8,6 +8,7 @@ from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.replace_random import replace_random_passes
+from xductor.backend.seam.recomputation import only_seems_to_draw
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
@@ -34,6 +35,20 @@ def _lazy_init(run: StageRun) -> None:
     stock.lookup("joint_graph:lazy_init")(run.input_device)
 
 
+def _has_dead_draws_of_nothing(run: StageRun) -> bool:
+    return any(not node.users and only_seems_to_draw(node) for node in run.gm.graph.nodes)
+
+
+def _eliminate_dead_draws_of_nothing(run: StageRun) -> None:
+    """Dead calls that FX keeps for the tag of their operator, as of attention without dropout.
+
+    Attention that is spelled out goes when the graph is traced. The partitioner keeps what a fused
+    call reads for the backward of a checkpoint, though it may be written after the forward.
+    """
+    run.gm.graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
+    run.gm.recompile()
+
+
 def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     if not _pattern_matcher(run):
@@ -58,6 +73,13 @@ def _counted(run: StageRun) -> bool:
 
 STEPS = (
     BridgedStep("lazy_init", _lazy_init),
+    BridgedStep(
+        "eliminate_dead_draws_of_nothing",
+        _eliminate_dead_draws_of_nothing,
+        _has_dead_draws_of_nothing,
+        required=True,
+        values=False,
+    ),
     canonicalize_aten_ir_passes,
     user_hook("joint_custom_pre_pass"),
     first_rewrites,

@@ -41,12 +41,19 @@ def _attach(module: ModuleType) -> None:
 
 def draws(node: Node) -> bool:
     """Whether a call of an operator that is tagged as random does draw, as far as is known."""
+    return _is_tagged(node) and not only_seems_to_draw(node)
+
+
+def only_seems_to_draw(node: Node) -> bool:
+    """Whether a call of an operator that is tagged as random is known to draw nothing."""
     target = node.target
-    if torch.Tag.nondeterministic_seeded not in getattr(target, "tags", ()):
+    if not _is_tagged(node) or not isinstance(target, torch._ops.OpOverload):
         return False
-    if not isinstance(target, torch._ops.OpOverload):
-        return True
-    return call_effects(target, _arguments(target, node)).rng
+    return not call_effects(target, _arguments(target, node)).rng
+
+
+def _is_tagged(node: Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
 def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:
@@ -58,4 +65,4 @@ def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:
     return found
 
 
-__all__ = ["attach", "draws"]
+__all__ = ["attach", "draws", "only_seems_to_draw"]

@@ -165,10 +165,37 @@ LOOK_ALIKES = (
         _softmax(lambda q, k, m: q @ k.mT / 2 + m, -2),
         _with(lambda: bias(4, 4), make=_square),
     ),
-    _stays("softcap", _PATH, _softmax(lambda q, k: torch.tanh(q @ k.mT / 30.0) * 30.0)),
-    _stays("softcap in place", _PATH, _softmax(lambda q, k: (q @ k.mT).div_(30.0).tanh_() * 30.0)),
-    _stays("relu of scores", "not of a product", _softmax(lambda q, k: F.relu(q @ k.mT))),
-    _stays("clamped scores", "not of a product", _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0))),
+    _stays(
+        "softcap",
+        f"{_PATH} pyfn.torch.tanh",
+        _softmax(lambda q, k: torch.tanh(q @ k.mT / 30.0) * 30.0),
+    ),
+    _stays(
+        "softcap in place",
+        f"{_PATH} method.tanh_",
+        _softmax(lambda q, k: (q @ k.mT).div_(30.0).tanh_() * 30.0),
+    ),
+    _stays(
+        "softcap below a mask",
+        f"{_PATH} pyfn.torch.tanh",
+        _softmax(lambda q, k, m: m + (torch.tanh(q @ k.mT / 30.0) * 30.0).float()),
+        _with(lambda: bias(S, S)),
+    ),
+    _stays(
+        "relu of scores",
+        f"{_PATH} pyfn.torch.nn.functional.relu",
+        _softmax(lambda q, k: F.relu(q @ k.mT)),
+    ),
+    _stays(
+        "clamped scores",
+        f"{_PATH} method.clamp",
+        _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0)),
+    ),
+    _stays(
+        "softmax of what is no product",
+        "not of a product: pyfn.torch.sin",
+        _softmax(lambda q, k: torch.sin(q.sum(-1)[..., None] + k.sum(-1)[..., None, :])),
+    ),
     _stays("square of scores", _PATH, _softmax(lambda q, k: (q @ k.mT) ** 2)),
     _stays(
         "scale of each row",
