@@ -8,13 +8,13 @@ from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.replace_random import replace_random_passes
-from xductor.backend.seam.recomputation import only_seems_to_draw
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
     unobserved,
     when_flag,
 )
+from xductor.backend.steps.draws import only_seems_to_draw
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
