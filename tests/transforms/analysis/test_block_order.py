@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import log2
 from random import Random
 from typing import Any
@@ -42,7 +43,7 @@ def _insert(count: int, start: int, place: Place) -> tuple[Block, Order]:
 def test_the_order_is_the_blocks(place: str, start: int) -> None:
     block, order = _insert(600, start, PLACES[place])
     keys = [order.key(op) for op in block.ops]
-    assert all(left < right for left, right in zip(keys, keys[1:], strict=False))
+    assert all(left < right for left, right in pairwise(keys))
     first, *_, last = block.ops
     assert order.before(first, last)
     assert not order.before(last, first)
@@ -60,7 +61,7 @@ def test_twice_the_insertions_cost_about_twice() -> None:
     few, many = (
         _insert(count, 10, PLACES["before one op"])[1].renumbered for count in (2000, 8000)
     )
-    assert 0 < few
+    assert few > 0
     assert many < 6 * few
 
 
