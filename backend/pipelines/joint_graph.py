@@ -64,7 +64,7 @@ def _pass_patterns(run: StageRun) -> None:
 
 def _lint_and_recompile(run: StageRun) -> None:
     run.gm.graph.lint()
-    run.gm.recompile()
+    run.recompile()
 
 
 def _counted(run: StageRun) -> bool:

@@ -67,6 +67,21 @@ class StageRun:
     group: LoweredGraph | None = None
     #: Things that one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
+    #: A graph was raised into ``gm`` and its Python code not made anew since.
+    stale_code: bool = False
+
+    def recompile(self) -> None:
+        """Make the Python code of ``gm`` anew."""
+        self.gm.recompile()
+        self.stale_code = False
+
+    def recompile_if_stale(self) -> None:
+        """As :meth:`recompile`, if the code is not that of the graph: for who is about to run it.
+
+        Inductor's own steps edit graphs without making code, so they never need it.
+        """
+        if self.stale_code:
+            self.recompile()
 
     @property
     def subsystem(self) -> str:
