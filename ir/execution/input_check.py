@@ -14,8 +14,8 @@ from xductor.ir.dialect.types import TensorType
 def input_problem(graph: GraphOp, inputs: Sequence[Any], *, any_dtype: bool = False) -> str:
     """What is wrong with the inputs of a graph, one for each of its arguments; empty if nothing.
 
-    Wrong is another dtype (but with `any_dtype`), another rank, and another size where the graph's is a number. Symbolic
-    sizes, strides and devices are left to the ops.
+    Wrong is another dtype (but with `any_dtype`), another rank, and another size where the graph's
+    is a number. Symbolic sizes, strides and devices are left to the ops.
     """
     for argument, name, value in zip(graph.arguments, graph.argument_names, inputs, strict=True):
         type_ = argument.type

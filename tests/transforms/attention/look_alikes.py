@@ -191,11 +191,6 @@ LOOK_ALIKES = (
         f"{_PATH} method.clamp",
         _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0)),
     ),
-    _stays(
-        "softmax of what is no product",
-        "not of a product: pyfn.torch.sin",
-        _softmax(lambda q, k: torch.sin(q.sum(-1)[..., None] + k.sum(-1)[..., None, :])),
-    ),
     _stays("square of scores", _PATH, _softmax(lambda q, k: (q @ k.mT) ** 2)),
     _stays(
         "scale of each row",
@@ -266,7 +261,7 @@ LOOK_ALIKES = (
     _stays("no gradient within", "", _no_grad_inside, inference=None),
     _stays("weights are detached", "", _detached, inference=None),
     _stays("autocast within", "autocast", _autocast_inside),
-    _stays("random numbers between", "both draw random numbers", _random_between),
+    _stays("random numbers between", "no dropout", _random_between),
     _stays(
         "values of another size",
         "heads of one size",
