@@ -85,6 +85,28 @@ def floordiv(a: Expr, b: Expr) -> Expr:
     return call("floordiv", a, b) if b != 1 else a
 
 
+def remainder(a: Expr, b: Expr, name: str = "pymod") -> Expr:
+    """`a % b` of integers, with the sign of `b` as in Python.
+
+    Terms that an integer divisor divides leave no remainder; the rest stays a call of `name`:
+    `mod`, which is for numbers of which none is negative, or `pymod`.
+
+    Raises:
+        ZeroDivisionError: the divisor is the integer 0.
+    """
+    if b == 0:
+        raise ZeroDivisionError(f"{name}({a}, 0)")
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    if a == 0 or b in (1, -1) or a is b:
+        return 0
+    if isinstance(b, int):
+        left = make_add(t for t in _terms(a) if _integer_quotient(t, b) is None)
+        if left is not a:
+            return remainder(left, b)  # of which nothing is known to be no negative number
+    return call(name, a, b)
+
+
 def _integer_quotient(term: Expr, divisor: int) -> Expr | None:
     """`term / divisor` where the coefficient shows that it is an integer, else None."""
     coefficient, monomial = split_coefficient(term)

@@ -17,6 +17,7 @@ from xductor.ir.symbolic.expression_arithmetic import (
     evaluated,
     floordiv,
     mul,
+    remainder,
     sub,
     substitute,
 )
@@ -55,6 +56,7 @@ __all__ = (
     "mul",
     "negate",
     "parse_expr",
+    "remainder",
     "sub",
     "substitute",
     "symbol",

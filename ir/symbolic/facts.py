@@ -184,6 +184,11 @@ class Facts:
             return True
         if not (self._known.is_integral(a) and self._known.is_integral(b)):
             return self._compare_numbers(a, b, lambda x, y: x == y)
+        for left, right in ((a, b), (b, a)):
+            if right == 0 and isinstance(left, SymExpr) and left.head in ("mod", "pymod"):
+                answer = self.divides(left.args[1], left.args[0])
+                if answer is not None:
+                    return answer
         difference = self._difference(a, b)
         if isinstance(difference, int):
             return difference == 0

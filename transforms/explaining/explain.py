@@ -51,10 +51,10 @@ class Entry:
     """What became of one op that may root the pattern.
 
     - `outcome`: it `matched` and would be replaced; it fits and a contract `declined`, or `where`
-      `refused`; or it is a `near miss`.
+      or `pays` `refused`; or it is a `near miss`.
     - `root`: the op's text; `graph`: the graph it is in; `location`: the user's file and line.
     - `calls`, `of`: how many of the pattern's calls were found, and how many it has.
-    - `reason`: what the contract or `where` said.
+    - `reason`: what the contract, `where` or `pays` said.
     - `difference`: where pattern and graph part first.
     - `remedies`: what would let it match, one change each; or one text with several changes.
     """
@@ -230,7 +230,7 @@ class _Search:
         return Matcher(self.state.facts, self.spellings, self.state.order.before)
 
     def _refusal(self, match: Match) -> str | None:
-        return refusal(self.one, match, self.state.facts)
+        return refusal(self.one, match, self.state)
 
     def _objection(self, op: TorchOp) -> str | None:
         """What the contracts say against the application at `op`; None if it would be made."""

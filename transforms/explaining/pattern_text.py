@@ -37,7 +37,8 @@ def pattern_text(pattern: Any, depth: int = 3) -> str:
         return f"{pattern.name}({inside})"
     if isinstance(pattern, OneOf):
         parts = ", ".join(pattern_text(one, depth) for one in pattern.alternatives)
-        return f"one_of({parts})"
+        named = "" if pattern.number is None else f", as_={pattern.number.name}"
+        return f"one_of({parts}{named})"
     if isinstance(pattern, Bound):
         return f"bind({pattern.variable.name}, {pattern_text(pattern.pattern, depth)})"
     if isinstance(pattern, Each):

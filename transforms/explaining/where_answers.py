@@ -1,4 +1,4 @@
-"""What `where` answers for a match, and which of its clauses decided."""
+"""What `where` and `pays` answer for a match, and which of their clauses decided."""
 
 from __future__ import annotations
 
@@ -11,49 +11,54 @@ from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
-from xductor.ir import Facts
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
+from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
 from xductor.transforms.rewriting.matcher import Match
+from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 
-def refusal(one: Rewrite, match: Match, facts: Facts) -> str | None:
-    """Why `where` does not take a match; None if it does.
+def refusal(one: Rewrite, match: Match, state: GraphState) -> str | None:
+    """Why `where` or `pays` does not take a match; None if both do.
 
-    Where it returns a plain False, the clause whose value that is, as the source has it.
+    Where one returns a plain False, the clause whose value that is, as the source has it.
     """
-    names = one.compiled.where_names
-    return refusal_of(one, [handle(match.bindings.get(name), facts) for name in names])
+    compiled = one.compiled
+    known = [handle(match.bindings.get(name), state.facts) for name in compiled.where_names]
+    reason = refusal_of(one.where, known)
+    if reason is not None or compiled.pays_names is None:
+        return reason
+    return refusal_of(one.pays, asked_handles(match, compiled.pays_names, state))
 
 
-def refusal_of(one: Rewrite, arguments: Sequence[Any]) -> str | None:
-    """Why `where` does not take the values of its parameters; None if it does."""
-    method: Any = one.where
+def refusal_of(method: Any, arguments: Sequence[Any]) -> str | None:
+    """Why `where` or `pays` does not take the values of its parameters; None if it does."""
+    name = method.__name__
     code = getattr(method, "__code__", None) or method.__func__.__code__
     watch = _LastStep(code)
     try:
         with watch:
-            answer: Any = one.where(*arguments)
+            answer: Any = method(*arguments)
     except Undecided as error:
         answer = error.fact
     if isinstance(answer, Refusal):
-        return f"`where` says no: {answer.reason}"
+        return f"`{name}` says no: {answer.reason}"
     if isinstance(answer, Fact):
-        return _of_fact(answer)
+        return _of_fact(answer, name)
     if answer is False:
         clause = watch.clause()
-        return f"`where` says no: {clause}" if clause else "`where` says no"
+        return f"`{name}` says no: {clause}" if clause else f"`{name}` says no"
     return None
 
 
-def _of_fact(fact: Fact) -> str | None:
+def _of_fact(fact: Fact, name: str) -> str | None:
     if fact.value is True:
         return None
     leaves = list(dict.fromkeys(leaf for leaf in _leaves(fact) if leaf))
     if fact.value is None:
-        return f"`where` cannot decide: not known whether {' and '.join(leaves)}"
-    return f"`where` says no: not true that {' and '.join(leaves)}"
+        return f"`{name}` cannot decide: not known whether {' and '.join(leaves)}"
+    return f"`{name}` says no: not true that {' and '.join(leaves)}"
 
 
 def _leaves(fact: Fact) -> list[str]:

@@ -389,7 +389,7 @@ def _answer_where(
         with deciding(world.decide):
             answer = _called(rewrite.where, arguments, "where")
             if explain and answer is False:
-                raise Refused(refusal_of(rewrite, arguments) or "`where` says no")
+                raise Refused(refusal_of(rewrite.where, arguments) or "`where` says no")
     except Illegal as error:
         raise Refused(str(error)) from error
     condition = condition_of(answer)

@@ -81,8 +81,7 @@ class PatternRun:
                 raise Illegal(f"{part.call.name} gives {len(results)} results")
             return results[part.index]
         if isinstance(part, OneOf):
-            chosen = self.filler.alternative(len(part.alternatives), repr(part))
-            return self._part(part.alternatives[chosen], slot)
+            return self._part(part.alternatives[self._alternative(part)], slot)
         if isinstance(part, Bound):
             name = part.variable.name
             if name not in self.bindings:  # an alternative inside of it is chosen once
@@ -105,6 +104,18 @@ class PatternRun:
         if name not in self.bindings:
             self.bindings[name] = self.filler.variable(name, variable.kind, slot)
         return self.bindings[name]
+
+    def _alternative(self, one_of: OneOf) -> int:
+        count, number = len(one_of.alternatives), one_of.number
+        if number is not None and number.name in self.bindings:
+            chosen = self.bindings[number.name]
+            if chosen >= count:
+                raise Illegal(f"{one_of!r} has {count} alternatives")
+            return chosen
+        chosen = self.filler.alternative(count, repr(one_of))
+        if number is not None:
+            self.bindings[number.name] = chosen
+        return chosen
 
     def _each(self, each: Each, slot: Slot) -> list[Any]:
         sources = self._part(each.source, Slot(slot.op, slot.param, "list[tensor]", False, ()))

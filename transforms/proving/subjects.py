@@ -87,7 +87,7 @@ class RewriteSubject:
 
 
 #: Of a class what says nothing of what it computes, nor of what it is tried on.
-_ELSEWHERE = frozenset(("name", "inductor", "devices", "counter", "stage", "compiled"))
+_ELSEWHERE = frozenset(("name", "inductor", "devices", "counter", "stage", "compiled", "pays"))
 
 
 def _own(cls: type[Rewrite]) -> list[Any]:

@@ -77,7 +77,7 @@ def term_of(expr: Expr) -> Term:
         return add(*items) if head == "add" else mul(*items)
     if head == "pow" and isinstance(expr.args[1], int) and expr.args[1] > 0:
         return mul(*[term_of(expr.args[0])] * expr.args[1])
-    if head in ("floordiv", "mod"):
+    if head in ("floordiv", "mod", "pymod"):
         a, b = (term_of(part) for part in expr.args)
         if head == "floordiv":
             return exact_quotient(a, b) or quotient(a, b)
@@ -176,17 +176,6 @@ class SymbolicDim(Dim):
 
     def _of(self, expr: Expr) -> Dim:
         return SymbolicDim(expr, self.facts, self.reads)
-
-    def __mod__(self, other: Any) -> Dim:
-        right = other.expr if isinstance(other, Dim) else other
-        return self._of(expression_of(modulo(term_of(self.expr), term_of(right)), _unnamed))
-
-    def __neg__(self) -> Dim:
-        return self._of(expressions.mul(-1, self.expr))
-
-
-def _unnamed(item: Term) -> Term:
-    raise NotSymbolic(f"the number {item} is no polynomial of sizes")
 
 
 class SymbolicTensor(Tensor):

@@ -196,6 +196,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
     "floordiv": operator.floordiv,
     "mod": operator.mod,
+    "pymod": operator.mod,
 }
 
 

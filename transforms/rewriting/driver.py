@@ -7,11 +7,13 @@ application is built, checked against the contracts, and only then connected.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from types import FunctionType
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -43,6 +45,7 @@ from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
+from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
 from xductor.transforms.rewriting.saved_for_backward import check_saved
@@ -90,6 +93,7 @@ class Watch:
     - `report`: where given, a violated contract is told to it and skipped; else it raises.
     - `unchecked`: no contract is checked. For tests that show what a contract keeps out.
     - `any_device`: a rewrite's `devices` are not asked. To try on one device what pays on another.
+    - `even_unprofitable`: a rewrite's `pays` is not asked. To try what is right and may not pay.
     """
 
     listeners: tuple[Listener, ...] = ()
@@ -97,6 +101,7 @@ class Watch:
     report: Report | None = None
     unchecked: bool = False
     any_device: bool = False
+    even_unprofitable: bool = False
 
 
 _NOBODY = Watch()
@@ -111,11 +116,13 @@ def watching(
     report: Report | None = None,
     unchecked: bool = False,
     any_device: bool = False,
+    even_unprofitable: bool = False,
 ) -> Iterator[None]:
     """Follow the applications of every driver that runs inside the block, besides who does.
 
     `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph. `any_device`
-    lets rewrites run on devices on which they do not pay.
+    lets rewrites run on devices on which they do not pay, `even_unprofitable` where their `pays`
+    would say no.
     """
     now = _watch.get()
     token = _watch.set(
@@ -125,6 +132,7 @@ def watching(
             report or now.report,
             unchecked or now.unchecked,
             any_device or now.any_device,
+            even_unprofitable or now.even_unprofitable,
         )
     )
     try:
@@ -250,22 +258,32 @@ class _Walk:
     def _match(self, one: Rewrite, compiled: Compiled, op: TorchOp) -> Match | None:
         if compiled.plain is not None:
             match = compiled.plain.match(op)
-            return match if match is not None and self._where(one, compiled, match) else None
+            return match if match is not None and self._takes(one, compiled, match) else None
         matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
         return matcher.match_at(
-            compiled.outputs, op, lambda match: self._where(one, compiled, match)
+            compiled.outputs, op, lambda match: self._takes(one, compiled, match)
         )
 
     def _tell(self, one: Rewrite, op: TorchOp, error: Exception) -> None:
         if self.driver.watch.report is not None:
             self.driver.watch.report(one, op, error)
 
-    def _where(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
-        """What the rewrite's own condition says of a match."""
-        if not compiled.where_names:
-            answer: Any = one.where()
+    def _takes(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
+        """Whether a match is right by the rewrite's own condition, and pays."""
+        if compiled.where_names:
+            facts = self.state.facts
+            variables = [handle(match.bindings.get(name), facts) for name in compiled.where_names]
+            answer = _answer(one.where, variables)
         else:
-            answer = self._answer(one, compiled, match)
+            answer = one.where()
+        if not (answer is True or self._says_yes(one, "where", answer, match)):
+            return False
+        if compiled.pays_names is None or self.driver.watch.even_unprofitable:
+            return True
+        answer = _answer(one.pays, asked_handles(match, compiled.pays_names, self.state))
+        return self._says_yes(one, "pays", answer, match)
+
+    def _says_yes(self, one: Rewrite, method: str, answer: Any, match: Match) -> bool:
         if answer is True or answer is False:
             return answer
         if isinstance(answer, Refusal):
@@ -277,17 +295,8 @@ class _Walk:
         if isinstance(answer, Fact):
             return bool(answer.value)
         raise TypeError(
-            f"{one.name}.where returned {answer!r}; expected a bool, a fact or no('reason')"
+            f"{one.name}.{method} returned {answer!r}; expected a bool, a fact or no('reason')"
         )
-
-    def _answer(self, one: Rewrite, compiled: Compiled, match: Match) -> Any:
-        variables = [
-            handle(match.bindings.get(name), self.state.facts) for name in compiled.where_names
-        ]
-        try:
-            return one.where(*variables)
-        except Undecided as error:
-            return error.fact
 
     def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
         state = self.state
@@ -437,6 +446,13 @@ class _Walk:
             pending += [one for one in above if isinstance(one, TorchOp)]
 
 
+def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
+    try:
+        return method(*variables)
+    except Undecided as error:
+        return error.fact
+
+
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
     """Apply one rewrite at one op, if it matches there; whether it was applied."""
     return _Walk(driver, state)._try(one, op)
@@ -479,9 +495,28 @@ def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
 
 
 def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:
-    """The message of a broken contract."""
-    what = str(error) if isinstance(error, Violation | Unbuildable) else repr(error)
-    return describe(op, f"rewrite {one.name}: {what}")
+    """The message of a broken contract, or of a method of the rewrite that failed."""
+    if isinstance(error, Violation | Unbuildable):
+        return describe(op, f"rewrite {one.name}: {error}")
+    place = _place_in(one, error)
+    return describe(op, f"rewrite {one.name}{place}: {type(error).__name__}: {error}")
+
+
+def _place_in(one: Rewrite, error: Exception) -> str:
+    """Which method of a rewrite an error went through, and the line of its file."""
+    files = {
+        function.__code__.co_filename
+        for owner in type(one).__mro__[: type(one).__mro__.index(Rewrite)]
+        for function in vars(owner).values()
+        if isinstance(function, FunctionType)
+    }
+    found = [
+        f".{code.co_name} ({code.co_filename}:{line})"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        for code in (frame.f_code,)
+        if code.co_filename in files
+    ]
+    return found[-1] if found else ""
 
 
 __all__ = [

@@ -7,12 +7,13 @@ comparisons are facts. Everything else is the constant that the graph holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from difflib import get_close_matches
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType
+from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType, TorchOp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
 from xductor.transforms.rewriting.decisions import Fact, all_of
@@ -112,6 +113,41 @@ class Dim:
     def __floordiv__(self, other: Dim | int) -> Dim:
         return self._of(expressions.floordiv(self.expr, _expr(other)))
 
+    def __rfloordiv__(self, other: Dim | int) -> Dim:
+        return self._of(expressions.floordiv(_expr(other), self.expr))
+
+    def __mod__(self, other: Dim | int) -> Dim:
+        return self._of(self._remainder(self.expr, _expr(other)))
+
+    def __rmod__(self, other: Dim | int) -> Dim:
+        return self._of(self._remainder(_expr(other), self.expr))
+
+    def _remainder(self, a: Expr, b: Expr) -> Expr:
+        known = self.facts.known_le
+        natural = known(0, a) is True and known(0, b) is True
+        return expressions.remainder(a, b, "mod" if natural else "pymod")
+
+    def __divmod__(self, other: Dim | int) -> tuple[Dim, Dim]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Dim | int) -> tuple[Dim, Dim]:
+        return other // self, other % self
+
+    def __truediv__(self, other: object) -> NoReturn:
+        raise TypeError(f"{self.expr} / {other} is no dim; `//` rounds down")
+
+    __rtruediv__ = __truediv__
+
+    def __neg__(self) -> Dim:
+        return self._of(expressions.mul(-1, self.expr))
+
+    def __pos__(self) -> Dim:
+        return self
+
+    def __bool__(self) -> bool:
+        """Whether it is not 0, as of an int. Raises Undecided where that is not known."""
+        return bool(self != 0)
+
     __radd__ = __add__
     __rmul__ = __mul__
 
@@ -125,6 +161,23 @@ def _expr(item: object) -> Expr:
     if isinstance(item, bool) or not isinstance(item, int | SymExpr):
         raise TypeError(f"a dim cannot be compared with {item!r}")
     return item
+
+
+class User(NamedTuple):
+    """An op that reads a value: its name, `aten.mul.Tensor` or `fx.output`, and itself."""
+
+    name: str
+    op: TorchOp
+
+
+class OnlyInPays(Exception):
+    """Something was asked where a rewrite is to be right, that says only whether it pays."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"`{name}` was read outside of `pays`: who else reads a value, and where it comes "
+            "from, changes nothing of what is right; say in `pays(...)` where the rewrite is worth it"
+        )
 
 
 class Tensor:
@@ -166,6 +219,16 @@ class Tensor:
     rank = ndim
 
     @property
+    def users(self) -> tuple[User, ...]:
+        """The ops that read the value, those of the match too, in order; in `pays` only."""
+        raise OnlyInPays("users")
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the module holds it, as a parameter, buffer or constant; in `pays` only."""
+        raise OnlyInPays("is_constant")
+
+    @property
     def requires_grad(self) -> bool:
         """Before autograd; always False after it."""
         return "requires_grad" in self.type.data.flags
@@ -173,6 +236,21 @@ class Tensor:
     @property
     def is_floating_point(self) -> bool:
         return self.type.dtype.is_floating_point
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or one of them, as in PyTorch; so are `dim` and `element_size`."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"a tensor variable has no `{name}`{_meant(name)}")
 
     def numel(self) -> Dim:
         count = Dim(1, self._facts)
@@ -238,6 +316,27 @@ class Tensor:
         raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
 
 
+_MEANT = {
+    "sizes": "shape",
+    "dims": "shape",
+    "strides": "stride",
+    "is_cuda": "device.type",
+    "is_cpu": "device.type",
+    "get_device": "device",
+    "nelement": "numel()",
+    "is_complex": "dtype.is_complex",
+    "itemsize": "dtype.itemsize",
+}
+"""What tensors of PyTorch have under these names."""
+
+
+def _meant(name: str) -> str:
+    there = [one for one in dir(Tensor) if not one.startswith("_")]
+    close = get_close_matches(name, there, n=1, cutoff=0.6)
+    meant = _MEANT.get(name) or (close[0] if close else "")
+    return f"; did you mean `{meant}`?" if meant else f"; it has {', '.join(there)}"
+
+
 def _is_inferred(size: Dim | int) -> bool:
     return (size.expr if isinstance(size, Dim) else size) == -1
 
@@ -293,4 +392,14 @@ class Opaque:
         self.value = value
 
 
-__all__ = ["Dim", "Knowledge", "Opaque", "Scalar", "Tensor", "handle", "value_handle"]
+__all__ = [
+    "Dim",
+    "Knowledge",
+    "OnlyInPays",
+    "Opaque",
+    "Scalar",
+    "Tensor",
+    "User",
+    "handle",
+    "value_handle",
+]

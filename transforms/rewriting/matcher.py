@@ -119,8 +119,9 @@ class Matcher:
 
     def _output(self, output: Any, number: int, op: TorchOp) -> Ways:
         if isinstance(output, OneOf):
-            for alternative in output.alternatives:
-                yield from self._output(alternative, number, op)
+            for place, alternative in enumerate(output.alternatives):
+                for _ in self._output(alternative, number, op):
+                    yield from self._numbered(output, place)
             return
         if isinstance(output, Bound):
             for _ in self._output(output.pattern, number, op):
@@ -210,8 +211,9 @@ class Matcher:
         elif isinstance(pattern, Call | Item):
             yield from self._value(pattern, item)
         elif isinstance(pattern, OneOf):
-            for alternative in pattern.alternatives:
-                yield from self._part(alternative, item)
+            for place, alternative in enumerate(pattern.alternatives):
+                for _ in self._part(alternative, item):
+                    yield from self._numbered(pattern, place)
         elif isinstance(pattern, Bound):
             for _ in self._part(pattern.pattern, item):
                 yield from self._variable(pattern.variable, item)
@@ -223,6 +225,13 @@ class Matcher:
             yield from self._list(pattern, item)
         elif self._is_constant(pattern, item):
             yield
+
+    def _numbered(self, one_of: OneOf, place: int) -> Ways:
+        """The variable for the alternative that matched, where there is one."""
+        if one_of.number is None:
+            yield
+        else:
+            yield from self._variable(one_of.number, place)
 
     def _is_constant(self, pattern: Any, item: Any) -> bool:
         fits = same_argument(pattern, item)

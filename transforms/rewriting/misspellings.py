@@ -1,10 +1,11 @@
-"""What is misspelt in the class of a rewrite: its members, and the ops of `replacement`.
+"""What is misspelt in the class of a rewrite: its members, the ops of `replacement`, comparisons.
 
-Both are looked for when the class is made. Nothing is called for it.
+They are looked for when the class is made. Nothing is called for it.
 """
 
 from __future__ import annotations
 
+import dis
 import opcode
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -115,6 +116,45 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
             raise PatternError(f"{rewrite}.{function.__name__}: {error}") from None
 
 
+def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
+    """Raise PatternError for `x.device == "cpu"`: a device is equal to no string."""
+    function = getattr(method, "__func__", method)
+    if not isinstance(function, FunctionType):
+        return
+    for code in _codes(function.__code__):
+        if "device" in code.co_names and any(map(_texts, code.co_consts)):
+            _check_devices(rewrite, code)
+
+
+def _check_devices(rewrite: str, code: CodeType) -> None:
+    before: list[dis.Instruction] = []
+    line = code.co_firstlineno
+    for one in dis.get_instructions(code):
+        line = (one.positions.lineno if one.positions else None) or line
+        if one.opname in ("COMPARE_OP", "CONTAINS_OP"):
+            constants = [text for item in before[-3:] for text in _constants(item)]
+            is_device = any(
+                item.opname == "LOAD_ATTR" and item.argval == "device" for item in before[-2:]
+            )
+            ends = before[-1].opname == "LOAD_CONST" or before[-1].argval == "device"
+            if constants and is_device and ends:
+                raise PatternError(
+                    f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): a device is not equal "
+                    f"to {constants[0]!r}; compare `.device.type`, or with torch.device(...)"
+                )
+        before.append(one)
+
+
+def _constants(one: dis.Instruction) -> list[str]:
+    return _texts(one.argval) if one.opname == "LOAD_CONST" else []
+
+
+def _texts(constant: object) -> list[str]:
+    """The strings that a constant is or holds."""
+    items = constant if isinstance(constant, tuple | frozenset) else (constant,)
+    return sorted(item for item in items if isinstance(item, str))
+
+
 class _Path:
     """An op function or a library, and the attributes that are read of it one after the other."""
 
@@ -208,4 +248,4 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-__all__ = ["PLACE", "check_members", "check_ops"]
+__all__ = ["PLACE", "check_comparisons", "check_members", "check_ops"]

@@ -4,7 +4,7 @@ A pattern is a tree of calls over variables. Arguments that a call does not ment
 schema's defaults; `...` stands for any argument. Besides op functions there are
 
 - `maybe(aten.expand)(x, ...)`: the call, or `x` itself;
-- `one_of(p, q)`: the first that matches;
+- `one_of(p, q)`: the first that matches; `one_of(p, q, as_=v)`: the number of that one as `v`;
 - `shared(p)`: a value that may have users outside of the match, and then stays;
 - `bind(v, p)`: what `p` matches, known to `where` and `replacement` as the variable `v`;
 - `each(xs, f)`: a list of any length whose element i is `f` of element i of `xs`, in order;
@@ -19,13 +19,14 @@ from typing import Any, NoReturn
 
 from xductor.ir import TorchOp
 from xductor.ir.functions.op_functions import OpFunction, OverloadFunction, RawFunction
+from xductor.transforms.rewriting.pattern_operators import Operators
 
 
 class PatternError(TypeError):
     """A rewrite whose methods do not fit together; raised when its class is made."""
 
 
-class Pattern:
+class Pattern(Operators):
     """A part of a pattern. It has no facts: those are read in `where`."""
 
     kind: str = "any"
@@ -145,8 +146,9 @@ class Item(Pattern):
 class OneOf(Pattern):
     """Alternatives, tried in order."""
 
-    def __init__(self, alternatives: tuple[Any, ...]) -> None:
+    def __init__(self, alternatives: tuple[Any, ...], number: Var | None = None) -> None:
         self.alternatives = alternatives
+        self.number = number
         kinds = {getattr(one, "kind", "any") for one in alternatives}
         self.kind = kinds.pop() if len(kinds) == 1 else "any"
 
@@ -192,9 +194,16 @@ def maybe(op: AnyOp) -> Callable[..., OneOf]:
     return wrap
 
 
-def one_of(*alternatives: Any) -> OneOf:
-    """The first alternative that lets the whole pattern match. Variables of others are None."""
-    return OneOf(alternatives)
+def one_of(*alternatives: Any, as_: Any = None) -> OneOf:
+    """The first alternative that lets the whole pattern match. Variables of others are None.
+
+    - `as_`: an int variable of the pattern; `where`, `pays` and `replacement` know by it which
+      alternative it was, counted from 0. None where the whole `one_of` stands in another
+      alternative than the one that matched.
+    """
+    if as_ is not None and not (isinstance(as_, Var) and as_.kind == "int"):
+        raise PatternError(f"one_of(..., as_={as_!r}): expected a variable annotated `int`")
+    return OneOf(alternatives, as_)
 
 
 def shared(pattern: Any) -> Any:
@@ -250,6 +259,8 @@ def children(pattern: Any) -> Iterator[Any]:
         yield pattern.call
     elif isinstance(pattern, OneOf):
         yield from pattern.alternatives
+        if pattern.number is not None:
+            yield pattern.number
     elif isinstance(pattern, Bound):
         yield pattern.variable
         yield pattern.pattern

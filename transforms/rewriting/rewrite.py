@@ -14,7 +14,8 @@
         def replacement(self, a: Tensor, b: Tensor):
             return aten.unsqueeze(aten.mm(aten.squeeze(a, 0), aten.squeeze(b, 0)), 0)
 
-The three methods share their variables by name. `where` and `replacement` may take fewer of them.
+The methods share their variables by name. `where` and `replacement` may take fewer of them, and so
+may `pays`, which says of a match that is right whether it is worth it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.passes.typed_pass import Stage
-from xductor.transforms.rewriting.misspellings import check_members, check_ops
+from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
+from xductor.transforms.rewriting.pattern_operators import operators_of
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -65,8 +67,9 @@ class Rewrite:
       surely differ nothing is matched. To be quick at ops that are common and seldom match.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
-    `replacement` (what stands there instead), and optionally `instances`, which yields bindings
-    for validation where generation needs help.
+    `replacement` (what stands there instead), and optionally `pays` (whether it is worth it;
+    answers as `where` does, and may read `x.users` and `x.is_constant` besides) and `instances`,
+    which yields bindings for validation where generation needs help.
 
     Raises PatternError when the class is made: for methods that do not fit together, a misspelt
     member, op or argument (`misspellings.py`), a pattern that is no computation.
@@ -87,10 +90,15 @@ class Rewrite:
 
     if TYPE_CHECKING:
         where: Callable[..., Any]
+        pays: Callable[..., Any]
     else:
 
         def where(self) -> Any:
             """Every match is taken where a subclass does not say otherwise."""
+            return True
+
+        def pays(self) -> Any:
+            """Every match is worth it where a subclass does not say otherwise."""
             return True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -136,6 +144,7 @@ class Compiled:
     - `outputs`: the pattern's outputs.
     - `roots`: the names of the ops that an output may be made by.
     - `plain`: the pattern in a form that needs no search, where it has that.
+    - `pays_names`: the variables that `pays` takes; None where a rewrite has none of its own.
     - `needs`: for each root a set of op names, one of which must make an operand of the root; None
       where the pattern asks for nothing there.
     """
@@ -146,12 +155,20 @@ class Compiled:
         where = parameters(rewrite.where)
         replacement = parameters(rewrite.replacement)
         self.where_names, self.replacement_names = tuple(where), tuple(replacement)
+        asks = type(rewrite).pays is not Rewrite.pays
+        self.pays_names = tuple(parameters(rewrite.pays)) if asks else None
         kinds = {name: kind_of_annotation(rewrite, name, note) for name, note in pattern.items()}
         arguments = tuple([Var(name, kind) for name, kind in kinds.items()])
         try:
-            self.outputs = trace(rewrite.pattern, arguments)
+            with operators_of(stages_of(rewrite)):
+                self.outputs = trace(rewrite.pattern, arguments)
         except (TypeError, AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite.name}.pattern: {error}") from error
+        except RuntimeError as error:  # what torch.ops say to a variable
+            raise PatternError(
+                f"{rewrite.name}.pattern calls an operator of torch.ops, which takes tensors; a "
+                f"pattern is written with the op functions of `xductor.ir`: {error}"
+            ) from error
         used = {one.name for output in self.outputs for one in variables(output)}
         unused = [name for name in kinds if name not in used]
         if unused:
@@ -264,7 +281,7 @@ def _check_class(cls: type[Rewrite]) -> None:
         raise PatternError(
             f"{cls.__name__}.keeps is {cls.keeps!r}; `pattern` binds {', '.join(given)}"
         )
-    for method in (cls.where, cls.replacement):
+    for method in (cls.where, cls.pays, cls.replacement):
         unknown = [name for name in parameters(method) if name not in given]
         if unknown:
             raise PatternError(
@@ -273,6 +290,8 @@ def _check_class(cls: type[Rewrite]) -> None:
             )
     check_members(cls, Rewrite, given)
     check_ops(cls.name, cls.replacement)
+    check_comparisons(cls.name, cls.where)
+    check_comparisons(cls.name, cls.pays)
 
 
 _KINDS: dict[str, str] = {

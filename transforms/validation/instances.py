@@ -159,7 +159,7 @@ class _Instance:
         if isinstance(part, Item):
             return self._call(part.call)[part.index]
         if isinstance(part, OneOf):
-            return self._part(self.choices.pick(part.alternatives), op, param, kind)
+            return self._part(self._alternative(part), op, param, kind)
         if isinstance(part, Bound):
             name = part.variable.name
             if name not in self.bindings:  # an alternative inside of it is chosen once
@@ -176,6 +176,16 @@ class _Instance:
                 self._part(one, op, param, kind.removeprefix("list[").rstrip("]")) for one in part
             ]
         return part
+
+    def _alternative(self, one_of: OneOf) -> Any:
+        if one_of.number is None:
+            return self.choices.pick(one_of.alternatives)
+        name, places = one_of.number.name, range(len(one_of.alternatives))
+        if name not in self.bindings:
+            self.bindings[name] = self.given.get(name, self.choices.pick(places))
+        if self.bindings[name] not in places:
+            raise NoInstance(f"{one_of!r} has {len(places)} alternatives")
+        return one_of.alternatives[self.bindings[name]]
 
     def _variable(self, variable: Var, op: str, param: str) -> Any:
         name = variable.name

@@ -231,7 +231,7 @@ class _Validation:
             else:
                 result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
 
-        with watching(listener=listener, report=report, any_device=True):
+        with watching(listener=listener, report=report, any_device=True, even_unprofitable=True):
             Driver(self.driver_index, "fast").rewrite(module)
         refusal = self._refusal_of_eager(module, given) if violations and not ran[0] else ""
         if refusal:

@@ -22,6 +22,7 @@ from xductor.ir.symbolic.expressions import (
     from_sympy,
     mul,
     parse_expr,
+    remainder,
     sub,
     substitute,
     symbol,
@@ -191,3 +192,28 @@ def test_calls_check_name_and_arity() -> None:
     with pytest.raises(ExpressionError, match="'eq' got 3 arguments"):
         call("eq", 1, 2, 3)
     assert {arity(name) for name in FUNCTION_NAMES} == {None, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        ("8*s0 + 3", "8", "3"),
+        ("8*s0 + s1", "4", "pymod(s1, 4)"),
+        ("s0", "1", "0"),
+        ("s0", "s0", "0"),
+        ("s0", "s1", "pymod(s0, s1)"),
+        ("-5", "3", "1"),
+        ("4*s0 - 5", "-4", "-1"),
+    ],
+)
+def test_remainder(a: str, b: str, text: str) -> None:
+    found = remainder(parse_expr(a), parse_expr(b))
+    assert str(found) == text
+    for values in ({"s0": 3, "s1": 7}, {"s0": -2, "s1": 5}):
+        left, right = substitute(parse_expr(a), values), substitute(parse_expr(b), values)
+        assert substitute(found, values) == left % right
+
+
+def test_a_remainder_of_nothing() -> None:
+    with pytest.raises(ZeroDivisionError):
+        remainder(symbol("s0"), 0)

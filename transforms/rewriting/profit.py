@@ -1,0 +1,51 @@
+"""What the variables of a rewrite stand for in `pays`: facts, and who reads and holds a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xductor.ir import TensorType
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.handles import Tensor, User, handle
+from xductor.transforms.rewriting.matcher import Match
+
+_HELD = "fx.get_attr"
+
+
+class AskedTensor(Tensor):
+    """A tensor variable in `pays`."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, tensor: Tensor, state: GraphState) -> None:
+        super().__init__(tensor.type, tensor._facts, tensor.value)
+        self._state = state
+
+    @property
+    def users(self) -> tuple[User, ...]:
+        """The ops that read the value, those of the match too, in order; each once."""
+        assert self.value is not None
+        found: list[Any] = list(dict.fromkeys(use.operation for use in self.value.uses))
+        found.sort(key=self._state.order.key)
+        return tuple([User(op.name, op) for op in found])
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the module holds the tensor, as a parameter, buffer or constant."""
+        assert self.value is not None
+        return getattr(self.value.owner, "name", "") == _HELD
+
+
+def asked_handles(match: Match, names: Sequence[str], state: GraphState) -> list[Any]:
+    """The variables of a match as `pays` sees them."""
+    return [_asked(handle(match.bindings.get(name), state.facts), state) for name in names]
+
+
+def _asked(item: Any, state: GraphState) -> Any:
+    if type(item) is Tensor and isinstance(item.type, TensorType):
+        return AskedTensor(item, state)
+    return [_asked(one, state) for one in item] if isinstance(item, list) else item
+
+
+__all__ = ["AskedTensor", "asked_handles"]
