@@ -176,7 +176,7 @@ class OnlyInPays(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"`{name}` was read outside of `pays`: who else reads a value, and where it comes "
-            "from, changes nothing of what is right; say in `pays(...)` where the rewrite is worth it"
+            "from, changes nothing of what is right; say in `pays(...)` where it is worth it"
         )
 
 
