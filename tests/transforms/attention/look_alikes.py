@@ -191,11 +191,6 @@ LOOK_ALIKES = (
         f"{_PATH} method.clamp",
         _softmax(lambda q, k: (q @ k.mT).clamp(max=5.0)),
     ),
-    _stays(
-        "softmax of what is no product",
-        "not of a product: pyfn.torch.sin",
-        _softmax(lambda q, k: torch.sin(q.sum(-1)[..., None] + k.sum(-1)[..., None, :])),
-    ),
     _stays("square of scores", _PATH, _softmax(lambda q, k: (q @ k.mT) ** 2)),
     _stays(
         "scale of each row",
@@ -261,7 +256,7 @@ LOOK_ALIKES = (
     _stays("softmax plus one", "", _other_sum),
     _stays("log of softmax", "", _log_softmax),
     _stays("values are written between", "", _written_later),
-    _stays("keys are written between", "written to", _key_written, training=None),
+    _stays("keys are written between", "writes to", _key_written, training=None),
     _stays("a part of the scores is written", "", _part_written),
     _stays("no gradient within", "", _no_grad_inside, inference=None),
     _stays("weights are detached", "", _detached, inference=None),
