@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch._dynamo.utils import counters
+from torch._inductor import config
 from torch.utils.checkpoint import (
     CheckpointPolicy,
     checkpoint,
@@ -311,7 +312,7 @@ def _unused_in_one_of_two(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 )
 def test_what_nobody_uses_keeps_nothing(function: Function, fused: int) -> None:
     """Its operands are not kept for the backward, so that they may be written."""
-    with torch._inductor.config.patch(fallback_random=True):
+    with config.patch(fallback_random=True):
         _compare(function, "qkv", fused=fused, writes=True)
 
 
@@ -322,5 +323,5 @@ def test_an_unused_draw_stays() -> None:
         torch.nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=0.5)
         return torch.nn.functional.dropout(q, 0.5)
 
-    with torch._inductor.config.patch(fallback_random=True):
+    with config.patch(fallback_random=True):
         _compare(draws, "q", fused=0)
