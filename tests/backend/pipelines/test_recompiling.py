@@ -136,7 +136,7 @@ def test_to_fx_makes_code_unless_told_otherwise() -> None:
         assert (gm.code == _code_of(gm)) is recompile
 
 
-class _Clones(type(RemoveNoopOps())):  # type: ignore[misc]
+class _Clones(RemoveNoopOps):
     """A pass of somebody else's."""
 
     name = "test_clones"
