@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.fx.call_arguments import RaisingError
 from xductor.backend.fx.fresh_graph_module import fresh_graph_module
 from xductor.backend.fx.reconcile import reconcile
+from xductor.backend.fx.value_metadata import NewValues
 from xductor.ir import entry_graph
 from xductor.ir.verification.structure import check_graph
 
@@ -21,6 +22,8 @@ def to_fx(
     *,
     attributes: Mapping[str, Any] | None = None,
     bindings: Mapping[str, Any] | None = None,
+    recompile: bool = True,
+    values: NewValues = "run",
 ) -> fx.GraphModule:
     """The module as an `fx.GraphModule`.
 
@@ -28,6 +31,10 @@ def to_fx(
       lowered from, or from `attributes` by path; objects that text only names from `bindings`.
     - With `into`: that GraphModule is edited in place; nodes that did not change keep identity,
       name, order and metadata. If anything fails it is left exactly as it was.
+      `recompile=False` leaves its Python code stale, for who edits the graph further; `values`
+      tells how the values of new calls are made: `"run"` runs each on the values of its arguments
+      and compares what it gives with the types, `"types"` makes them from the types, and
+      `"checked"` makes them so and holds them against what running gives.
 
     Raises VerifyException for a module that is not well-formed, RaisingError for what is missing.
     """
@@ -37,7 +44,10 @@ def to_fx(
         )
     graph = entry_graph(module)
     if into is not None:
-        return reconcile(module, graph, into)
+        changed = reconcile(module, graph, into, values)
+        if changed and recompile:
+            into.recompile()
+        return into
     check_graph(graph)
     return fresh_graph_module(module, dict(attributes or {}), dict(bindings or {}))
 

@@ -70,6 +70,7 @@ class InductorPass(CustomGraphPass):
                 runner.run_pass(run, one, lambda failure: failures.skip(run, failure))
             if run.group is not None:
                 run.group.flush()
+            run.recompile_if_stale()
             out_of_reach.say(run, map(placement.unplaced, self.rewrites))
             record.nodes_after = len(gm.graph.nodes)
         if cache_keys.is_kept_out():

@@ -56,10 +56,14 @@ def _scan(x: torch.Tensor) -> Any:
     return scan(lambda a, b: (a + b, a.clone()), x[0], x, dim=0)
 
 
+def _sine(one: Any, *_: Any) -> Any:
+    return one.sin()
+
+
 def _map(x: torch.Tensor) -> Any:
     from torch._higher_order_ops.map import map as mapped
 
-    return (mapped(lambda one: one.sin(), x),)
+    return (mapped(_sine, x),)
 
 
 STEPS = (
@@ -166,7 +170,7 @@ def test_a_target_that_an_earlier_step_adds(
 
     @pattern_matcher.register_graph_pattern(
         pattern_matcher.CallFunction(aten.sin.default, pattern_matcher.KeywordArg("x")),
-        pass_dict=table,
+        pass_dict=table,  # type: ignore[arg-type]
     )
     def put(match: Any, x: Any) -> None:
         _add_index_put(match.graph)
@@ -266,7 +270,7 @@ class TestTables:
 
         @pattern_matcher.register_graph_pattern(
             pattern_matcher.CallFunction(aten.cos.default, pattern_matcher.KeywordArg("x")),
-            pass_dict=table,
+            pass_dict=table,  # type: ignore[arg-type]
         )
         def own(match: Any, x: Any) -> None:
             matched.append(x)
