@@ -90,7 +90,7 @@ def test_the_place_is_kept_but_for_the_seeds(parse: Any) -> None:
         " : !fx.tensor<complex<f32>[4], cpu>",
         "%a = aten.rand.default [4], device = device<cpu>, pin_memory = true"
         " : !fx.tensor<f32[4], cpu>",
-        "%a = aten.rand.generator [4], generator = opaque<generator, 1>, device = device<cpu>"
+        '%a = aten.rand.generator [4], generator = opaque<generator, "1">, device = device<cpu>'
         " : !fx.tensor<f32[4], cpu>",
         "%a = aten.rand.default [4], device = device<meta> : !fx.tensor<f32[4], meta>",
         "%a = aten.randint.low 2, 5, [4], device = device<cpu>, pin_memory = true"
