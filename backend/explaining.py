@@ -1,11 +1,12 @@
-"""`xductor.explain`: why a rewrite or a pass did not apply, on FX graphs and modules of the IR."""
+"""`xductor.explain`: why a rewrite or a pass did not apply, on graphs and in compiles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
@@ -29,14 +30,20 @@ if TYPE_CHECKING:
 
 def explain(
     rewrite: type[Rewrite | TypedPass] | Rewrite | TypedPass | str,
-    gm_or_module: GraphModule | ModuleOp,
+    subject: GraphModule | ModuleOp | Callable[..., Any],
+    *inputs: Any,
     stage: Stage | None = None,
 ) -> Explanation:
     """Why `rewrite` applies or does not, at each op of all graphs that may root its pattern.
 
     `rewrite` is a declared rewrite, a pass, or the name of a pass that `xductor passes` lists.
-    `stage` says what kind of graph an FX graph is; by default the first stage of the rewrite. A
-    module says it itself. What is given is not changed.
+
+    `subject` is a graph as it is: a module of the IR, or, without inputs, an FX graph, of which
+    `stage` says what kind it is; by default the first stage of the rewrite. Or it is a function or
+    model, with `inputs` to call it with: it is compiled up to code generation and run, forward and
+    backward, on copies of the inputs and of the model. Explained are the graphs of the rewrite's
+    stages, or of `stage` alone, each as it is where the rewrite runs. What was compiled before is
+    compiled anew at its next call. What is given is not changed.
 
     The result has an entry for each root, the nearest misses first: how many of the pattern's calls
     are there, the first difference with both sides and the user's line, what `where` or a contract
@@ -44,25 +51,48 @@ def explain(
     it applies, and, where the pass tells, those that it came near and why it left them. What keeps
     the rewrite from running at all, whatever matches, is in `notes`. `print` it.
 
-    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold, and ValueError
-    for a name that no pass has.
+    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold, what compiling
+    and running raise, and ValueError for a name that no pass has.
     """
     row = _row(rewrite) if isinstance(rewrite, str) else None
     if row is not None and not row.factory:
         return Explanation(row.name, "", (), (_not_ours(row),))
     one: Any = registry.typed_class(row.name)() if row is not None else instance(rewrite)
-    if isinstance(gm_or_module, ModuleOp):
-        module = gm_or_module.clone()
-    else:
+    if isinstance(subject, ModuleOp):
+        if inputs:
+            raise TypeError("a module of the IR is explained as it is; it takes no inputs")
+        return _of_parts(one, subject.clone())
+    if isinstance(subject, torch.fx.GraphModule) and not inputs:
         from xductor.frontend.fx_importer import from_fx
 
-        module = from_fx(gm_or_module, stage or stages_of(one)[0])
+        return _of_parts(one, from_fx(subject, stage or stages_of(one)[0]))
+    return _in_compile(one, stage, subject, inputs)
+
+
+def _in_compile(
+    one: Any, stage: Stage | None, function: Callable[..., Any], inputs: tuple[Any, ...]
+) -> Explanation:
+    from xductor.backend.explained_compile import look_where_it_runs
+
+    found: list[Explanation] = []
+    look_where_it_runs(
+        one, lambda module: found.append(_of_parts(one, module.clone())), stage, function, inputs
+    )
+    if found:
+        return _joined(one.name, found)
+    stages = " or ".join((stage,) if stage else stages_of(one))
+    return Explanation(one.name, "", (), (f"the compile has no graph of the {stages} stage",))
+
+
+def _of_parts(one: Any, module: ModuleOp) -> Explanation:
     found = [_explained(part, module) for part in _parts(one)]
-    if len(found) == 1:
-        return found[0]
+    return found[0] if len(found) == 1 else _joined(one.name, found)
+
+
+def _joined(name: str, found: Sequence[Explanation]) -> Explanation:
     return Explanation(
-        one.name,
-        ", or ".join(part.pattern for part in found),
+        name,
+        ", or ".join(dict.fromkeys(part.pattern for part in found)),
         tuple([entry for part in found for entry in part.near])
         + tuple([entry for part in found for entry in part.matched]),
         tuple(dict.fromkeys(note for part in found for note in part.notes)),

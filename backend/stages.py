@@ -123,6 +123,7 @@ def _run(steps: Sequence[Step], run: StageRun) -> None:
         if run.record.lowered:
             _run_rest(remaining, run, beside_steps)
     bridge.flush(run)
+    run.recompile_if_stale()
     user_rewrites.say_what_cannot_run(run)
     stage_watch.tell_after(run)
     log_ir(run, "after")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.fx as fx
@@ -10,6 +10,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.frontend import known_calls
 from xductor.frontend.errors import LoweringError
+from xductor.frontend.node_types import TypeReader
 from xductor.ir import ArgsAttr, ListArg, Ref, SchemaOp
 from xductor.ir.dialect.arguments import (
     CONSTANT_TYPES,
@@ -23,9 +24,6 @@ from xductor.ir.dialect.arguments import (
 from xductor.ir.dialect.schema import normalise
 from xductor.ir.python.targets import qualified_name
 
-if TYPE_CHECKING:
-    from xductor.frontend.fx_importer import GraphLowering
-
 _PLAIN = frozenset(CONSTANT_TYPES)
 _VALUES = frozenset((OpResult, BlockArgument))
 _REFS = [Ref(index) for index in range(64)]
@@ -34,9 +32,10 @@ _REFS = [Ref(index) for index in range(64)]
 class ArgumentReader:
     """Reads the arguments of one graph's nodes."""
 
-    def __init__(self, lowering: GraphLowering) -> None:
-        self.lowering = lowering
-        self.env = lowering.env
+    def __init__(self, env: dict[fx.Node, Any], types: TypeReader, handles: HandleNames) -> None:
+        self.env = env
+        self.types = types
+        self.handles = handles
 
     def in_schema_order(
         self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
@@ -139,7 +138,7 @@ class ArgumentReader:
                 [self.tree(node, part, operands) for part in (item.start, item.stop, item.step)]
             )
         if isinstance(item, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            return self.lowering.types.dim(item)
+            return self.types.dim(item)
         return self.other(item)
 
     def value(self, node: fx.Node, source: fx.Node, operands: list[SSAValue]) -> Any:
@@ -173,7 +172,7 @@ class ArgumentReader:
         return self.handle(item)
 
     def handle(self, item: Any) -> Handle:
-        return self.lowering.names.handles.object(item)
+        return self.handles.object(item)
 
 
 class HandleNames:

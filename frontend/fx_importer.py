@@ -50,6 +50,7 @@ from xductor.ir.dialect.registry import method_class, module_class
 from xductor.ir.dialect.results import LEAF, StructureAttr
 from xductor.ir.effects.aliases import needs_storage_check
 from xductor.ir.inference.value_types import MODE, OpaqueInstance
+from xductor.ir.symbolic.shape_environments import table_of
 from xductor.ir.verification.alias_summary import AliasSummary, alias_summary
 
 Subgraphs = Literal["bodies", "declare"]
@@ -161,7 +162,7 @@ class GraphLowering:
         self.block = Block()
         self.env: dict[fx.Node, Any] = {}
         self.children: list[tuple[str, fx.GraphModule]] = []
-        self.arguments = ArgumentReader(self)
+        self.arguments = ArgumentReader(self.env, self.types, names.handles)
         self.placeholders: list[fx.Node] = []
         self.getitems: dict[fx.Node, TorchOp] = {}
         self.ops: list[tuple[TorchOp, NodeMeta]] = []
@@ -215,7 +216,7 @@ class GraphLowering:
             raise LoweringError(
                 None, f"symbols {sorted(self.types.symbols)} but no ShapeEnv that has them"
             )
-        return SymbolTable.from_shape_env(self.types.shape_env, self.types.symbols)
+        return table_of(self.types.shape_env, self.types.symbols)
 
     def value(self, node: fx.Node) -> Any:
         found = self.values.get(node, MISSING) if self.values else MISSING
@@ -280,7 +281,7 @@ class GraphLowering:
         self.ops.append((op, meta))
 
     def read_aliases(self, op: TorchOp, node: fx.Node, value: Any) -> None:
-        aliases = read_aliases(op, node, value, self)
+        aliases = read_aliases(op, value, self.value, self.placeholders)
         if aliases is not None:
             op.properties["aliases"] = aliases
 

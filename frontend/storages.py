@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch.fx as fx
 from xdsl.ir import OpResult, SSAValue
@@ -12,29 +13,29 @@ from xductor.ir import TensorType, TorchOp
 from xductor.ir.dialect.results import AliasAttr
 from xductor.ir.storage.live_storages import shared_storages
 
-if TYPE_CHECKING:
-    from xductor.frontend.fx_importer import GraphLowering
+Recorded = Callable[[fx.Node], Any]
+"""The value that a node of the graph which is lowered has recorded."""
 
 
 def read_aliases(
-    op: TorchOp, node: fx.Node, value: Any, lowering: GraphLowering
+    op: TorchOp, value: Any, recorded: Recorded, placeholders: Sequence[fx.Node]
 ) -> AliasAttr | None:
     """Which operand each result shares storage with, by identity of the recorded storages."""
-    recorded = [
-        _recorded(operand, lowering) if type(operand._type) is TensorType else None
+    operands = [
+        _recorded(operand, recorded, placeholders) if type(operand._type) is TensorType else None
         for operand in op._operands
     ]
-    return shared_storages(recorded, leaves_of(value)) if recorded else None
+    return shared_storages(operands, leaves_of(value)) if operands else None
 
 
-def _recorded(operand: SSAValue, lowering: GraphLowering) -> Any:
+def _recorded(operand: SSAValue, recorded: Recorded, placeholders: Sequence[fx.Node]) -> Any:
     """The value recorded for an SSA value."""
     if not isinstance(operand, OpResult):
-        return lowering.value(lowering.placeholders[operand.index])  # type: ignore[attr-defined]
+        return recorded(placeholders[operand.index])  # type: ignore[attr-defined]
     op = operand.op
     if not isinstance(op, TorchOp) or op.node.origin is None:
         return None
-    value = lowering.value(op.node.origin)
+    value = recorded(op.node.origin)
     if value is MISSING:
         return None
     if isinstance(value, (tuple, list)):

@@ -6,12 +6,12 @@ The names below are imported at first use, so ``import xductor`` loads neither t
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xductor.backend.config.placement import placed
-    from xductor.backend.config.registered_rewrites import register_rewrites
     from xductor.backend.explaining import explain
     from xductor.backend.fx.export import to_fx
+    from xductor.backend.pipelines.places import placed
     from xductor.backend.records.compile_record import last_compile
     from xductor.backend.reduce.reducer import reduce
+    from xductor.backend.seam.checked_options import register_rewrites
     from xductor.backend.seam.compiler import Backend
     from xductor.backend.seam.dispatch import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
@@ -75,13 +75,13 @@ _HOME = {
     "no": "xductor.transforms.rewriting.decisions",
     "one_of": "xductor.transforms.rewriting.patterns",
     "parse_ir": "xductor.ir.modules",
-    "placed": "xductor.backend.config.placement",
+    "placed": "xductor.backend.pipelines.places",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
     "print_ir": "xductor.ir.modules",
     "prove": "xductor.transforms.proving.prover",
     "reduce": "xductor.backend.reduce.reducer",
-    "register_rewrites": "xductor.backend.config.registered_rewrites",
+    "register_rewrites": "xductor.backend.seam.checked_options",
     "run": "xductor.ir.execution.interpreter",
     "same": "xductor.ir.modules",
     "shared": "xductor.transforms.rewriting.patterns",

@@ -30,7 +30,6 @@ COMMANDS: dict[str, str] = {
     "passes": "the passes of the three stages, in order",
     "reduce": "shrink a failing file of IR to a few ops",
     "bisect": "find the application of a rewrite that makes a script's result wrong",
-    "update-filecheck": "write the CHECK lines of FileCheck tests",
 }
 
 

@@ -7,11 +7,8 @@ and a result that is not what the key promises is not stored.
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 import functools
 import hashlib
-import inspect
 import logging
 import threading
 import uuid
@@ -20,13 +17,11 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from xductor.backend.config import compile_state, versions
+from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings
-from xductor.backend.records import cached_records
-from xductor.backend.seam import layout_decision
 from xductor.transforms.passes import debug_counters
 
 log = logging.getLogger(__name__)
@@ -36,6 +31,40 @@ _lock = threading.Lock()
 _wrapped: type | None = None
 _kept_out = 0
 """How many blocks of :func:`out_of_caches` are running."""
+
+
+class CacheListener(Protocol):
+    """What is told of the keys and entries of compiles that run our pipeline."""
+
+    def key_made(self, autograd: bool, /) -> None:
+        """A key is made: AOTAutograd's, or that of a graph."""
+        ...
+
+    def before_graph_is_stored(self, key: str, graph: Any, /) -> None:
+        """A compiled graph is about to become an entry of the FX graph cache."""
+        ...
+
+    def before_result_is_stored(self, key: str, entry: Any, /) -> None:
+        """An entry of AOTAutograd's cache is about to be stored."""
+        ...
+
+
+_listeners: tuple[CacheListener, ...] = ()
+_notes: tuple[Callable[[Any], tuple[Any, ...]], ...] = ()
+
+
+def listen(listener: CacheListener) -> None:
+    """Tell ``listener`` of every key and entry from now on. Once is enough."""
+    global _listeners
+    with _lock:
+        _listeners = tuple(dict.fromkeys((*_listeners, listener)))
+
+
+def add_notes(notes: Callable[[Any], tuple[Any, ...]]) -> None:
+    """Make what ``notes`` finds in a graph part of its key: facts that Inductor does not hash."""
+    global _notes
+    with _lock:
+        _notes = tuple(dict.fromkeys((*_notes, notes)))
 
 
 def install_key() -> bool:
@@ -53,7 +82,6 @@ def install_key() -> bool:
             _wrap_key(key_class)
             for owner, name in versions.cache_writers():
                 _wrap_writer(owner, name)
-            cached_records.install()
             _wrapped = key_class
         return True
 
@@ -147,22 +175,21 @@ def _wrap_key(key_class: Any) -> None:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         part = key_part()
         if part is not None:
-            cached_records.key_made(versions.is_key_of_autograd(self))
+            autograd = versions.is_key_of_autograd(self)
+            for listener in _listeners:
+                listener.key_made(autograd)
         stock_init(self, *args, **kwargs)
         if part is not None:
-            noted = layout_decision.notes(args[0] if args else kwargs.get("gm"))
-            self.xductor = (*part, *map(str, noted))
+            gm = args[0] if args else kwargs.get("gm")
+            noted = [str(note) for notes in _notes for note in notes(gm)]
+            self.xductor = (*part, *noted)
 
     key_class.__init__ = __init__
 
 
 def _wrap_writer(owner: Any, name: str) -> None:
     stock_write: Callable[..., Any] = getattr(owner, name)
-    note = (
-        cached_records.before_result_is_stored
-        if name == "save"
-        else cached_records.before_graph_is_stored
-    )
+    told = "before_result_is_stored" if name == "save" else "before_graph_is_stored"
 
     @functools.wraps(stock_write)
     def write(*args: Any, **kwargs: Any) -> Any:
@@ -170,7 +197,8 @@ def _wrap_writer(owner: Any, name: str) -> None:
         reasons = state.unstorable
         if not reasons:
             if state.settings is not None and len(args) > 1:
-                note(args[0], args[1])
+                for listener in _listeners:
+                    getattr(listener, told)(args[0], args[1])
             return stock_write(*args, **kwargs)
         from torch._dynamo.utils import counters
 
@@ -199,97 +227,6 @@ def source_hash() -> str:
                 digest.update(f"{room}/{path.relative_to(root).as_posix()}\0".encode())
                 digest.update(hashlib.blake2b(path.read_bytes(), digest_size=16).digest())
     return digest.hexdigest()
-
-
-def rewrite_identity(rewrite: Any) -> str | None:
-    """Text that is the same in another process exactly when ``rewrite`` does the same.
-
-    A rewrite may say it itself, by ``uuid()`` as Inductor's custom passes do. Otherwise it is the
-    class's name, the content of the files that define it, and the values of its options; None
-    where there is no such file, where a method closes over variables, or where an option is a
-    live object. What the file imports is not followed: a rewrite that changes with it needs
-    ``uuid()``.
-    """
-    uuid_method = getattr(rewrite, "uuid", None)
-    cls = rewrite if isinstance(rewrite, type) else type(rewrite)
-    if callable(uuid_method) and (rewrite is not cls or inspect.ismethod(uuid_method)):
-        own = uuid_method()
-        return None if own is None else f"{cls.__qualname__}:{_plain(own)}"
-    options = _options_text(rewrite)
-    content = _content_hash(cls)
-    if options is None or content is None:
-        return None
-    return f"{cls.__module__}.{cls.__qualname__}({options}):{content}"
-
-
-def _content_hash(cls: type) -> str | None:
-    """A hash of the files that hold ``cls``, its bases and their methods."""
-    files: set[str] = set()
-    for base in cls.__mro__:
-        # Built in, or part of what package_version and source_hash cover.
-        if base.__module__.partition(".")[0] in ("builtins", "abc", "typing", "xductor", "xdsl"):
-            continue
-        try:
-            files.add(inspect.getfile(base))
-        except (TypeError, OSError):
-            return None
-        for function in _functions(base):
-            code = function.__code__
-            if code.co_filename == "<string>":  # what dataclasses write; the fields say it all
-                continue
-            if set(code.co_freevars) - {"__class__"}:
-                return None
-            files.add(code.co_filename)
-    digest = hashlib.blake2b(digest_size=16)
-    for file in sorted(files):
-        try:
-            digest.update(hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest())
-        except OSError:
-            return None
-    return digest.hexdigest()
-
-
-def _functions(cls: type) -> Iterator[FunctionType]:
-    for value in vars(cls).values():
-        function = getattr(value, "__func__", getattr(value, "fget", value))
-        if isinstance(function, FunctionType):
-            yield inspect.unwrap(function)
-
-
-def _options_text(rewrite: Any) -> str | None:
-    """The options an instance carries; None if one of them has no stable text."""
-    if isinstance(rewrite, type):
-        return ""
-    if dataclasses.is_dataclass(rewrite):
-        values = {f.name: getattr(rewrite, f.name) for f in dataclasses.fields(rewrite)}
-    else:
-        values = {
-            name: value
-            for name, value in getattr(rewrite, "__dict__", {}).items()
-            # What the class derives from its options and keeps.
-            if not isinstance(getattr(type(rewrite), name, None), functools.cached_property)
-        }
-    texts = {name: _plain(value) for name, value in values.items()}
-    if None in texts.values():
-        return None
-    return ", ".join(f"{name}={text}" for name, text in sorted(texts.items()))
-
-
-def _plain(value: Any) -> str | None:
-    """``value`` as text, if its text says everything about it."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return repr(value)
-    if isinstance(value, enum.Enum):
-        return f"{type(value).__qualname__}.{value.name}"
-    if isinstance(value, (tuple, list)):
-        items = [_plain(item) for item in value]
-        return None if None in items else f"({', '.join(map(str, items))})"
-    if isinstance(value, (set, frozenset)):
-        items = [_plain(item) for item in value]
-        return None if None in items else f"{{{', '.join(sorted(map(str, items)))}}}"
-    import torch
-
-    return repr(value) if isinstance(value, (torch.dtype, torch.device)) else None
 
 
 def _shown(rewrite: Any) -> str:

@@ -11,36 +11,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from torch._guards import TracingContext
 
-from xductor.backend.config import registered_rewrites
 from xductor.backend.config import settings as settings_module
 from xductor.backend.config.settings import Settings
-
-if TYPE_CHECKING:
-    from xductor.backend.records.stage_records import StageRecord
 
 
 @dataclass(eq=False)
 class CompileState:
     """One compile: the settings of our pipeline, or None where Inductor's own runs.
 
-    ``unstorable`` holds the reasons why its result must be stored in no cache. The other fields
-    are the business of `cached_records`: ``records`` of stage calls, until the graph is stored to
-    which they belong; ``records_before``, of the stages before a graph, by the graph's key;
-    ``loading``, of the graphs that an entry of AOTAutograd's cache is being made of.
+    ``unstorable`` holds the reasons why its result must be stored in no cache; ``kept`` what other
+    modules keep for the length of a compile, by their names.
     """
 
     settings: Settings | None
     unstorable: list[str] = field(default_factory=list[str])
-    records: list[StageRecord] = field(default_factory=list["StageRecord"])
-    records_before: dict[str, list[StageRecord]] = field(
-        default_factory=dict[str, list["StageRecord"]]
-    )
-    loading: list[StageRecord] | None = None
+    kept: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 _installed = False
@@ -59,7 +49,7 @@ def current() -> CompileState:
     state = _entered.get() or (None if context is None else _pinned.get(context))
     if state is None:
         here = settings_module.current() if is_installed() else None
-        state = CompileState(here and registered_rewrites.added_to(here))
+        state = CompileState(here and settings_module.with_registered(here))
     if context is not None:
         _pinned[context] = state
     return state
@@ -70,7 +60,7 @@ def begin(settings: Settings) -> CompileState:
 
     Several compiles of one tracing context (parts of a split graph) share one.
     """
-    settings = registered_rewrites.added_to(settings)
+    settings = settings_module.with_registered(settings)
     context = TracingContext.try_get()
     pinned = None if context is None else _pinned.get(context)
     if pinned is not None and pinned.settings == settings:

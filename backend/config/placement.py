@@ -2,26 +2,23 @@
 
 A rewrite or pass says it by a class attribute: `position = "first"` or `"last"`, `before = "name"`
 or `after = "name"`. `placed(...)` says it for one that does not, or says otherwise. Without any, a
-rewrite runs last: after the stage's own passes, before the steps that finish the stage.
+rewrite runs last: after the stage's own passes, before the steps that finish the stage. Which
+passes there are to run beside is told by the pipelines (`pipelines.places`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Any, Literal
 
+from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.transforms import Stage
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import instance
 
 Position = Literal["first", "last", "before", "after"]
-
-_STEPS = {"pre_grad": "pre_grad", "joint": "joint_graph", "post_grad": "post_grad"}
-_FINISHING = "stable_topological_sort"
-"""The first of the steps that finish a stage; no rewrite runs behind it."""
 
 
 class PlacementError(ValueError):
@@ -51,30 +48,8 @@ class Placed:
         return self.rewrite.stage
 
     def uuid(self) -> str | None:
-        from xductor.backend.config.cache_keys import rewrite_identity
-
         identity = rewrite_identity(self.rewrite)
         return None if identity is None else f"{self.place}: {identity}"
-
-
-def placed(
-    rewrite: Any,
-    *,
-    position: Literal["first", "last"] | None = None,
-    before: str | None = None,
-    after: str | None = None,
-) -> Placed:
-    """`rewrite` (a class or an instance) to run at a place of its stage.
-
-    - `position`: "first" or "last" among what the stage does.
-    - `before`, `after`: the name of a pass of the stage (`xductor passes` lists them), whether it
-      is enabled or not. A pass of one of Inductor's pattern tables stands for its whole table.
-
-    Raises PlacementError for a pass that the stage has not, and where not exactly one is given.
-    """
-    made = Placed(rewrite, _one_of(position, before, after, shown(rewrite)))
-    check(made)
-    return made
 
 
 def place_of(rewrite: Any) -> Place:
@@ -89,7 +64,7 @@ def place_of(rewrite: Any) -> Place:
     )
     if position is before is after is None:
         return Place()
-    return _one_of(position, before, after, shown(rewrite))
+    return one_of(position, before, after, shown(rewrite))
 
 
 def unplaced(item: Any) -> Any:
@@ -107,62 +82,11 @@ def by_stage(rewrites: Sequence[Any]) -> dict[str, list[tuple[Place, Any]]]:
     return found
 
 
-def check(rewrite: Any) -> None:
-    """Raises PlacementError where a rewrite's place is not to be found in one of its stages."""
-    place = place_of(rewrite)
-    if place.position not in ("before", "after"):
-        return
-    for stage in stages_of(rewrite):
-        known = names(stage, place.position)
-        if place.name in known:
-            continue
-        wanted = f"{shown(rewrite)} is to run {place} in the {stage} stage"
-        if place.name in _all_names(stage):
-            raise PlacementError(
-                f"{wanted}, but that is one of the steps that finish the stage; the last place "
-                f"is before {_FINISHING!r}"
-            )
-        close = get_close_matches(place.name, known, n=1, cutoff=0.6)
-        elsewhere = [other for other in _STEPS if place.name in _all_names(other)]
-        hint = (
-            f" Did you mean {close[0]!r}?"
-            if close
-            else f" That one is of the {' and the '.join(elsewhere)} stage."
-            if elsewhere
-            else ""
-        )
-        raise PlacementError(f"{wanted}, which has no such pass.{hint} It has: {', '.join(known)}")
+def one_of(position: Any, before: Any, after: Any, shown: str) -> Place:
+    """The place that one of the three gives.
 
-
-def names(stage: Stage, position: Position = "before") -> list[str]:
-    """The passes and steps of a stage that a rewrite may run before (or after), in order."""
-    found: list[str] = []
-    for step in _steps(stage):
-        own = list(step_names(step))
-        if _FINISHING in own:
-            return found + own if position == "before" else found
-        found += own
-    return found
-
-
-def step_names(step: Any) -> Iterator[str]:
-    """The names of a step of a pipeline, and of the passes that it runs."""
-    name = getattr(step, "name", None)
-    if name is not None:
-        yield name
-    for part in ("covers", "typed", "then"):
-        yield from getattr(step, part, ())
-
-
-def _steps(stage: str) -> Sequence[Any]:
-    return import_module(f"xductor.backend.pipelines.{_STEPS[stage]}").STEPS
-
-
-def _all_names(stage: str) -> set[str]:
-    return {name for step in _steps(stage) for name in step_names(step)}
-
-
-def _one_of(position: Any, before: Any, after: Any, shown: str) -> Place:
+    Raises PlacementError where not exactly one is given, or it is no name.
+    """
     given = {"position": position, "before": before, "after": after}
     said = {name: value for name, value in given.items() if value is not None}
     if len(said) != 1:
@@ -193,11 +117,9 @@ __all__ = [
     "Place",
     "Placed",
     "PlacementError",
-    "check",
-    "names",
+    "by_stage",
+    "one_of",
     "place_of",
-    "placed",
     "shown",
-    "step_names",
     "unplaced",
 ]

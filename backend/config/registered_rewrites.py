@@ -7,12 +7,8 @@ Inductor's caches know them as they know those of `options={"xductor.rewrites": 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from xductor.backend.config.settings import Settings
+from typing import Any, Self
 
 _lock = threading.Lock()
 _registrations: tuple[Registration, ...] = ()
@@ -45,20 +41,10 @@ class Registration:
         return f"<registration of {', '.join(map(repr, self.rewrites))}>"
 
 
-def register_rewrites(rewrites: Iterable[Any]) -> Registration:
-    """Add rewrites and passes to every compile of this process, in any thread, that begins now.
-
-    They run behind those that a compile names itself, and in the order of registration. What is
-    compiled already stays as it is (`torch._dynamo.reset()` forgets it). To be used as a function,
-    or as a context manager: `with register_rewrites([MyRewrite]): ...`.
-
-    Raises SettingsError for what is no rewrite or pass, or has a place that its stage has not.
-    """
+def add(rewrites: tuple[Any, ...]) -> Registration:
+    """Add rewrites, checked already, to every compile that begins now (see `register_rewrites`)."""
     global _registrations
-    from xductor.backend.config.settings import Settings
-
-    checked = Settings.from_options({"xductor.rewrites": rewrites}).rewrites
-    made = Registration(checked)
+    made = Registration(rewrites)
     with _lock:
         _registrations = (*_registrations, made)
     return made
@@ -69,10 +55,4 @@ def registered() -> tuple[Any, ...]:
     return tuple(dict.fromkeys(item for one in _registrations for item in one.rewrites))
 
 
-def added_to(settings: Settings) -> Settings:
-    """`settings` with the registered rewrites behind their own; each runs once."""
-    more = tuple(one for one in registered() if one not in settings.rewrites)
-    return settings.replace(rewrites=(*settings.rewrites, *more)) if more else settings
-
-
-__all__ = ["Registration", "added_to", "register_rewrites", "registered"]
+__all__ = ["Registration", "add", "registered"]

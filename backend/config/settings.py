@@ -1,4 +1,8 @@
-"""What a compile runs under: the settings, where they come from, and who sees which."""
+"""What a compile runs under: the settings, where they come from, and who sees which.
+
+The values are checked by themselves. Whether there are passes of the names in them is checked
+where a backend is made or `install()` is called (`seam.checked_options`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from xductor.backend.config import environment
+from xductor.backend.config import environment, registered_rewrites
 
 if TYPE_CHECKING:
     from xductor.backend.config.placement import Place
@@ -133,9 +137,14 @@ def current() -> Settings:
     chosen = _current.get()
     if chosen is not None:
         return chosen
-    from xductor.backend.config import registered_rewrites
+    return with_registered(_default or Settings.from_options())
 
-    return registered_rewrites.added_to(_default or Settings.from_options())
+
+def with_registered(settings: Settings) -> Settings:
+    """`settings` with the registered rewrites behind their own; each runs once."""
+    registered = registered_rewrites.registered()
+    more = tuple(one for one in registered if one not in settings.rewrites)
+    return settings.replace(rewrites=(*settings.rewrites, *more)) if more else settings
 
 
 @contextmanager
@@ -208,14 +217,9 @@ def _checked_choice(name: str, value: Any, given_as: str) -> Any:
 
 
 def _checked_names(items: tuple[Any, ...], given_as: str) -> frozenset[str]:
-    from xductor.backend.config import disabled_passes
-
     for item in items:
         if not isinstance(item, str):
             raise SettingsError(f"{given_as}: expected names of passes, found {item!r} among them")
-        reason = disabled_passes.refusal(item)
-        if reason is not None:
-            raise SettingsError(f"{given_as}: {reason}")
     return frozenset(items)
 
 
@@ -234,7 +238,7 @@ def _check_rewrite(item: Any, given_as: str) -> None:
     from xductor.backend.config import placement
 
     try:
-        placement.check(item)
+        placement.place_of(item)
     except placement.PlacementError as error:
         raise SettingsError(f"{given_as}: {error}") from None
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 import torch.fx as fx
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import GraphOp, ListArg, OpaqueCallOp, Ref, SchemaOp, SymbolRef, SymExpr, TorchOp
 from xductor.ir.dialect.arguments import DictArg, FunctionArg, Handle, Pack, SizeArg, SliceArg
@@ -210,8 +210,3 @@ def live_object(op: TorchOp, handle: Handle, bindings: Mapping[str, Any] | None 
         f"{op.name}: {handle!r} is a live object that text only names; "
         f"pass bindings={{'{handle.ident}': object}}"
     )
-
-
-def argument_number(value: SSAValue) -> int | None:
-    """Which placeholder a value is, or None."""
-    return value.index if isinstance(value, BlockArgument) else None

@@ -1,4 +1,4 @@
-"""Subgraphs that a pass made: as children of the GraphModule, with values of their own."""
+"""The subgraphs that a call runs, and values for those that a pass made."""
 
 from __future__ import annotations
 
@@ -7,28 +7,12 @@ from typing import Any
 import torch
 import torch.fx as fx
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
-from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.fx.call_arguments import RaisingError
-from xductor.ir import graph_named
 from xductor.ir.dialect.metadata import place_metadata
 
 _DEPENDENCIES = "control_deps"
 _QUANTIZED = "invoke_quant"
 _REPEATED = "invoke_subgraph"
-
-
-def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
-    """The GraphModule of a body that a pass added to the module.
-
-    Raises RaisingError for a name that the module gives no body of its own.
-    """
-    from xductor.backend.fx.export import to_fx
-
-    graph = graph_named(module, name)
-    if graph is None or graph.is_declaration or graph.live is not None:
-        raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
-    return to_fx(ModuleOp([graph.clone()]))
 
 
 def child_at(node: fx.Node) -> fx.GraphModule | None:

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, returns_tuple
-from xductor.backend.fx.new_subgraphs import new_child
-from xductor.backend.fx.value_metadata import record_new_values
+from xductor.backend.fx.fresh_graph_module import new_child
+from xductor.backend.fx.value_metadata import NewValues, record_new_values
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, verify
 from xductor.ir.dialect.arguments import Pack
 from xductor.ir.dialect.metadata import MetadataClass, keys_of
@@ -27,8 +27,13 @@ _OF_ARGUMENTS = keys_of(MetadataClass.ARGUMENTS)
 _OF_ORDER = keys_of(MetadataClass.ORDER)
 
 
-def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.GraphModule:
-    """Edit `gm` until it computes what the module's entry graph says; returns `gm`.
+def reconcile(
+    module: ModuleOp, source: GraphOp, gm: fx.GraphModule, values: NewValues = "run"
+) -> bool:
+    """Edit `gm` until it computes what the module's entry graph says; whether that took an edit.
+
+    Its Python code is left as it was: `gm.recompile()` makes it anew. `values` as for
+    `record_new_values`.
 
     Raises RaisingError if `gm` changed since it was lowered, VerifyException for a module that is
     not well-formed; `gm` is then as it was.
@@ -41,10 +46,10 @@ def reconcile(module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> fx.Graph
             "lower it again before raising into it"
         )
     if live is not None and live.gm is gm and is_unchanged(source):
-        return gm
+        return False
     verify(module, level="structure")
-    _Reconciliation(module, source, gm).run()
-    return gm
+    _Reconciliation(module, source, gm, values).run()
+    return True
 
 
 def is_unchanged(source: GraphOp) -> bool:
@@ -62,8 +67,11 @@ def is_unchanged(source: GraphOp) -> bool:
 
 
 class _Reconciliation:
-    def __init__(self, module: ModuleOp, source: GraphOp, gm: fx.GraphModule) -> None:
+    def __init__(
+        self, module: ModuleOp, source: GraphOp, gm: fx.GraphModule, values: NewValues
+    ) -> None:
         self.module = module
+        self.values: NewValues = values
         self.source = source
         self.gm = gm
         self.graph = gm.graph
@@ -87,7 +95,7 @@ class _Reconciliation:
             for op in ops_of(self.source.block):
                 index = None if self.moved else self.index_where_it_stands(op, last_index)
                 last_index = self.place(op, last_index) if index is None else index
-            record_new_values(self.source, self.nodes, self.new, self.kept)
+            record_new_values(self.source, self.nodes, self.new, self.kept, self.values)
             doomed = self.doomed()
             _check_erasable(doomed)
         except BaseException:
@@ -98,7 +106,6 @@ class _Reconciliation:
             for node in self.graph.nodes:
                 for key in _OF_ORDER:
                     node.meta.pop(key, None)
-        self.gm.recompile()
 
     def roll_back(self) -> None:
         for step in reversed(self.undo):

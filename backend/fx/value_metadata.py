@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import operator
 from collections.abc import Callable, Container, Iterator
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 import torch.fx as fx
@@ -18,11 +18,15 @@ from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
 from xductor.backend.fx.new_subgraphs import child_at, record_in_child
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
+from xductor.backend.fx.typed_values import MISSING, value_of_type
 from xductor.ir import GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
 from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
+
+NewValues = Literal["run", "types", "checked"]
+"""How the values of new calls are made, see `record_new_values`."""
 
 
 def value_key(source: GraphOp) -> str:
@@ -35,12 +39,15 @@ def record_new_values(
     nodes: ValueNodes,
     made: list[tuple[TorchOp, fx.Node]],
     kept: Container[fx.Node] | None = None,
+    values: NewValues = "run",
 ) -> None:
-    """Values and places for nodes that reconciling made; the values are checked against the types.
+    """Values and places for nodes that reconciling made.
 
-    `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
+    - `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
+    - `values`: whether calls are run on the values of their arguments, which is checked against
+      the types; or values are made from the types, where these say all; or both.
 
-    Raises RaisingError where an op's call gives another type than the IR says.
+    Raises RaisingError where an op's call gives another type than the IR says, or another storage.
     """
     key = value_key(source)
     mode, reader = _recording(source, nodes, key) if made else (None, None)
@@ -51,9 +58,17 @@ def record_new_values(
                 continue
             if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
                 continue
-            entered(op)
-            value = run_on_recorded(node, key, mode)
-            check_types(op, value, reader)
+            value = MISSING
+            if key == "val" and values != "run":
+                value = value_of_type(op, nodes, reader)
+            if value is MISSING or values == "checked":
+                entered(op)
+                given = run_on_recorded(node, key, mode)
+                check_types(op, given, reader)
+                if value is MISSING:
+                    value = given
+                else:
+                    _check_storage(op, value, given, nodes)
             node.meta[key] = value
             _set_tensor_meta(node, value)
     for node in nodes.made:
@@ -123,6 +138,18 @@ def inherit_value(
     else:
         _set_tensor_meta(node, value)
     return True
+
+
+def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> None:
+    """What was made from a type shares storage with the operands that a call shares it with."""
+    for operand in op.operands:
+        storage = _storage(nodes.node(operand).meta.get("val"))
+        if storage is not None and (_storage(made) == storage) != (_storage(given) == storage):
+            raise RaisingError(
+                f"{op.name} (node {op.node.node}): the call "
+                f"{'shares' if _storage(given) == storage else 'does not share'} its storage with "
+                f"'{nodes.node(operand).name}', the alias facts say otherwise"
+            )
 
 
 def _storage(value: Any) -> int | None:

@@ -56,7 +56,8 @@ def _results(module: ModuleOp, like: ModuleOp, seed: int, *, wide: bool = False)
         if not item.dim() and item.is_floating_point():
             item.mul_(7).add_(1)  # a number to divide by, which was between 0 and 1
     with AllWide() if wide else nullcontext():
-        ran = run_fragment(module, [_wide(one) for one in inputs] if wide else inputs, seed)
+        given = [_wide(one) for one in inputs] if wide else inputs
+        ran = run_fragment(module, given, seed, any_dtype=wide)
     return [*ran.outputs, *ran.gradients]
 
 

@@ -73,22 +73,10 @@ SPECIMENS: Mapping[str, Specimens] = {
     },
 }
 
-#: Rows that stand for several passes of ours.
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "canonicalize_aten_ir_passes": ("canonicalize_quant_mapping",),
-    "replace_random_passes": (
-        "replace_random",
-        "replace_randint",
-        "fuse_seed_creation_pass",
-        "fuse_offset_creation_pass",
-    ),
-    "fuse_attention": tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
-}
-
 
 def owner(name: str) -> str:
     """The typed pass that is run for a name of `SPECIMENS`."""
     return "fuse_attention" if name.startswith("_sfdp_pattern_") else name
 
 
-__all__ = ["PARTS", "SPECIMENS", "owner"]
+__all__ = ["SPECIMENS", "owner"]

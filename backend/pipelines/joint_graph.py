@@ -14,6 +14,7 @@ from xductor.backend.steps.bridge import (
     unobserved,
     when_flag,
 )
+from xductor.backend.steps.draws import only_seems_to_draw
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
@@ -25,6 +26,7 @@ from xductor.backend.steps.typed_steps import (
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.padding.padding import deciding_padding
+from xductor.transforms.rows.registry import in_table
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -33,21 +35,18 @@ def _lazy_init(run: StageRun) -> None:
     stock.lookup("joint_graph:lazy_init")(run.input_device)
 
 
-_TABLES = (
-    (
-        "fix_iota_device",
-        "pointless_convert",
-        "bmm_to_mm",
-        "scatter_upon_const_tensor",
-        "pad_mm",
-        "pad_bmm",
-        "pad_addmm",
-        "randperm_index_add",
-        "randperm_index",
-    ),
-    ("mul_softmax_pattern", "div_softmax_pattern"),
-)
-_OWN_TABLE = tuple(name for table in _TABLES for name in table)
+def _has_dead_draws_of_nothing(run: StageRun) -> bool:
+    return any(not node.users and only_seems_to_draw(node) for node in run.gm.graph.nodes)
+
+
+def _eliminate_dead_draws_of_nothing(run: StageRun) -> None:
+    """Dead calls that FX keeps for the tag of their operator, as of attention without dropout.
+
+    Attention that is spelled out goes when the graph is traced. The partitioner keeps what a fused
+    call reads for the backward of a checkpoint, though it may be written after the forward.
+    """
+    run.gm.graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
+    run.gm.recompile()
 
 
 def _pass_patterns(run: StageRun) -> None:
@@ -58,14 +57,14 @@ def _pass_patterns(run: StageRun) -> None:
     own = stock.lookup("joint_graph:patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        typed = _TABLES[i] if i < len(_TABLES) and tables[0] is own else ()
+        typed = in_table("joint", f"pass_patterns[{i}]") if tables[0] is own else ()
         with deciding_padding(should_pad):
             TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
 def _lint_and_recompile(run: StageRun) -> None:
     run.gm.graph.lint()
-    run.gm.recompile()
+    run.recompile()
 
 
 def _counted(run: StageRun) -> bool:
@@ -74,6 +73,13 @@ def _counted(run: StageRun) -> bool:
 
 STEPS = (
     BridgedStep("lazy_init", _lazy_init),
+    BridgedStep(
+        "eliminate_dead_draws_of_nothing",
+        _eliminate_dead_draws_of_nothing,
+        _has_dead_draws_of_nothing,
+        required=True,
+        values=False,
+    ),
     canonicalize_aten_ir_passes,
     user_hook("joint_custom_pre_pass"),
     first_rewrites,
@@ -89,11 +95,11 @@ STEPS = (
     TableStep(
         "early_patterns",
         lambda: stock.lookup("joint_graph:early_patterns"),
-        ("pointless_view", "pointless_view_pair", "pointless_permute_pair"),
+        in_table("joint", "early_patterns"),
         when=_pattern_matcher,
     ),
     auto_chunker,
-    CoveringStep(_pass_patterns, ("pass_patterns", *_OWN_TABLE)),
+    CoveringStep(_pass_patterns, ("pass_patterns", *in_table("joint", "pass_patterns"))),
     user_rewrites,
     replace_random_passes,
     user_hook("joint_custom_post_pass"),

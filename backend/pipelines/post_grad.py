@@ -8,7 +8,7 @@ from typing import Any
 from xductor.backend.pipelines import collectives
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import node_values, operand_layouts, stock
+from xductor.backend.steps import operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
     observed,
@@ -26,6 +26,7 @@ from xductor.backend.steps.typed_steps import (
 )
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
+from xductor.backend.steps.value_updates import ValueUpdater
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -41,8 +42,8 @@ def _reorders(run: StageRun) -> bool:
 
 
 def _fake_tensor_updater(run: StageRun) -> None:
-    """Inductor's record of node values, by which it refreshes those that bridged steps stale."""
-    run.kept["fake_tensor_updater"] = node_values.updater_for(run)
+    """What the nodes call, by which the values are refreshed that bridged steps leave stale."""
+    run.kept["fake_tensor_updater"] = ValueUpdater(run)
     operand_layouts.watch(run)
 
 
@@ -80,6 +81,15 @@ def _group_batch_fusions(run: StageRun) -> None:
     observed(run, "post_grad_custom_pre_pass", fuse, "graph")
 
 
+def _has_fusions(_: StageRun) -> bool:
+    fuse = stock.lookup("post_grad:group_batch_fusion_passes")
+    return bool(stock.flag("post_grad_fusion_options")) or not stock.is_stock(fuse)
+
+
+def _never(_: StageRun) -> bool:
+    return False
+
+
 def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     if not _pattern_matcher(run):
@@ -109,12 +119,15 @@ def _b2b_gemm(run: StageRun) -> None:
 def _reinplace(run: StageRun) -> None:
     """Inductor looks for later readers of what an op may overwrite, not at what the op reads."""
     reinplace = stock.lookup("post_grad:reinplace_inplaceable_ops")
-    observed(
-        run,
-        "reinplace_inplaceable_ops",
-        partial(reinplace, run.kept["fake_tensor_updater"]),
-        "graph",
-    )
+    updater: ValueUpdater = run.kept["fake_tensor_updater"]
+
+    def pass_(graph: Any) -> None:
+        if step_targets.may_reinplace(run) or not stock.is_stock(reinplace):
+            reinplace(updater, graph)
+        else:
+            updater.incremental_update()  # Inductor's pass begins with it
+
+    observed(run, "reinplace_inplaceable_ops", pass_, "graph")
     separate_reads(run.gm.graph)
 
 
@@ -127,11 +140,12 @@ def _custom_backend_passes(run: StageRun) -> None:
         if devices is None:
             devices = {d.type for d in stock.lookup("post_grad:get_all_devices")(run.gm)}
         if device in devices:
+            run.recompile_if_stale()
             observed(run, f"custom_backend_passes_{device}", custom, "gm")
 
 
 def _recompile_and_lint(run: StageRun) -> None:
-    run.gm.recompile()
+    run.recompile()
     run.gm.graph.lint()
 
 
@@ -147,6 +161,8 @@ STEPS = (
         "torch._inductor.comms:remove_fsdp2_unsharded_param_graph_input_usage",
         when=_fsdp_hooks,
     ),
+    # Before what Inductor has in front of it: that erases and moves, and changes no call.
+    BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
     TypedStep(
         "dead_code_elimination",
         BridgedStep(
@@ -158,7 +174,6 @@ STEPS = (
         "torch.fx.graph:Graph.eliminate_dead_code",
     ),
     typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
-    BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
     user_hook("post_grad_custom_pre_pass"),
     first_rewrites,
     unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
@@ -174,8 +189,10 @@ STEPS = (
         "post_grad:respecialize_current_device_nodes",
         required=True,
     ),
-    BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True),
-    BridgedStep("group_batch_fusion_passes", _group_batch_fusions, _pattern_matcher),
+    BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never),
+    BridgedStep(
+        "group_batch_fusion_passes", _group_batch_fusions, _pattern_matcher, reads=_has_fusions
+    ),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
     typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
@@ -206,7 +223,12 @@ STEPS = (
         observed_as="stable_sort",
         required=True,
     ),
-    stock_pass("move_constructors_to_cuda", "post_grad:move_constructors_to_gpu", required=True),
+    stock_pass(
+        "move_constructors_to_cuda",
+        "post_grad:move_constructors_to_gpu",
+        required=True,
+        acts=step_targets.may_move_constructors,
+    ),
     BridgedStep("incremental_update", _incremental_update, required=True),
     BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
     *collectives.SCHEDULING_STEPS,
@@ -215,16 +237,19 @@ STEPS = (
         "fix_auto_functionalized_dtype_views",
         "post_grad:fix_auto_functionalized_dtype_views",
         required=True,
+        acts=step_targets.fix_dtype_views,
     ),
     stock_pass(
         "decompose_triton_kernel_wrapper_functional",
         "post_grad:decompose_triton_kernel_wrapper_functional",
         required=True,
+        acts=step_targets.decompose_triton,
     ),
     stock_pass(
         "decompose_auto_functionalized",
         "post_grad:decompose_auto_functionalized",
         required=True,
+        acts=step_targets.may_decompose_auto_functionalized,
     ),
     stock_pass(
         "reinplace_fsdp_all_gather",
@@ -236,12 +261,14 @@ STEPS = (
         "post_grad:decompose_scan_to_while_loop",
         over="gm",
         required=True,
+        acts=step_targets.decompose_scan,
     ),
     stock_pass(
         "decompose_map_to_while_loop",
         "post_grad:decompose_map_to_while_loop",
         over="gm",
         required=True,
+        acts=step_targets.decompose_map,
     ),
     BridgedStep("recompile_and_lint", _recompile_and_lint, required=True, values=False),
 )

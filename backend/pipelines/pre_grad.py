@@ -133,7 +133,7 @@ def _table(name: str) -> BridgedStep:
 
 def _lint_and_recompile(run: StageRun) -> None:
     run.gm.graph.lint()
-    run.gm.recompile()
+    run.recompile()
 
 
 def _with(condition: Condition, name: str, call: Any) -> BridgedStep:

@@ -9,6 +9,7 @@ from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 from xductor.transforms.rows import registry
 
 _REPLACING = ("replace_random", "replace_randint")
+_FUSING = ("fuse_seed_creation_pass", "fuse_offset_creation_pass")
 #: Without these, code generation meets ops that it has no code for.
 _NEEDED = (*_REPLACING, "fuse_offset_creation_pass")
 _FUNCTION = "joint_graph:replace_random_passes"
@@ -21,6 +22,8 @@ class ReplaceRandomStep(TypedStep):
     disabled, where the table is no longer Inductor's, and after a failure. The compiler bisector
     has no say in it, as in Inductor: what was drawn by another generator is no comparison.
     """
+
+    covers = (*_REPLACING, *_FUSING)
 
     def __call__(self, run: StageRun) -> None:
         if not self.stock_step.when(run):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xductor.backend.config import compile_state, versions
@@ -30,23 +30,41 @@ from xductor.backend.records.stage_records import StageRecord
 _FIELD = "xductor_records"
 
 
+@dataclass(eq=False)
+class _Unstored:
+    """The records of a compile that are not stored yet.
+
+    ``records`` of stage calls, until the graph is stored to which they belong; ``before``, of the
+    stages before a graph, by the graph's key; ``loading``, of the graphs that an entry of
+    AOTAutograd's cache is being made of.
+    """
+
+    records: list[StageRecord] = field(default_factory=list[StageRecord])
+    before: dict[str, list[StageRecord]] = field(default_factory=dict[str, list[StageRecord]])
+    loading: list[StageRecord] | None = None
+
+
+def _unstored(state: CompileState) -> _Unstored:
+    return state.kept.setdefault(__name__, _Unstored())
+
+
 def made(record: StageRecord) -> None:
     """A stage call of the compile that is going on has ended."""
     state = compile_state.current()
     if state.settings is not None:
-        state.records.append(record)
+        _unstored(state).records.append(record)
 
 
 def key_made(autograd: bool) -> None:
     """A key of one of the caches is made: AOTAutograd's, or that of a graph."""
-    records = compile_state.current().records
+    records = _unstored(compile_state.current()).records
     records[:] = [] if autograd else [one for one in records if one.stage != "post_grad"]
 
 
 def before_graph_is_stored(key: str, graph: Any) -> None:
     """Put the records of a graph's post-grad stage beside it."""
     state = compile_state.current()
-    _attach(graph, [one for one in state.records if one.stage == "post_grad"])
+    _attach(graph, [one for one in _unstored(state).records if one.stage == "post_grad"])
     _belongs(state, key)
 
 
@@ -55,12 +73,12 @@ def before_result_is_stored(_: str, entry: Any) -> None:
 
     An entry that holds its graphs itself, so that these were stored nowhere else, gets all records.
     """
-    state = compile_state.current()
+    unstored = _unstored(compile_state.current())
     info = getattr(getattr(entry, "compiled_fw", None), "fx_graph_cache_info", None)
-    _attach(entry, state.records_before.get(info[0], ()) if info else state.records)
+    _attach(entry, unstored.before.get(info[0], ()) if info else unstored.records)
 
 
-def install() -> None:
+def attach() -> None:
     """Let the readers of both caches publish the records that come with an entry. Done once."""
     for owner, name in versions.cache_readers():
         found = getattr(owner, name)
@@ -81,8 +99,9 @@ def _graph_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
         found = _attached(graph)
         if found is None:
             found = [_unknown()]
-        if state.loading is not None:  # AOTAutograd's reader publishes them, if all are found
-            state.loading += found
+        loading = _unstored(state).loading
+        if loading is not None:  # AOTAutograd's reader publishes them, if all are found
+            loading += found
         else:
             _belongs(state, key)
             stage_records.publish_cached(found)
@@ -97,12 +116,14 @@ def _result_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
         state = compile_state.current()
         if state.settings is None:
             return stock(self, *args, **kwargs)
-        outer, state.loading = state.loading, []
+        unstored = _unstored(state)
+        outer, loading = unstored.loading, list[StageRecord]()
+        unstored.loading = loading
         try:
             answer = stock(self, *args, **kwargs)
-            found = [*(_attached(self) or ()), *state.loading]
+            found = [*(_attached(self) or ()), *loading]
         finally:
-            state.loading = outer
+            unstored.loading = outer
         stage_records.publish_cached(found or [_unknown()])
         return answer
 
@@ -111,10 +132,11 @@ def _result_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
 
 def _belongs(state: CompileState, key: str) -> None:
     """The records so far that are of no graph belong to the graph of a key."""
-    before = [one for one in state.records if one.stage != "post_grad"]
+    unstored = _unstored(state)
+    before = [one for one in unstored.records if one.stage != "post_grad"]
     if before:
-        state.records_before[key] = before
-    state.records.clear()
+        unstored.before[key] = before
+    unstored.records.clear()
 
 
 def _attach(holder: Any, records: Sequence[StageRecord]) -> None:
@@ -134,9 +156,9 @@ def _unknown() -> StageRecord:
 
 
 __all__ = [
+    "attach",
     "before_graph_is_stored",
     "before_result_is_stored",
-    "install",
     "key_made",
     "made",
 ]

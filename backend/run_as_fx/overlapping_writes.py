@@ -17,7 +17,7 @@ import torch
 
 from xductor.ir import Facts, TensorType
 from xductor.ir.effects.aliases import schema_aliases
-from xductor.ir.effects.target_effects import overload_effects
+from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.storage.overlap import may_overlap, same_elements
 

@@ -11,8 +11,9 @@ from torch.fx import GraphModule
 
 from xductor.backend.config import cache_keys, compile_state, coverage_warnings, versions
 from xductor.backend.config.compile_state import CompileState
-from xductor.backend.config.settings import PREFIX, Settings, SettingsError, split_options
+from xductor.backend.config.settings import PREFIX, SettingsError, split_options
 from xductor.backend.seam import dispatch
+from xductor.backend.seam.checked_options import checked_settings
 
 _MEMO_SIZE = 64
 _AOT_INDUCTOR = "aotinductor"
@@ -54,7 +55,7 @@ class Backend:
 
     def _check(self) -> None:
         """Fail where the backend is made, not where it is first called."""
-        Settings.from_options(self._ours)
+        checked_settings(self._ours)
         if self._mode or self._rest:
             self._inductor(self._mode, self._rest)
 
@@ -72,7 +73,7 @@ class Backend:
         ``mode`` and ``options`` come over those the backend was made with.
         """
         ours, rest = split_options(options)
-        settings = Settings.from_options({**self._ours, **ours})
+        settings = checked_settings({**self._ours, **ours})
         inductor = self._inductor(mode or self._mode, {**self._rest, **rest})
         patches = {**inductor.config, **(config_patches or {})}
         try:

@@ -12,6 +12,7 @@ from typing import Any
 from xductor.backend.config import cache_keys, compile_state, settings, strict_numerics, versions
 from xductor.backend.config.settings import Settings
 from xductor.backend.config.versions import STAGE_FUNCTIONS, Stage, UnsupportedTorchError
+from xductor.backend.records import cached_records
 from xductor.backend.seam import (
     compile_mode,
     decompositions,
@@ -19,6 +20,7 @@ from xductor.backend.seam import (
     recomputation,
     repro_scripts,
 )
+from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import stage_watch
 from xductor.ir.import_without_gc import load
 from xductor.transforms.before_autograd.enclosing_graphs import entering
@@ -37,7 +39,7 @@ def install(options: Mapping[str, Any] | None = None) -> None:
         UnsupportedTorchError: this torch is not one of those we know.
         SettingsError: an option that cannot be understood.
     """
-    chosen = Settings.from_options(options) if options else None
+    chosen = checked_settings(options) if options else None
     _attach_with_key()
     settings.set_default(chosen)
     compile_state.set_installed(True)
@@ -57,7 +59,7 @@ def installed(options: Mapping[str, Any] | None = None) -> Iterator[Settings]:
         UnsupportedTorchError: this torch is not one of those we know.
         SettingsError: an option that cannot be understood.
     """
-    chosen = Settings.from_options(options) if options else settings.current()
+    chosen = checked_settings(options) if options else settings.current()
     _attach_with_key()
     with settings.use(chosen), compile_state.installed_here(True):
         yield chosen
@@ -74,7 +76,10 @@ def attach() -> None:
         if _stock:
             return
         module = versions.compile_fx_module()
+        cache_keys.listen(cached_records)
+        cache_keys.add_notes(layout_decision.notes)
         cache_keys.install_key()
+        cached_records.attach()
         found: dict[Stage, Callable[..., Any]] = {
             stage: getattr(module, name) for stage, name in STAGE_FUNCTIONS.items()
         }

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import TYPE_CHECKING
 
 from xductor.backend.config import compile_state, versions
-from xductor.ir.effects.target_effects import call_effects
+from xductor.backend.steps.draws import draws
 
 if TYPE_CHECKING:
-    from torch.fx import GraphModule, Node
+    from torch.fx import GraphModule
 
 
 def attach() -> None:
@@ -39,23 +37,4 @@ def _attach(module: ModuleType) -> None:
     setattr(module, "has_recomputable_rng_ops", has_recomputable_rng_ops)  # noqa: B010
 
 
-def draws(node: Node) -> bool:
-    """Whether a call of an operator that is tagged as random does draw, as far as is known."""
-    target = node.target
-    if torch.Tag.nondeterministic_seeded not in getattr(target, "tags", ()):
-        return False
-    if not isinstance(target, torch._ops.OpOverload):
-        return True
-    return call_effects(target, _arguments(target, node)).rng
-
-
-def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:
-    """The arguments of a call by name, with defaults filled in."""
-    parameters = target._schema.arguments
-    found = {one.name: one.default_value for one in parameters if one.has_default_value()}
-    found.update({one.name: arg for one, arg in zip(parameters, node.args, strict=False)})
-    found.update(node.kwargs)
-    return found
-
-
-__all__ = ["attach", "draws"]
+__all__ = ["attach"]

@@ -6,7 +6,7 @@ name, the compiler bisector, provenance tracking and graph dumps work as they do
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,6 +54,10 @@ class BridgedStep:
     torch has no such step. ``values`` tells that the step reads ``meta["val"]``, so that it does
     not run on a graph without any. ``required`` steps run after a failure too: code generation
     cannot do without them, or a user asked for them.
+
+    ``reads`` tells whether the step looks at the graph at all: else nothing is raised before it.
+    ``acts`` tells whether the graph holds something that the step acts on: else only the observer
+    runs that Inductor has around it, ``observed_as``.
     """
 
     name: str
@@ -62,6 +66,9 @@ class BridgedStep:
     needs: str | None = None
     required: bool = False
     values: bool = True
+    reads: Condition = always
+    acts: Condition = always
+    observed_as: str | None = None
 
     def wanted(self, run: StageRun) -> bool:
         """Whether flags, version and the state of the run let this step run."""
@@ -78,10 +85,18 @@ class BridgedStep:
     def __call__(self, run: StageRun) -> None:
         if not self.wanted(run):
             return
-        flush(run)
+        if self.reads(run):
+            flush(run)
         if run.degraded and not self.required:
             return
-        run.record.bridged(self.name, run.gm, lambda: self.call(run))
+        if self.acts(run):
+            run.record.bridged(self.name, run.gm, lambda: self.call(run))
+        elif self.observed_as is not None:
+            observed(run, self.observed_as, _nothing, "graph")
+
+
+def _nothing(_: object) -> None:
+    """What an observer is given for a step that would do nothing."""
 
 
 def flush(run: StageRun) -> None:
@@ -98,13 +113,21 @@ def stock_pass(
     when: Condition = always,
     required: bool = False,
     values: bool = True,
+    acts: Condition = always,
 ) -> BridgedStep:
-    """Inductor's ``function`` under its observer called ``name``."""
+    """Inductor's ``function`` under its observer called ``name``.
+
+    ``acts`` as for :class:`BridgedStep`; a function that somebody put in the place of Inductor's
+    always runs.
+    """
 
     def call(run: StageRun) -> None:
         observed(run, name, stock.lookup(function), over)
 
-    return BridgedStep(name, call, when, function, required, values)
+    def may_act(run: StageRun) -> bool:
+        return acts(run) or not stock.is_stock(stock.lookup(function))
+
+    return BridgedStep(name, call, when, function, required, values, acts=may_act, observed_as=name)
 
 
 def unobserved(
@@ -122,3 +145,12 @@ def unobserved(
         stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)
 
     return BridgedStep(name, call, when, function, required, values)
+
+
+def step_names(step: Any) -> Iterator[str]:
+    """The names of a step of a pipeline, and of the passes that it runs."""
+    name = getattr(step, "name", None)
+    if name is not None:
+        yield name
+    for part in ("covers", "typed", "then"):
+        yield from getattr(step, part, ())

@@ -16,6 +16,7 @@ from torch._inductor.custom_graph_pass import CustomGraphPass
 from torch.fx import Graph, GraphModule
 
 from xductor.backend.config import cache_keys, placement, settings
+from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings
 from xductor.backend.records import stage_records
 from xductor.backend.steps import failures, out_of_reach, runner, stock
@@ -69,6 +70,7 @@ class InductorPass(CustomGraphPass):
                 runner.run_pass(run, one, lambda failure: failures.skip(run, failure))
             if run.group is not None:
                 run.group.flush()
+            run.recompile_if_stale()
             out_of_reach.say(run, map(placement.unplaced, self.rewrites))
             record.nodes_after = len(gm.graph.nodes)
         if cache_keys.is_kept_out():
@@ -77,10 +79,10 @@ class InductorPass(CustomGraphPass):
     def uuid(self) -> str | None:
         """What identifies the pass in Inductor's cache keys; None where it cannot be identified.
 
-        That is so for a rewrite without a stable identity (`cache_keys.rewrite_identity`), and
+        That is so for a rewrite without a stable identity (`rewrite_identity`), and
         while debug counters decide which applications are made.
         """
-        identities = [cache_keys.rewrite_identity(one) for one in self.rewrites]
+        identities = [rewrite_identity(one) for one in self.rewrites]
         if None in identities or debug_counters.active():
             return None
         parts = (

@@ -19,7 +19,7 @@ from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
 from xductor.backend.steps import applications, failures, node_values
 from xductor.backend.steps.stack_room import with_stack_room
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.numerics import admits
@@ -27,6 +27,8 @@ from xductor.transforms.passes.pass_results import application_count, snapshot
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
+
+    from xductor.backend.fx.value_metadata import NewValues
 
 #: Whether the graphs of higher-order ops are lowered too, or only named.
 Subgraphs = Literal["bodies", "declare"]
@@ -101,8 +103,13 @@ class TypedGroup:
 
     def _is_doubted(self, one: TypedPass) -> bool:
         """Whether what a pass says of itself is held against what it does, at a cost."""
-        ours = type(one).__module__.partition(".")[0] == "xductor"
-        return not ours or self.run.settings.verify != "structure"
+        return _is_foreign(one) or self.run.settings.verify != "structure"
+
+    def _new_values(self) -> NewValues:
+        """How the values of new calls are made: types that we inferred need no second look."""
+        if any(map(_is_foreign, self.passes)):
+            return "run"
+        return "types" if self.run.settings.verify == "structure" else "checked"
 
     def flush(self) -> None:
         """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
@@ -111,7 +118,10 @@ class TypedGroup:
 
             self.run.group = None
             try:
-                export.to_fx(self.module, into=self.run.gm)
+                export.to_fx(
+                    self.module, into=self.run.gm, recompile=False, values=self._new_values()
+                )
+                self.run.stale_code = True
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
@@ -120,6 +130,11 @@ class TypedGroup:
             followed.count()
             _count(one, applied)
         self.passes, self.applied, self.followed = [], [], []
+
+
+def _is_foreign(one: TypedPass) -> bool:
+    """Whether a pass is none of this package's."""
+    return type(one).__module__.partition(".")[0] != "xductor"
 
 
 def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
@@ -170,7 +185,7 @@ def _lower_and_apply(run: StageRun, one: TypedPass, failed: OnFailure | None) ->
     return 0 if group is None else _apply(group, one, failed)
 
 
-def _apply(group: TypedGroup, one: TypedPass, failed: OnFailure | None) -> int:
+def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int:
     try:
         applied = group.apply(one)
         if applied and failed is not None:
@@ -236,5 +251,6 @@ def run_typed(
         counts = {one.name: run_pass(run, one) for one in passes}
         if run.group is not None:
             run.group.flush()
+        run.recompile_if_stale()
         record.nodes_after = len(gm.graph.nodes)
     return {} if run.degraded else counts

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xductor.backend.config.settings import Settings
 from xductor.backend.records.stage_records import StageRecord
-from xductor.transforms import Stage
+from xductor.transforms import Stage, TypedPass
 
 if TYPE_CHECKING:
     import torch
     from torch.fx import GraphModule
-
-    from xductor.backend.steps.runner import TypedGroup
+    from xdsl.dialects.builtin import ModuleOp
 
 #: Inductor's names for the stages where it logs, bisects and disables passes.
 SUBSYSTEMS: dict[Stage, str] = {
@@ -22,6 +21,27 @@ SUBSYSTEMS: dict[Stage, str] = {
     "joint": "joint_graph_passes",
     "post_grad": "post_grad_passes",
 }
+
+
+class LoweredGraph(Protocol):
+    """The graph of a stage call in the typed IR, as the steps see it; `runner` makes it."""
+
+    run: StageRun
+    module: ModuleOp
+    changed: bool
+    passes: list[TypedPass]
+
+    def current(self) -> bool:
+        """Whether the module still says what the FX graph says, edits of ours aside."""
+        ...
+
+    def apply(self, one: TypedPass) -> int:
+        """Run one pass; returns the number of applications."""
+        ...
+
+    def flush(self) -> None:
+        """Raise the module into the FX graph, if a pass changed it."""
+        ...
 
 
 @dataclass
@@ -44,9 +64,24 @@ class StageRun:
     #: No call of the graph has a value: it comes from an earlier level.
     untyped: bool = False
     #: The lowered graph, while it stands for ``gm``.
-    group: TypedGroup | None = None
+    group: LoweredGraph | None = None
     #: Things that one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
+    #: A graph was raised into ``gm`` and its Python code not made anew since.
+    stale_code: bool = False
+
+    def recompile(self) -> None:
+        """Make the Python code of ``gm`` anew."""
+        self.gm.recompile()
+        self.stale_code = False
+
+    def recompile_if_stale(self) -> None:
+        """As :meth:`recompile`, if the code is not that of the graph: for who is about to run it.
+
+        Inductor's own steps edit graphs without making code, so they never need it.
+        """
+        if self.stale_code:
+            self.recompile()
 
     @property
     def subsystem(self) -> str:

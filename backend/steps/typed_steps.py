@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.strict_numerics import REASSOCIATING
-from xductor.backend.steps import runner, stock, user_patterns
+from xductor.backend.steps import runner, step_targets, stock, user_patterns
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
@@ -247,7 +247,7 @@ class TableStep:
         if run.degraded or run.untyped or not rest.patterns:
             return
         flush(run)
-        if not run.degraded:
+        if not run.degraded and step_targets.may_match(rest, run.gm.graph):
             run.record.bridged(self.name, run.gm, lambda: self._rest(rest, run))
 
     def _rest(self, rest: Any, run: StageRun) -> None:

@@ -49,6 +49,7 @@ class HookStep(BridgedStep):
 
     def _run_bridged(self, hook: Any, run: StageRun) -> None:
         flush(run)
+        run.recompile_if_stale()
         call = _told_inference(hook, run.is_inference)
         with hook_checks.checked(run, self.name):
             run.record.bridged(self.name, run.gm, lambda: observed(run, self.name, call, "graph"))

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
-from xductor.backend.config import placement
 from xductor.backend.config.placement import Place
 from xductor.backend.steps import failures, out_of_reach
+from xductor.backend.steps.bridge import step_names
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import run_observed
 from xductor.transforms import Rewrite, TypedPass
@@ -34,7 +34,7 @@ def beside_steps(run: StageRun) -> bool:
 @contextmanager
 def around(run: StageRun, step: Any) -> Iterator[None]:
     """Run what is to run before and after a step of the stage."""
-    names = list(placement.step_names(step))
+    names = list(step_names(step))
     run_at(run, [Place("before", name) for name in names])
     yield
     run_at(run, [Place("after", name) for name in names])

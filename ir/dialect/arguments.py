@@ -109,7 +109,7 @@ class FunctionArg:
 
 
 class Handle:
-    """A live object that text can only name: `opaque<kind, id>`.
+    """A live object that text can only name: `opaque<kind, "id">`.
 
     Parsed text has handles without an object; raising such a module needs a binding for them.
     """
@@ -128,7 +128,7 @@ class Handle:
         return hash((Handle, self.kind, self.ident))
 
     def __repr__(self) -> str:
-        return f"opaque<{self.kind}, {self.ident}>"
+        return f'opaque<{self.kind}, "{self.ident}">'
 
 
 _TRUE, _FALSE = object(), object()

@@ -25,7 +25,8 @@ from xductor.ir.dialect.op_construction import new_op
 from xductor.ir.dialect.results import AliasAttr, StructureAttr
 from xductor.ir.dialect.schema import SchemaTable
 from xductor.ir.dialect.traits import TorchMemoryEffects
-from xductor.ir.effects.target_effects import UNKNOWN, Effects, target_effects
+from xductor.ir.effects.effects import UNKNOWN, Effects
+from xductor.ir.effects.target_effects import target_effects
 
 
 class TorchOp(IRDLOperation):

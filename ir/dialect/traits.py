@@ -11,7 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 from xductor.ir.dialect.arguments import FunctionArg, SymbolRef, leaves
-from xductor.ir.effects.target_effects import UNKNOWN, Effects, target_effects
+from xductor.ir.effects.effects import UNKNOWN, Effects
+from xductor.ir.effects.target_effects import target_effects
 from xductor.ir.python import targets
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from xductor.ir.effects.target_effects import ALL, PURE, UNKNOWN, Effects, overload_effects
+from xductor.ir.effects.effects import ALL, PURE, UNKNOWN, Effects
+from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.python.qualified_names import qualified_name
 from xductor.ir.python.signatures import aten_schemas, is_out_schema, signatures
 

@@ -8,18 +8,18 @@ its constant arguments (no `out=`, `inplace=False`, `training=False`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
 import torch
 import torch.fx.node
 
+from xductor.ir.effects.effects import ALL, PURE, UNKNOWN, Effects
+from xductor.ir.effects.operator_effects import RUNNING_STATISTICS, overload_effects, packet_effects
+from xductor.ir.effects.python_effects import function_effects, method_effects
+
 __all__ = [
-    "ALL",
-    "PURE",
-    "UNKNOWN",
-    "Effects",
     "call_effects",
     "has_subgraph_effects",
     "is_registered",
@@ -27,59 +27,6 @@ __all__ = [
     "target_effects",
 ]
 
-ALL: Final = frozenset({"*"})
-
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """The effects of a call.
-
-    writes: names of the arguments whose memory is written; ALL if any argument may be.
-    rng: reads and advances a random number generator. alloc: its result is memory of no defined
-    content (two calls are never one). collective: talks to other ranks. host: is seen outside the
-    graph (asserts, prints, effect tokens, streams). mode: changes ambient state (grad mode,
-    autocast, functorch levels, default dtype). unknown: nothing is known.
-    """
-
-    writes: frozenset[str] = frozenset()
-    rng: bool = False
-    alloc: bool = False
-    collective: bool = False
-    host: bool = False
-    mode: bool = False
-    unknown: bool = False
-
-    @property
-    def pure(self) -> bool:
-        """No effect at all: equal calls may be merged, moved and removed."""
-        return self == PURE
-
-    def removable(self, fallback_random: bool) -> bool:
-        """Whether the call may go away when nobody uses its results.
-
-        `fallback_random` (Inductor's flag): numbers must come as in eager, so a dead draw counts.
-        """
-        seen = self.writes or self.collective or self.host or self.mode or self.unknown
-        return not seen and not (self.rng and fallback_random)
-
-    def writes_to(self, argument: str) -> bool:
-        """Whether the memory of this argument may be written."""
-        return self.unknown or argument in self.writes or "*" in self.writes
-
-    def __or__(self, other: Effects) -> Effects:
-        return Effects(
-            self.writes | other.writes,
-            self.rng or other.rng,
-            self.alloc or other.alloc,
-            self.collective or other.collective,
-            self.host or other.host,
-            self.mode or other.mode,
-            self.unknown or other.unknown,
-        )
-
-
-PURE: Final = Effects()
-UNKNOWN: Final = Effects(unknown=True)
 _HOST: Final = Effects(host=True)
 
 
@@ -93,8 +40,6 @@ def target_effects(target: object) -> Effects:
     A callable that nobody knows is UNKNOWN.
     """
     if isinstance(target, str):
-        from xductor.ir.effects.python_effects import method_effects
-
         return method_effects(target)
     effects = _static_effects(target)
     # Registrations come and go while the program runs, so these two are never cached.
@@ -109,9 +54,7 @@ def _static_effects(target: object) -> Effects:
     if isinstance(target, torch._ops.HigherOrderOperator):
         return _higher_order_effects(target.name())
     if isinstance(target, torch._ops.OpOverloadPacket):
-        return _packet_effects(target)
-    from xductor.ir.effects.python_effects import function_effects
-
+        return packet_effects(target)
     return function_effects(target)
 
 
@@ -156,75 +99,6 @@ def is_removable_call(
         return False
     effects = target_effects(target) if arguments is None else call_effects(target, arguments)
     return effects.removable(fallback_random)
-
-
-# ------------------------------------------------------------------------------------ operators
-
-_COLLECTIVE_LIBRARIES = frozenset(
-    {"c10d", "_c10d_functional", "c10d_functional", "_c10d_functional_autograd", "symm_mem",
-     "_dtensor"}
-)  # fmt: skip
-_HOST_LIBRARIES = frozenset({"profiler", "streams", "debugprims", "debug_mode_ops"})
-_HOST_OPERATORS = frozenset(
-    {"_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range",
-     "_functional_sym_constrain_range_for_size"}
-)  # fmt: skip
-_UNINITIALIZED = frozenset(
-    {"empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new_empty",
-     "new_empty_strided", "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
-     "resize", "_resize_output"}
-)  # fmt: skip
-_RUNNING = frozenset({"running_mean", "running_var"})
-# Kernels that write where their schema does not say so.
-_UNDECLARED_WRITES: dict[str, frozenset[str]] = {
-    **dict.fromkeys(
-        ("aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm",
-         "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::instance_norm",
-         "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts"),
-        _RUNNING,
-    ),
-    "inductor::resize_storage_bytes_": frozenset({"variable"}),
-    "inductor::accumulate_grad_": ALL,
-    "fsdp::all_gather_copy_in": frozenset({"all_gather_output"}),
-}  # fmt: skip
-
-
-@cache
-def overload_effects(overload: torch._ops.OpOverload) -> Effects:
-    """Effects by schema, tags and library; what is registered at run time comes on top."""
-    schema: Any = overload._schema
-    full: str = schema.name
-    library, _, name = full.partition("::")
-    writes = frozenset(a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write)
-    writes |= _UNDECLARED_WRITES.get(full, frozenset())
-    if not writes and name.endswith("_") and not name.endswith("__"):
-        writes = ALL  # the name says that it writes, the schema does not say what
-    generator = any("Generator" in str(a.type) for a in schema.arguments)
-    host = (
-        library in _HOST_LIBRARIES
-        or name in _HOST_OPERATORS
-        or (not schema.returns and not writes)  # a call for nothing is a call for its effect
-    )
-    return Effects(
-        writes,
-        rng=generator or torch.Tag.nondeterministic_seeded in overload.tags,
-        alloc=name in _UNINITIALIZED,
-        collective=library in _COLLECTIVE_LIBRARIES,
-        host=host,
-    )
-
-
-@cache
-def _packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
-    """The union over the overloads that a call may resolve to."""
-    effects = PURE
-    for name in packet.overloads():
-        overload = getattr(packet, name)
-        full = overload._schema.name
-        full = f"{full}.{overload._schema.overload_name}".rstrip(".")
-        if torch._C._dispatch_has_kernel(full):
-            effects |= overload_effects(overload)
-    return effects
 
 
 @cache
@@ -349,10 +223,10 @@ def _is_written(name: str, target: object, arguments: Mapping[str, object]) -> b
         return False
     if isinstance(target, torch._ops.OpOverloadPacket) and value is _NOTHING:
         return False  # an argument of another overload
-    if isinstance(target, (str, torch._ops.OpOverload)) and name not in _RUNNING:
+    if isinstance(target, (str, torch._ops.OpOverload)) and name not in RUNNING_STATISTICS:
         return True
     base = _base_name(target)
-    if name in _RUNNING:
+    if name in RUNNING_STATISTICS:
         flag = "use_input_stats" if "instance_norm" in base else "training"
         flag = "train" if "train" in arguments else flag
         return arguments.get(flag, _NOTHING) is not False

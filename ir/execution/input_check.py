@@ -11,11 +11,11 @@ from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.types import TensorType
 
 
-def input_problem(graph: GraphOp, inputs: Sequence[Any]) -> str:
+def input_problem(graph: GraphOp, inputs: Sequence[Any], *, any_dtype: bool = False) -> str:
     """What is wrong with the inputs of a graph, one for each of its arguments; empty if nothing.
 
-    Wrong is another dtype, another rank, and another size where the graph's is a number. Symbolic
-    sizes, strides and devices are left to the ops.
+    Wrong is another dtype (but with `any_dtype`), another rank, and another size where the graph's
+    is a number. Symbolic sizes, strides and devices are left to the ops.
     """
     for argument, name, value in zip(graph.arguments, graph.argument_names, inputs, strict=True):
         type_ = argument.type
@@ -27,7 +27,8 @@ def input_problem(graph: GraphOp, inputs: Sequence[Any]) -> str:
             not isinstance(dim, int) or dim == size
             for dim, size in zip(type_.shape, value.shape, strict=False)
         )
-        if value.dtype != type_.dtype or value.dim() != type_.rank or not static:
+        other = value.dtype != type_.dtype and not any_dtype
+        if other or value.dim() != type_.rank or not static:
             found = f"{value.dtype} of size {list(value.shape)}"
             return f"input %{name} is {found}, expected {type_}"
     return ""

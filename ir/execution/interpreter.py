@@ -25,7 +25,7 @@ from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
 from xductor.ir.dialect.results import LEAF
 from xductor.ir.dialect.types import SymIntType, TensorType
 from xductor.ir.effects.aliases import schema_aliases
-from xductor.ir.effects.target_effects import overload_effects
+from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.execution.input_check import input_problem
 from xductor.ir.inference.ambient_modes import after_autograd, graph_modes
 from xductor.ir.inference.value_types import leaves_of
@@ -43,12 +43,14 @@ def run(
     *inputs: Any,
     attributes: Mapping[str, Any] | None = None,
     graph: GraphOp | None = None,
+    any_dtype: bool = False,
 ) -> Any:
     """Run a graph of a module on real inputs, one for each of its arguments.
 
     - `graph`: the module's entry graph if not given.
     - `attributes`: values of parameters, buffers and submodules by dotted path, for every graph
       of the module. A graph that was just lowered has them from its GraphModule.
+    - `any_dtype`: inputs may have other dtypes than their arguments, as to run it in float64.
 
     A pre-grad graph runs under its ambient modes; after autograd, without gradients and autocast.
     Inputs that the graph mutates are mutated. Returns what the graph returns, nested as FX has it.
@@ -57,7 +59,8 @@ def run(
     dtype or size than its argument; and whatever an op raises, with a note that names the op.
     """
     graph = entry_graph(module) if graph is None else graph
-    if len(inputs) == len(graph.arguments) and (problem := input_problem(graph, inputs)):
+    given = len(inputs) == len(graph.arguments)
+    if given and (problem := input_problem(graph, inputs, any_dtype=any_dtype)):
         raise InterpreterError(f"fx.graph @{graph.sym_name.data}: {problem}")
     with ExitStack() as stack:
         if graph.stage.data == "pre_grad":

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 import torch
-from torch._ops import HigherOrderOperator, OpOverloadPacket
+from torch._ops import OpOverloadPacket
 
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.registry import UnknownOp, dispatcher_overloads, op_class_by_name
@@ -231,11 +231,6 @@ class RawFunction:
         return self.name
 
 
-def is_higher_order(cls: type[TorchOp]) -> bool:
-    """Whether the ops of a class are calls of a higher-order op."""
-    return isinstance(cls.target, HigherOrderOperator)
-
-
 __all__ = [
     "BoundCall",
     "OpBuilder",
@@ -244,7 +239,6 @@ __all__ = [
     "OverloadFunction",
     "RawFunction",
     "building",
-    "is_higher_order",
     "is_loaded",
     "op_function",
 ]

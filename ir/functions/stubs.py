@@ -25,7 +25,7 @@ from xductor.ir.dialect.registry import dispatcher_overloads
 from xductor.ir.dialect.schema import Param, schema_table
 from xductor.ir.functions.overload_resolution import _WRAP_NUMBERS
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 _ARGUMENTS = {
     "tensor": "TensorArg",

@@ -21,7 +21,8 @@ from xductor.ir.dialect.types import (
     TensorType,
 )
 from xductor.ir.symbolic.expressions import SymExpr, to_sympy
-from xductor.ir.symbolic.symbols import SymbolTable, fresh_shape_env
+from xductor.ir.symbolic.shape_environments import fresh_shape_env
+from xductor.ir.symbolic.symbols import SymbolTable
 
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv

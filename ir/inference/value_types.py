@@ -65,6 +65,8 @@ class TypeReader:
         self.symbols: set[str] = set()
         self.shape_env: Any = None
         self.fake_mode: Any = None
+        self.live_numbers: dict[SymExpr, Any] = {}
+        """Of each expression that was read, a number that has it."""
         self._expressions: dict[Any, Dim] = {}
         self._tensors: dict[tuple[Any, ...], TensorType] = {}
 
@@ -112,6 +114,7 @@ class TypeReader:
             known = self._expressions[expr] = from_sympy(expr)
             if type(known) is SymExpr:
                 self.symbols |= known.symbols
+                self.live_numbers.setdefault(known, value)
             if self.shape_env is None:
                 self.shape_env = node.shape_env
         return known

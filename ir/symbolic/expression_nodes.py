@@ -74,8 +74,8 @@ class SymExpr:
     def __repr__(self) -> str:
         return f"SymExpr({self.text!r})"
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return _parse, (self.text,)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _intern, (self.text, self.head, self.args, self.value, self.symbols)
 
     def __copy__(self) -> SymExpr:
         return self
@@ -94,12 +94,6 @@ _INFINITE = {"oo": "-oo", "int_oo": "-int_oo", "inf": "-inf"}
 _NEGATED = {**_INFINITE, **{v: k for k, v in _INFINITE.items()}, "nan": "nan", "zoo": "zoo"}
 RESERVED = frozenset({"true", "false", "nan", "zoo", *_INFINITE})
 """Words that are constants, so no symbol can have one as its name."""
-
-
-def _parse(text: str) -> Expr:
-    from xductor.ir.symbolic.expression_parser import parse_expr
-
-    return parse_expr(text)
 
 
 def _intern(
@@ -397,11 +391,6 @@ def symbols_of(expressions: Iterable[Expr]) -> frozenset[str]:
     return _NO_SYMBOLS.union(*(e.symbols for e in expressions if isinstance(e, SymExpr)))
 
 
-def is_float_constant(e: Expr) -> bool:
-    """Whether an expression is a literal float (nan and the infinities of floats included)."""
-    return _is_float(e)
-
-
 __all__: Sequence[str] = (
     "RESERVED",
     "Expr",
@@ -409,7 +398,6 @@ __all__: Sequence[str] = (
     "SymExpr",
     "call",
     "constant",
-    "is_float_constant",
     "make_add",
     "make_mul",
     "make_pow",

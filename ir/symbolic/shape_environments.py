@@ -64,7 +64,16 @@ def _ordered_names(names: Iterable[str]) -> list[str]:
 
 
 def table_of(shape_env: ShapeEnv, names: Iterable[str]) -> SymbolTable:
-    """See `SymbolTable.from_shape_env`."""
+    """The facts a ShapeEnv has about some symbols.
+
+    Args:
+        shape_env: only read.
+        names: kept in order, or sorted if it is a set. A symbol that the ShapeEnv replaces
+            makes room for the symbols of its replacement.
+
+    Raises:
+        LookupError: a name that the ShapeEnv does not know.
+    """
     known = symbols_by_name(shape_env)
     infos: dict[str, SymbolInfo] = {}
     replacements: dict[str, Expr] = {}
@@ -125,10 +134,16 @@ def _source_name(source: Any) -> str:
     return str(name() if callable(name) else name)  # a method before torch 2.10
 
 
-def shape_env_of(
+def fresh_shape_env(
     table: SymbolTable,
 ) -> tuple[ShapeEnv, dict[str, torch.SymInt | torch.SymFloat]]:
-    """See `xductor.ir.symbolic.symbols.fresh_shape_env`."""
+    """A new ShapeEnv in which the symbols of a table exist under their own names.
+
+    Returns:
+        The ShapeEnv, and for each symbol a SymInt (a SymFloat for kind `float`) in it. Sizes
+        computed from them print with the table's names; a backed symbol without a hint behaves
+        as an unbacked one.
+    """
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     shape_env = ShapeEnv()

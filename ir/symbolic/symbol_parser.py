@@ -144,17 +144,6 @@ def _hint(scanner: _Scanner) -> float | SymExpr:
     raise scanner.error("a number")
 
 
-def symbol_table_end(text: str, start: int = 0) -> int:
-    """Where a table that begins at `start` ends, so that other text may follow it.
-
-    Raises:
-        ExpressionError: no table stands there.
-    """
-    scanner = _Scanner(text, start)
-    _parse(scanner)
-    return scanner.at
-
-
 def _parse(scanner: _Scanner) -> SymbolTable:
     scanner.expect("symbols")
     scanner.expect("(")
@@ -182,8 +171,12 @@ def _parse(scanner: _Scanner) -> SymbolTable:
     return SymbolTable(infos, replacements)
 
 
-def parse(text: str) -> SymbolTable:
-    """Reads a whole symbol table; see `xductor.ir.symbolic.symbols.parse_symbol_table`."""
+def parse_symbol_table(text: str) -> SymbolTable:
+    """Reads the text form of a symbol table.
+
+    Raises:
+        ExpressionError: with the text, the column and what was expected there.
+    """
     scanner = _Scanner(text)
     table = _parse(scanner)
     scanner.skip()

@@ -11,8 +11,6 @@ from xductor.ir.symbolic.expression_nodes import Expr, SymExpr, named_constant, 
 
 if TYPE_CHECKING:
     import sympy
-    import torch
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 Kind = Literal["int", "float", "bool"]
 
@@ -115,22 +113,6 @@ class SymbolTable(Mapping[str, SymbolInfo]):
     def __repr__(self) -> str:
         return f"<SymbolTable {self._text}>"
 
-    @classmethod
-    def from_shape_env(cls, shape_env: ShapeEnv, names: Iterable[str]) -> SymbolTable:
-        """The facts a ShapeEnv has about some symbols.
-
-        Args:
-            shape_env: only read.
-            names: kept in order, or sorted if it is a set. A symbol that the ShapeEnv replaces
-                makes room for the symbols of its replacement.
-
-        Raises:
-            LookupError: a name that the ShapeEnv does not know.
-        """
-        from xductor.ir.symbolic.shape_environments import table_of
-
-        return table_of(shape_env, names)
-
 
 def make_symbols(table: SymbolTable) -> dict[str, sympy.Symbol]:
     """A sympy symbol for each entry, with exactly the recorded assumptions.
@@ -182,32 +164,6 @@ def _assumptions_of(known: tuple[tuple[str, bool], ...]) -> tuple[Kind, tuple[st
     return kind, chosen
 
 
-def parse_symbol_table(text: str) -> SymbolTable:
-    """Reads the text form of a symbol table.
-
-    Raises:
-        ExpressionError: with the text, the column and what was expected there.
-    """
-    from xductor.ir.symbolic.symbol_parser import parse
-
-    return parse(text)
-
-
-def fresh_shape_env(
-    table: SymbolTable,
-) -> tuple[ShapeEnv, dict[str, torch.SymInt | torch.SymFloat]]:
-    """A new ShapeEnv in which the symbols of a table exist under their own names.
-
-    Returns:
-        The ShapeEnv, and for each symbol a SymInt (a SymFloat for kind `float`) in it. Sizes
-        computed from them print with the table's names; a backed symbol without a hint behaves
-        as an unbacked one.
-    """
-    from xductor.ir.symbolic.shape_environments import shape_env_of
-
-    return shape_env_of(table)
-
-
 __all__ = (
     "INT_OO",
     "MINUS_INT_OO",
@@ -215,8 +171,6 @@ __all__ = (
     "SymbolInfo",
     "SymbolTable",
     "assumptions_of",
-    "fresh_shape_env",
     "make_symbol",
     "make_symbols",
-    "parse_symbol_table",
 )

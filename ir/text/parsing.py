@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
@@ -18,7 +18,8 @@ from xductor.ir.dialect.results import LEAF, AliasAttr, StructureAttr, count_lea
 from xductor.ir.dialect.schema import normalise
 from xductor.ir.dialect.symbol_attr import Ambient
 from xductor.ir.dialect.types import NONE
-from xductor.ir.symbolic.symbols import SymbolTable, parse_symbol_table
+from xductor.ir.symbolic.symbol_parser import parse_symbol_table
+from xductor.ir.symbolic.symbols import SymbolTable
 from xductor.ir.text.quoted_strings import TextError
 from xductor.ir.text.resources import GraphConstants, Resources
 from xductor.ir.text.scan_within_parser import no_values, scan
@@ -256,9 +257,7 @@ def _op(scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
     if not issubclass(cls, TorchOp):
         raise scanner.error(f"{name} cannot stand in a graph's body", position)
     if quoted and scanner.text.startswith("(", scanner.position):
-        from xductor.ir.text.generic_format import generic_op
-
-        return generic_op(cls, scanner, names, start)
+        return _generic_op(cls, scanner, names, start)
     return op_of_text(cls, scanner, names, start)
 
 
@@ -454,9 +453,91 @@ def parse_lone_op(cls: type[TorchOp], parser: Any) -> TorchOp:
     return scan(parser, read, value_of)
 
 
-def output_types(output: OutputOp) -> list[Any]:
-    """The types of the values a graph returns, in order."""
-    return [operand.type for operand in output.operands]
+_GENERIC: dict[str, Callable[[Scanner], Any]] = {
+    "args": lambda scanner: ArgsAttr(args_body(scanner)),
+    "structure": lambda scanner: StructureAttr(structure_body(scanner)),
+    "aliases": lambda scanner: AliasAttr(alias_body(scanner)),
+    "node": lambda scanner: node_body(scanner),
+}
 
 
-__all__ = ["output_types", "parse_graph", "parse_lone_op"]
+def _generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
+    """An op in MLIR's generic format, from behind its quoted name.
+
+    `%y = "aten.neg.default"(%x) <{args = ...}> : ...`
+    """
+    scanner.expect("(")
+    operands = scanner.items(")")
+    found = _generic_entries(scanner, "<{", "}>") | _generic_entries(scanner, "{", "}")
+    if "args" not in found:
+        raise scanner.error(f"expected <{{args = #fx.args<...>}}> of {cls.name}", start)
+    if found["args"].refs != len(operands):
+        count = found["args"].refs
+        raise scanner.error(
+            f"the arguments refer to {count} operands, {len(operands)} given", start
+        )
+    scanner.expect(":", "before the op's type")
+    taken = _type_list(scanner)
+    scanner.expect("->")
+    types = _type_list(scanner)
+    if taken != [operand.type for operand in operands]:
+        raise scanner.error(
+            f"the types of {cls.name}'s operands are not those of its values", start
+        )
+    if len(types) != len(names):
+        raise scanner.error(f"{len(names)} results are named but {len(types)} types given", start)
+    node = found.get("node")
+    if node is None or len(node.names) != len(names):
+        node = NodeMeta(fx_names(names), textual={})
+    op = cls.make(
+        found["args"],
+        operands,
+        types,
+        node,
+        structure=found.get("structure"),
+        aliases=found.get("aliases"),
+    )
+    if found.get("node") is not node:
+        vars(node)["node"] = told_node_name(op, names)
+    return op
+
+
+def _generic_entries(scanner: Scanner, opening: str, closing: str) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    if not scanner.accept(opening):
+        return entries
+    while not scanner.accept(closing):
+        start = scanner.position
+        key = scanner.string() if scanner.peek() == '"' else scanner.word("an attribute's name")
+        scanner.expect("=")
+        reader = _GENERIC.get(key)
+        if reader is None:
+            raise scanner.error(
+                f"'{key}' is no attribute of an op; known: {', '.join(_GENERIC)}", start
+            )
+        scanner.expect("#", f"of #fx.{key}<...>")
+        position = scanner.position
+        word = scanner.word("an attribute")
+        if word != f"fx.{key}":
+            raise scanner.error(f"expected #fx.{key}<...>, found '#{word}'", position)
+        entries[key] = reader(scanner)
+        if not scanner.accept(","):
+            scanner.expect(closing)
+            break
+    return entries
+
+
+def _type_list(scanner: Scanner) -> list[Any]:
+    """`type`, or `(type, type)`."""
+    if not scanner.accept("("):
+        return [scanner.type()]
+    types: list[Any] = []
+    while not scanner.accept(")"):
+        types.append(scanner.type())
+        if not scanner.accept(","):
+            scanner.expect(")")
+            break
+    return types
+
+
+__all__ = ["parse_graph", "parse_lone_op"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from xdsl.ir import BlockArgument, SSAValue
 
@@ -75,16 +74,10 @@ def returned_values(graph: GraphOp) -> Iterator[tuple[int, SSAValue | None]]:
         yield index, output.operands[leaf.index] if type(leaf) is Ref else None
 
 
-def output_arity(tree: Any) -> int:
-    """How many leaves a returned value has."""
-    return sum(1 for _ in leaves((tree,)))
-
-
 __all__ = [
     "AliasSummary",
     "Place",
     "alias_summary",
     "check_no_new_aliases",
-    "output_arity",
     "returned_values",
 ]

@@ -105,15 +105,17 @@ def observe_compiled(
     backend: str = "xductor",
     rewrites: Sequence[Any] = (),
     on_error: str = "raise",
+    without: str = "",
 ) -> tuple[Observation, list[stage_records.StageRecord]]:
     """As `observe`, compiled up to code generation; with the records of the stages.
 
-    Random numbers are drawn as in eager.
+    Random numbers are drawn as in eager. `without` names a pass of ours that is left out.
     """
     torch._dynamo.reset()
     options: dict[str, Any] = {}
     if backend == "xductor":
         options = {"xductor.on_error": on_error, "xductor.rewrites": list(rewrites)}
+        options |= {"xductor.disabled_passes": [without]} if without else {}
     with (
         without_codegen(),
         config.patch(fallback_random=True, force_disable_caches=True),

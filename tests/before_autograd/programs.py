@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 """
 
-# u, w: tensors at hand; n, m: new names; d: a dim.
+# u, w, x: tensors at hand; n, m: new names; d: a dim.
 VIEWS = (
     "{n} = {u}.view(-1)",
     "{n} = {u}.view(4, 4)",
@@ -83,6 +83,8 @@ COMPUTES = (
     "{n} = torch.sin({u})",
     "{n} = torch.add(torch.sin({u}), {w})",
     "{n} = torch.cos({u})",
+    "{n} = torch.cos({u}); {m} = torch.tanh({u})",
+    "{n} = torch.cos({u}) + torch.tanh({u})",
     "{n} = torch.tanh({u})",
     "{n} = torch.sigmoid({u})",
     "{n} = F.silu({u}) * {w}",
@@ -94,18 +96,25 @@ COMPUTES = (
     "{n} = torch.rand_like({u}) + {w}",
     "{n} = F.layer_norm({u}, ({u}.shape[-1],))",
 )
-# What a fused call keeps for its backward is not written here: the operands and the result are new.
+# Operands are what is at hand and results are views of the fused call's, so that what a call keeps
+# for its backward may be written, may be dead, and may be kept by a checkpoint.
 ATTENTION = (
+    "{n} = (torch.softmax({u}.view(1, 4, 4) @ {w}.view(1, 4, 4).mT / 2.0, -1) "
+    "@ {w}.view(1, 4, 4)).view(4, 4)",
+    "{n} = {u}.reshape(1, 1, 4, 4); "
+    "{m} = F.softmax({n}.matmul({w}[None, None].transpose(-2, -1)), dim=-1).matmul({n})",
     "{n}, {m} = ({u} * 1).view(1, 4, 4), ({w} * 1).view(1, 4, 4); "
-    "{n} = (torch.softmax({n} @ {m}.mT / 2.0, -1) @ {m}).view(4, 4) * 1; {m} = {m} * 1",
-    "{n}, {m} = ({u} * 1).view(1, 1, 4, 4), ({w} * 1).view(1, 1, 4, 4); "
-    "{n} = F.softmax({n}.matmul({m}.transpose(-2, -1)), dim=-1).matmul({m}) * 1; {m} = {m} * 1",
+    "{n} = (torch.softmax({n} @ {m}.mT / 2.0, -1) @ {m}).view(4, 4); {m} = {m} * 1",
+    "{n} = torch.softmax({u}[None] @ {u}[None].mT, -1) @ {w}[None]; {n} = {n}[0]",
 )
 WRITES = (
     "{u}.add_({w})",
     "{u}.mul_(0.5)",
     "{u}.mul_(2)",
-    "{n} = {u}.mul_(2); {m} = {w}.mul_(2)",
+    "{n} = {u}.add_({w}); {m} = {x}.add_({w})",
+    "{n} = {u}.add_({w}); {m} = torch.sin({x}).add_({w})",
+    "{n} = torch.cos({u}); {w}.mul_(0.5); {m} = torch.tanh({u})",
+    "{n} = torch.cos({u}); {x}[0] = 1.0; {m} = torch.tanh({u})",
     "{u}.copy_({w})",
     "{u}[0] = 1.0",
     "{u}[..., 1:] = {w}[..., 1:]",
@@ -134,7 +143,7 @@ REGIONS = (
     'with torch.autocast("cpu", torch.bfloat16):',
     _INFERENCE,
 )
-_TEMPLATES = ((VIEWS, 32), (COPIES, 24), (COMPUTES, 15), (ATTENTION, 3), (WRITES, 26))
+_TEMPLATES = ((VIEWS, 32), (COPIES, 24), (COMPUTES, 15), (WRITES, 26))
 # AOTAutograd cannot trace a view, nor a write, in inference mode: "Cannot set version_counter".
 _IN_INFERENCE = tuple(one for one in COMPUTES if ".mT" not in one)
 # Its recomputation in a checkpoint without a joint graph refuses random numbers.
@@ -169,14 +178,15 @@ class Program:
         return "bfloat16" in self.text
 
 
-def program(seed: int) -> Program:
-    """The program of a seed."""
-    return _Writer(seed).program()
+def program(seed: int, attends: bool = False) -> Program:
+    """The program of a seed; one that `attends` has much attention and many checkpoints."""
+    return _Writer(seed, attends).program()
 
 
 @dataclass
 class _Writer:
     seed: int
+    attends: bool = False
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
 
@@ -188,8 +198,8 @@ class _Writer:
         leaves[2].requires_grad_(self.chance.random() < 0.5)
         self.leaves = leaves
         self.names: list[str] = [*_INPUTS]
-        # A fused attention counts as random, which recomputation refuses: one of them a program.
-        self.checkpoints = self.chance.random() < 0.5
+        self.checkpoints = self.chance.random() < 0.5 or self.attends
+        self.kinds = [*_TEMPLATES, (ATTENTION, 40 if self.attends else 4)]
         for _ in range(self.chance.randint(2, 8)):
             self._unit()
         made = self._returnable() or ["a * 1"]
@@ -220,9 +230,9 @@ class _Writer:
         for _ in range(12):
             kind = self.chance.random()
             names = list(self.names)
-            if kind < 0.72:
+            if kind < (0.5 if self.attends else 0.72):
                 lines = [self._statement(names, self.names)]
-            elif kind < 0.9 or not self.checkpoints:
+            elif kind < (0.6 if self.attends else 0.9) or not self.checkpoints:
                 lines = self._region(names)
             else:
                 lines = self._checkpoint(names)
@@ -236,10 +246,8 @@ class _Writer:
     ) -> str:
         """A statement over `usable`, of the templates `only`; what it makes is added to `names`."""
         templates = self.chance.choices(
-            [one for one, _ in _TEMPLATES], [weight for _, weight in _TEMPLATES]
+            [one for one, _ in self.kinds], [weight for _, weight in self.kinds]
         )[0]
-        if self.checkpoints and templates is ATTENTION:
-            templates = COMPUTES
         template = self.chance.choice(only or templates)
         recent = usable[-4:] if self.chance.random() < 0.6 else usable
         new, more = self._new(), self._new()
@@ -247,7 +255,8 @@ class _Writer:
             names.append(new)
         if "{m}" in template:
             names.append(more)
-        chosen = {"u": self.chance.choice(recent), "w": self.chance.choice(usable)}
+        chosen = {"u": self.chance.choice(recent)}
+        chosen |= {name: self.chance.choice(usable) for name in "wx"}
         return template.format(n=new, m=more, d=self.chance.choice((0, -1)), **chosen)
 
     def _new(self) -> str:

@@ -146,13 +146,15 @@ class ReadTogether(PreGrad):
 
 
 class WrittenTogether(PreGrad):
+    """Two writes of one tensor into others stand at one place."""
+
     once = True
 
-    def pattern(self, x: Tensor, y: Tensor) -> Any:
-        return method.mul_(x, 2), method.mul_(y, 2)
+    def pattern(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        return method.add_(x, z), method.add_(y, z)
 
-    def replacement(self, x: Tensor, y: Tensor) -> Any:
-        return method.mul_(x, 2), method.mul_(y, 2)
+    def replacement(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        return method.add_(x, z), method.add_(y, z)
 
 
 class ContiguousIsItself(PreGrad):

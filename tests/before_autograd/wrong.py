@@ -382,6 +382,75 @@ class DropoutMovesBelowUniform(PreGrad):
         return pyfn.torch.relu(pyfn.torch.nn.functional.dropout(x, 0.5, True))
 
 
+def _two_writes(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    one, two = b * 1, b * 2
+    n = one.add_(two)
+    m = two.add_(two)
+    return n * a, m * a
+
+
+@wrong("order", _two_writes, "below it in the pattern")
+class WritesOfOneTensor(PreGrad):
+    """Either of the two may be the first output."""
+
+    once = True
+
+    def pattern(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        return method.add_(x, z), method.add_(y, z)
+
+    def replacement(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        return method.add_(x, z), method.add_(y, z)
+
+
+def _write_of_a_view(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    one = b * 1
+    view = one.t()
+    n = one.add_(b)
+    m = view.mul_(b)
+    return n * a, m * a
+
+
+@wrong("order", _write_of_a_view, "below it in the replacement")
+class WritesExchanged(PreGrad):
+    def pattern(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        return method.add_(x, z), method.mul_(y, z)
+
+    def replacement(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
+        product = method.mul_(y, z)
+        return method.add_(x, z), product
+
+
+def _write_and_read(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    one = b * 1
+    n = torch.sin(one)
+    m = one.mul_(b)
+    return n * a, m * a
+
+
+@wrong("order", _write_and_read, "below it in the replacement")
+class ReadAfterTheWrite(PreGrad):
+    def pattern(self, x: Tensor, y: Tensor) -> Any:
+        return pyfn.torch.sin(x), method.mul_(x, y)
+
+    def replacement(self, x: Tensor, y: Tensor) -> Any:
+        product = method.mul_(x, y)
+        return pyfn.torch.sin(x), product
+
+
+def _two_draws(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.rand_like(b) * a, F.dropout(b, 0.5, True)
+
+
+@wrong("order", _two_draws, "below it in the replacement")
+class DrawsExchanged(PreGrad):
+    def pattern(self, x: Tensor) -> Any:
+        return pyfn.torch.rand_like(x), pyfn.torch.nn.functional.dropout(x, 0.5, True)
+
+    def replacement(self, x: Tensor) -> Any:
+        dropped = pyfn.torch.nn.functional.dropout(x, 0.5, True)
+        return pyfn.torch.rand_like(x), dropped
+
+
 # Results in place.
 
 

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.corpus.capture import StageCall
 from tests.corpus.sample_values import equal_values, run_graph
-from xductor.backend.fx.export import attribute_path, to_fx
+from xductor.backend.fx.export import to_fx
+from xductor.backend.fx.fresh_graph_module import attribute_path
 from xductor.frontend import from_fx
 from xductor.ir import GraphOp, TorchOp, entry_graph, parse_ir, print_ir, same, verify
 from xductor.ir.dialect.arguments import Handle, leaves

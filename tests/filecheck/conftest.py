@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xductor.backend.cli.run_lines import RunLineFailed, run_lines, run_pipeline, split_pipeline
+from tests.filecheck.run_lines import RunLineFailed, run_lines, run_pipeline, split_pipeline
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:

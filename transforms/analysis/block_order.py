@@ -20,6 +20,10 @@ def ops_of(block: Block) -> list[Any]:
 
 
 _GAP = 1 << 20
+_CROWDED = 1.5
+"""A range of 2**k keys is crowded with more than (2 / 1.5)**k ops: wider ranges are to be emptier,
+so that who makes room in one makes it for many insertions (Bender et al., "Two simplified
+algorithms for maintaining order in a list", 2002). An insertion costs O(log n), amortised."""
 
 
 class Order:
@@ -29,12 +33,10 @@ class Order:
     """
 
     def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
-        self._block = block
-        self._keys: dict[int, int] = {}
-        self._number(ops_of(block) if ops is None else ops)
-
-    def _number(self, ops: Iterable[Operation]) -> None:
+        ops = ops_of(block) if ops is None else ops
         self._keys = dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
+        self.renumbered = 0
+        """How many keys were given to make room, those of the new ops included."""
 
     def key(self, op: Operation) -> int:
         return self._keys[id(op)]
@@ -49,11 +51,43 @@ class Order:
         """Give a key to an op that was put right before `anchor`."""
         above: Any = op.prev_op
         low = self._keys[id(above)] if above is not None else 0
-        middle = (low + self._keys[id(anchor)]) // 2
-        if middle == low:
-            self._number(ops_of(self._block))
+        high = self._keys[id(anchor)]
+        if high - low < 2:
+            self._make_room(op, low)
         else:
-            self._keys[id(op)] = middle
+            self._keys[id(op)] = (low + high) // 2
+
+    def _make_room(self, op: Operation, low: int) -> None:
+        """Spread the keys around a new op evenly over the least range that is not crowded."""
+        first: Any = op
+        last: Any = op
+        ops, size, crowded = 1, 1, 1.0
+        while ops > crowded or size < 2 * ops:
+            size, crowded = 2 * size, crowded * 2 / _CROWDED
+            start = low - low % size
+            first, above = self._reach(first, start, -1)
+            last, below = self._reach(last, start + size, +1)
+            ops += above + below
+        start = low - low % size
+        step = size // (ops + 1)
+        current = first
+        for number in range(1, ops + 1):
+            self._keys[id(current)] = start + number * step
+            current = current._next_op
+        self.renumbered += ops
+
+    def _reach(self, op: Any, bound: int, direction: int) -> tuple[Any, int]:
+        """The furthest op above or below whose key is on this side of a bound, and how many ops
+        that is further."""
+        found = 0
+        while True:
+            following = op._prev_op if direction < 0 else op._next_op
+            if following is None:
+                return op, found
+            key = self._keys[id(following)]
+            if key < bound if direction < 0 else key >= bound:
+                return op, found
+            op, found = following, found + 1
 
     def forget(self, op: Operation) -> None:
         """Forget an op that is about to be erased."""

@@ -26,7 +26,9 @@ from xductor.ir import (
     TorchOp,
     result_aliases,
 )
-from xductor.ir.effects.target_effects import Effects, is_registered, overload_effects
+from xductor.ir.effects.effects import Effects
+from xductor.ir.effects.operator_effects import overload_effects
+from xductor.ir.effects.target_effects import is_registered
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.op_effects import (
     Bodies,

@@ -12,15 +12,9 @@ from xdsl.ir import SSAValue
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, RawOp, SchemaOp, SymbolRef, TorchOp
 from xductor.ir.dialect.arguments import FunctionArg, leaves, references
 from xductor.ir.dialect.operations import results_of
-from xductor.ir.effects.target_effects import (
-    PURE,
-    UNKNOWN,
-    Effects,
-    call_effects,
-    is_registered,
-    overload_effects,
-    target_effects,
-)
+from xductor.ir.effects.effects import PURE, UNKNOWN, Effects
+from xductor.ir.effects.operator_effects import overload_effects
+from xductor.ir.effects.target_effects import call_effects, is_registered, target_effects
 from xductor.ir.python import targets
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from xductor.transforms import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_operands
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
-from xductor.transforms.attention.known_values import KnownValues
+from xductor.transforms.attention.known_calls import known_values
 from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
 from xductor.transforms.attention.masks import SharedMasks
 from xductor.transforms.attention.matching import Matcher
@@ -120,9 +120,9 @@ class _Fusion:
             return 0
         with InferenceEnv.of(self.graph) as env:
             state = GraphState(self.graph, self.bodies, env)
-            versions = WrittenVersions(self.graph, state.writes, self.bodies)
-            self.reader = Reader(versions if versions else None)
-            self.known = KnownValues(self.reader, state.facts)
+            self.versions = WrittenVersions(self.graph, state.writes, self.bodies)
+            self.reader = Reader(self.versions if self.versions else None)
+            self.known = known_values(self.reader, state.facts)
             self.masks = SharedMasks()
             self.matcher = Matcher(self.reader, self.known, state.facts)
             return sum(self._try(root, state) for root in roots)
@@ -158,6 +158,7 @@ class _Fusion:
         try:
             with modes_at(root, state):
                 new, call = self._replacement(attention, builder, state)
+            self._check_operands(builder.made, root)
             check_region(fragment, builder.made, state)
             check_order(fragment, root, state)
             check_saved(fragment, builder.made, [(attention.result, new)], root, state)
@@ -173,6 +174,13 @@ class _Fusion:
             raise
         self._connect(attention, new, builder.made, state)
         self.masks.keep()
+
+    def _check_operands(self, made: Sequence[TorchOp], root: TorchOp) -> None:
+        """What the made ops read is as it was when it was made: copies that keep it were passed."""
+        inside = set(made)
+        for operand in {operand for op in made for operand in op.operands}:
+            if operand.owner not in inside and not self.versions.is_unwritten(operand, root):
+                raise Declined("what the fused call would read is written before it")
 
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir import SymExpr, SymIntType, TorchOp
+from xductor.ir import Facts, SymExpr, SymIntType, TorchOp
 from xductor.ir.dialect.types import Dim
 from xductor.transforms.attention.known import (
     Choice,
@@ -21,6 +21,7 @@ from xductor.transforms.attention.known import (
     substituted,
     truth,
 )
+from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.predicates import (
     ALWAYS,
     Affine,
@@ -32,14 +33,12 @@ from xductor.transforms.attention.predicates import (
     any_of,
 )
 from xductor.transforms.attention.reading import (
+    Reader,
     Term,
     is_full_slice,
     is_slice,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xductor.transforms.attention.known_values import KnownValues
 
 Args = Mapping[str, Any]
 Operation = Callable[[float, float], float]
@@ -425,4 +424,9 @@ CALLS: dict[str, Callable[[KnownValues, TorchOp, Args], Known | None]] = {
 }
 
 
-__all__ = ["CALLS", "TERMS"]
+def known_values(reader: Reader, facts: Facts) -> KnownValues:
+    """What is known of the values of a graph, by the rules of this file."""
+    return KnownValues(reader, facts, TERMS, CALLS)
+
+
+__all__ = ["known_values"]

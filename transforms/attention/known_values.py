@@ -10,7 +10,8 @@ Dims of size one have index 0, so no form speaks of them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import torch
 from xdsl.ir import OpResult, SSAValue
@@ -25,7 +26,6 @@ from xductor.transforms.attention.known import (
     settled,
     truth,
 )
-from xductor.transforms.attention.known_calls import CALLS, TERMS
 from xductor.transforms.attention.predicates import (
     ALWAYS,
     NEVER,
@@ -35,17 +35,31 @@ from xductor.transforms.attention.predicates import (
 )
 from xductor.transforms.attention.reading import (
     Reader,
+    Term,
     name_of,
     tensor_type,
 )
 
+TermRule: TypeAlias = "Callable[[KnownValues, Term], Known | None]"
+"""What is known of a view or of arithmetic, by its kind."""
+CallRule: TypeAlias = "Callable[[KnownValues, TorchOp, Mapping[str, Any]], Known | None]"
+"""What is known of the result of another call, by its name."""
+
 
 class KnownValues:
-    """Finds what is known of the values of a graph, each once."""
+    """Finds what is known of the values of a graph, each once; `known_calls` has the rules."""
 
-    def __init__(self, reader: Reader, facts: Facts) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        facts: Facts,
+        terms: Mapping[str, TermRule],
+        calls: Mapping[str, CallRule],
+    ) -> None:
         self.reader = reader
         self.facts = facts
+        self._terms = terms
+        self._calls = calls
         self._found: dict[SSAValue, Known | None] = {}
 
     def of(self, value: Any) -> Known | None:
@@ -87,10 +101,10 @@ class KnownValues:
             return None
         term = self.reader.term(value)
         if term is not None:
-            rule = TERMS.get(term.kind)
+            rule = self._terms.get(term.kind)
             return None if rule is None else rule(self, term)
         name = name_of(op)
-        call = CALLS.get(name) if name is not None else None
+        call = self._calls.get(name) if name is not None else None
         if call is None:
             return None
         args = self.reader.arguments(op)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import torch
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, TorchOp
 from xductor.ir.dialect.types import Dim
@@ -55,6 +55,37 @@ class Matcher:
             return False
         sides = [term.x] if term.kind in _UNARY else [term.x, term.y]
         return any(self.leads_to_product(one, steps - 1) for one in sides)
+
+    def in_the_way(self, value: Any) -> TorchOp | None:
+        """The first op above a value, itself included, that scores may not go through and that has
+        a product above it.
+        """
+        pending, seen = [value], set[SSAValue]()
+        while pending:
+            one = pending.pop(0)
+            if one in seen or not isinstance(one, OpResult) or rank_of(one) is None:
+                continue
+            seen.add(one)
+            if contraction(one, self.reader) is not None:
+                continue
+            term = self.reader.term(one)
+            if term is not None and term.kind in _ON_THE_WAY:
+                pending += [term.x] if term.kind in _UNARY else [term.x, term.y]
+            elif isinstance(one.op, TorchOp) and self._has_product_above(one):
+                return one.op
+        return None
+
+    def _has_product_above(self, value: OpResult, steps: int = 40) -> bool:
+        pending: list[SSAValue] = [*value.op.operands]
+        for _ in range(steps):
+            if not pending:
+                break
+            one = pending.pop(0)
+            if contraction(one, self.reader) is not None:
+                return True
+            if isinstance(one, OpResult):
+                pending += one.op.operands
+        return False
 
     def at(self, root: TorchOp) -> Attention:
         """The attention that ends in `root`.
@@ -174,12 +205,19 @@ class _Descent:
                 self.ops.append(first.term.op)
                 return first
             term = self.reader.term(self.current)
-            if term is None:
-                owner: Any = self.current.owner
-                name = getattr(owner, "name", "an input")
-                raise NotAttention(f"the softmax is not of a product: {name}", near=True)
-            if not (self._through(term) or self._scaled(term) or self._masked(term)):
-                raise NotAttention(f"the scores go through {term.op.name}", near=True)
+            if term is None or not (
+                self._through(term) or self._scaled(term) or self._masked(term)
+            ):
+                raise NotAttention(self._what_is_in_the_way(), near=True)
+
+    def _what_is_in_the_way(self) -> str:
+        op = self.matcher.in_the_way(self.current)
+        if op is not None:
+            return f"the scores go through {op.name}"
+        owner: Any = self.current.owner
+        if self.matcher.leads_to_product(self.current):
+            return f"the scores go through {owner.name}"
+        return f"the softmax is not of a product: {getattr(owner, 'name', 'an input')}"
 
     def _to_input(self, found: Softmax) -> None:
         """Past the softmax, which may cast what it is given."""

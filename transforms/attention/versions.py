@@ -1,7 +1,9 @@
 """What a tensor holds at an op of a graph in which calls write in place.
 
-Where all writes to a storage are calls in place that write the whole of it, each gives a version: a
-reader below it reads the call's result. Where anything else writes, nobody can say.
+Where all writes to a storage are calls in place that write the whole of it, each gives a version:
+who reads the very tensor below it reads the call's result. Where anything else writes, or another
+tensor of the storage is read, nobody can say: `x.detach().mul_(2)` changes the numbers of `x`, and
+not where its gradient goes.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from xductor.ir import GetAttrOp, GraphOp, TorchOp
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.op_effects import Bodies, written_operands
 from xductor.transforms.attention.reading import in_place, tensor_type
+from xductor.transforms.editing.replacement import tensor_of
 
 
 class WrittenVersions:
@@ -62,10 +65,17 @@ class WrittenVersions:
         held: SSAValue = value
         for position, after in self._writes.get(root, ()):
             if start < position < end:
-                if after is None or not _same_place(value, after):
+                if after is None or tensor_of(after) is not tensor_of(value):
                     raise LookupError
                 held = after
         return held
+
+    def is_unwritten(self, value: SSAValue, op: TorchOp) -> bool:
+        """Whether `value` still holds at `op` what it held when it was made."""
+        try:
+            return self.at(value, op) is value
+        except LookupError:
+            return False
 
     @staticmethod
     def _between(positions: list[int], start: int, end: int) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, InferenceEnv, TorchOp, entry_graph
-from xductor.transforms import REASSOCIATES, Numerics, Stage, TypedPass
+from xductor.transforms import REASSOCIATES, TypedPass
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.auto_chunker.amplifier import (
     PRODUCTS,
@@ -48,11 +48,11 @@ class AutoChunker(TypedPass):
     scaled too late then; and sums of 16-bit terms are kept in 16 bits.
     """
 
-    name: ClassVar[str] = "auto_chunker"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "auto_chunker/__init__.py:chunk"
-    numerics: ClassVar[Numerics] = REASSOCIATES
-    roots: ClassVar[frozenset[object]] = PRODUCTS
+    name = "auto_chunker"
+    stage = "joint"
+    inductor = "auto_chunker/__init__.py:chunk"
+    numerics = REASSOCIATES
+    roots = PRODUCTS
 
     output_size_threshold: int = 1024 * 1024
     amplify_ratio_threshold: float = 8.0

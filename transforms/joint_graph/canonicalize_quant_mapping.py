@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -24,7 +24,7 @@ from xductor.ir import (
 from xductor.ir.dialect.arguments import leaves, map_tree
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.metadata import quantization_text
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.passes.applications import applied
 
@@ -42,11 +42,11 @@ class CanonicalizeQuantMapping(TypedPass):
     constants, or its body cannot be copied.
     """
 
-    name: ClassVar[str] = "canonicalize_quant_mapping"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "joint_graph.py:canonicalize_quant_mapping"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((torch.ops.higher_order.invoke_quant_packed,))
+    name = "canonicalize_quant_mapping"
+    stage = "joint"
+    inductor = "joint_graph.py:canonicalize_quant_mapping"
+    numerics = EXACT
+    roots = frozenset((torch.ops.higher_order.invoke_quant_packed,))
 
     def rewrite(self, module: ModuleOp) -> int:
         unpacked: dict[str, str] = {}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import ArgsAttr, GraphOp, SchemaOp, TensorType
 from xductor.ir.dialect.arguments import references
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
@@ -27,12 +27,12 @@ class FixIotaDevice(TypedPass):
     may well stay on CPU.
     """
 
-    name: ClassVar[str] = "fix_iota_device"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "joint_graph.py:fix_iota_device"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((_IOTA,))
-    matched_nodes: ClassVar[int] = 1
+    name = "fix_iota_device"
+    stage = "joint"
+    inductor = "joint_graph.py:fix_iota_device"
+    numerics = EXACT
+    roots = frozenset((_IOTA,))
+    matched_nodes = 1
 
     def rewrite(self, module: ModuleOp) -> int:
         moved = 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import GraphOp, SchemaOp, TensorType
-from xductor.transforms import EXACT, Analyses, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, same_meta
 from xductor.transforms.passes.applications import applied
@@ -29,12 +28,12 @@ class RemoveRedundantViews(TypedPass):
     nobody uses go.
     """
 
-    name: ClassVar[str] = "remove_redundant_views"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "joint_graph.py:remove_redundant_views"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER))
+    name = "remove_redundant_views"
+    stage = "joint"
+    inductor = "joint_graph.py:remove_redundant_views"
+    numerics = EXACT
+    roots = frozenset((_VIEW,))
+    preserves = frozenset((MEMORY, ORDER))
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_remove_views(graph) for graph in graphs_of(module))

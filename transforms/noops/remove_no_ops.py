@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch.fx import Graph
@@ -24,7 +24,7 @@ from xductor.ir import (
     op_class_by_name,
 )
 from xductor.ir.inference.infer import NotApplicable
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, same_meta
 from xductor.transforms.passes.debug_counters import should_apply
@@ -74,11 +74,11 @@ class RemoveNoOps(TypedPass):
     NaN into both parts, so complex numbers stay. Under ``fast`` as Inductor: any zero, any one.
     """
 
-    name: ClassVar[str] = "remove_no_ops"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "joint_graph.py:remove_no_ops"
-    numerics: ClassVar[Numerics] = EXACT
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
+    name = "remove_no_ops"
+    stage = "joint"
+    inductor = "joint_graph.py:remove_no_ops"
+    numerics = EXACT
+    preserves = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
 
     policy: Literal["strict", "default", "fast"] = "default"
 

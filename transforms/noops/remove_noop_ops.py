@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GraphOp, RawOp, SchemaOp, TensorType, TorchOp
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, surely_differ
 from xductor.transforms.noops.noop_registry import NOOP_RULES
@@ -33,12 +32,12 @@ class RemoveNoopOps(TypedPass):
     - ``keep_for_spmd``: full slices and empty pads stay, so that every rank has the same graph.
     """
 
-    name: ClassVar[str] = "remove_noop_ops"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = ("joint", "post_grad")
-    inductor: ClassVar[str] = "post_grad.py:remove_noop_ops"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((*NOOP_RULES, "method.clone", torch.clone))
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER))
+    name = "remove_noop_ops"
+    stage = ("joint", "post_grad")
+    inductor = "post_grad.py:remove_noop_ops"
+    numerics = EXACT
+    roots = frozenset((*NOOP_RULES, "method.clone", torch.clone))
+    preserves = frozenset((MEMORY, ORDER))
 
     keep_for_spmd: bool = False
 

@@ -12,7 +12,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import REASSOCIATES, Rewrite, Scalar, Tensor
-from xductor.transforms.padding.padding import Padding, has_padding, padding_pays
+from xductor.transforms.padding.padding import Padding, pays
 
 
 class _Padded(Rewrite, abstract=True):
@@ -40,10 +40,7 @@ class PadMm(_Padded):
         return aten.mm(mat1, mat2)
 
     def where(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return has_padding(mat1, mat2)
-
-    def pays(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return padding_pays("mm", mat1, mat2)
+        return pays("mm", mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
         padding = Padding.of(mat1, mat2)
@@ -67,10 +64,7 @@ class PadBmm(_Padded):
         return aten.bmm(mat1, mat2)
 
     def where(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return has_padding(mat1, mat2)
-
-    def pays(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return padding_pays("bmm", mat1, mat2)
+        return pays("bmm", mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
         padding = Padding.of(mat1, mat2)
@@ -96,10 +90,7 @@ class PadAddmm(_Padded):
         return aten.addmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
     def where(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
-        return has_padding(mat1, mat2, input)
-
-    def pays(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
-        return padding_pays("addmm", mat1, mat2, input)
+        return pays("addmm", mat1, mat2, input)
 
     def replacement(
         self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar

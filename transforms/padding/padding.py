@@ -89,8 +89,8 @@ def missing(size: Dim, dtype: torch.dtype) -> Dim | None:
     return (size + (alignment - 1)) // alignment * alignment - size
 
 
-def has_padding(mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
-    """Whether there is anything to pad."""
+def pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
+    """Whether there is anything to pad, and it pays to do so."""
     operands = (mat1, mat2) if bias is None else (mat1, mat2, bias)
     if any(one.dtype not in ALIGNMENT for one in (mat1, mat2)):
         return no("its dtype has no alignment")
@@ -100,20 +100,7 @@ def has_padding(mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
         return no("it is empty")
     if all(one is None for one in Padding.of(mat1, mat2)):
         return no("its sizes are aligned")
-    return True
-
-
-def padding_pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
-    """Whether padding what there is to pad is worth it."""
     return _decision.get()(name, mat1, mat2, bias) or no("padding does not pay")
 
 
-__all__ = [
-    "ALIGNMENT",
-    "Decision",
-    "Padding",
-    "deciding_padding",
-    "has_padding",
-    "missing",
-    "padding_pays",
-]
+__all__ = ["ALIGNMENT", "Decision", "Padding", "deciding_padding", "missing", "pays"]

@@ -22,7 +22,7 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -75,6 +75,9 @@ _number = 0
 _asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked", default=())
 _given: Counters | None = None
 _of_environment: tuple[str, Counters] = ("", {})
+_names: Callable[[], Collection[str]] | None = None
+_unwarned = False
+"""The environment's counters were read before anybody said which names there are."""
 
 
 def should_apply(name: str) -> bool:
@@ -113,7 +116,7 @@ def active() -> Counters:
     Raises:
         CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
     """
-    global _of_environment
+    global _of_environment, _unwarned
     if _given is not None:
         return _given
     text = os.environ.get(VARIABLE, "")
@@ -121,22 +124,28 @@ def active() -> Counters:
         with _lock:
             if text != _of_environment[0]:
                 _of_environment = (text, parse(text, given_as=VARIABLE))
-                _warn_of_unknown(_of_environment[1])
+                _unwarned = True
+    if _unwarned and _names is not None:
+        _unwarned = False
+        _warn_of_unknown(_of_environment[1], _names)
     return _of_environment[1]
 
 
-def _warn_of_unknown(counters: Counters) -> None:
+def know_names(names: Callable[[], Collection[str]]) -> None:
+    """Let `names` say what the passes and rewrites are called that may ask a counter.
+
+    Who knows them registers here, so that the counters, which every pass asks, import none of them.
+    """
+    global _names
+    _names = names
+
+
+def _warn_of_unknown(counters: Counters, names: Callable[[], Collection[str]]) -> None:
     """Warn of counters that no pass will ask: nothing that is loaded has their name."""
     if set(counters) <= {TOTAL}:
         return
-    from xductor.transforms.passes.typed_pass import TypedPass
-    from xductor.transforms.rewriting.rewrite import Rewrite
-    from xductor.transforms.rows.registry import rows
-
-    named = {row.name for row in rows() if row.factory}
-    for base in (Rewrite, TypedPass):
-        named.update(str(getattr(one, "name", "")) for one in _derived(base))
-    for name in sorted(set(counters) - named - {TOTAL}):
+    named = names()
+    for name in sorted(set(counters).difference(named, {TOTAL})):
         close = get_close_matches(name, named, n=1)
         guess = f" Did you mean '{close[0]}'?" if close else ""
         warnings.warn(
@@ -145,12 +154,6 @@ def _warn_of_unknown(counters: Counters) -> None:
             UnknownCounterWarning,
             stacklevel=4,
         )
-
-
-def _derived(cls: type) -> Iterator[type]:
-    for one in cls.__subclasses__():
-        yield one
-        yield from _derived(one)
 
 
 @contextmanager

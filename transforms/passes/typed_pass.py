@@ -49,7 +49,8 @@ class TypedPass(ModulePass):
 
     - ``name``: Inductor's name for the pass, as its observer or its function has it.
     - ``stage``: the stage or stages whose graphs the pass may see.
-    - ``inductor``: where Inductor has the pass, ``"joint_graph.py:pointless_view"``.
+    - ``inductor``: where Inductor has the pass, ``"joint_graph.py:pointless_view"``; empty for a
+      pass that Inductor has not.
     - ``numerics``: what an application may change about values.
     - ``roots``: targets of which an FX graph must hold at least one for the pass to be able to
       fire: operator overloads or their names (``"aten.view.default"``), Python callables, and
@@ -62,7 +63,7 @@ class TypedPass(ModulePass):
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
-    inductor: ClassVar[str]
+    inductor: ClassVar[str] = ""
     numerics: ClassVar[Declared] = EXACT
     roots: ClassVar[frozenset[object]] = frozenset()
     matched_nodes: ClassVar[int] = 0

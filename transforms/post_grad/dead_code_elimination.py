@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
@@ -19,7 +19,7 @@ from xductor.ir.effects.target_effects import (
     is_removable_call,
     target_effects,
 )
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, arguments_of, subgraphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
@@ -36,10 +36,10 @@ class DeadCodeElimination(TypedPass):
     - ``fallback_random``: numbers come as in eager, so that a dead draw counts.
     """
 
-    name: ClassVar[str] = "dead_code_elimination"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "../../fx/graph.py:Graph.eliminate_dead_code"
-    numerics: ClassVar[Numerics] = EXACT
+    name = "dead_code_elimination"
+    stage = "post_grad"
+    inductor = "../../fx/graph.py:Graph.eliminate_dead_code"
+    numerics = EXACT
 
     fallback_random: bool = False
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -21,11 +20,11 @@ class RemoveAssertOps(TypedPass):
     Only `aten._assert_tensor_metadata.default`: assertions about values stay.
     """
 
-    name: ClassVar[str] = "remove_assert_ops"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "post_grad.py:remove_assert_ops"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((_ASSERTION,))
+    name = "remove_assert_ops"
+    stage = "post_grad"
+    inductor = "post_grad.py:remove_assert_ops"
+    numerics = EXACT
+    roots = frozenset((_ASSERTION,))
 
     def rewrite(self, module: ModuleOp) -> int:
         removed = 0

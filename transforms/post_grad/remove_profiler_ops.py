@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -28,11 +27,11 @@ class RemoveProfilerOps(TypedPass):
     A range whose handle something else uses stays.
     """
 
-    name: ClassVar[str] = "remove_profiler_ops"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "post_grad.py:_remove_profiler_ops"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = _MARKS
+    name = "remove_profiler_ops"
+    stage = "post_grad"
+    inductor = "post_grad.py:_remove_profiler_ops"
+    numerics = EXACT
+    roots = _MARKS
 
     def rewrite(self, module: ModuleOp) -> int:
         removed = 0

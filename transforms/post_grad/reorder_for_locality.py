@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult
 
 from xductor.ir import GraphOp, TorchOp
-from xductor.ir.effects.target_effects import Effects
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.ir.effects.effects import Effects
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import arrange
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -36,10 +35,10 @@ class ReorderForLocality(TypedPass):
     copies into inputs. A collective is not moved towards its wait: that could reorder collectives.
     """
 
-    name: ClassVar[str] = "reorder_for_locality"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "post_grad.py:reorder_for_locality"
-    numerics: ClassVar[Numerics] = EXACT
+    name = "reorder_for_locality"
+    stage = "post_grad"
+    inductor = "post_grad.py:reorder_for_locality"
+    numerics = EXACT
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:

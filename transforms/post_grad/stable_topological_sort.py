@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from xductor.ir import GraphOp, TorchOp
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import arrange, ops_of
 from xductor.transforms.analysis.effect_order import predecessors
 from xductor.transforms.analysis.op_effects import Bodies
@@ -30,10 +30,10 @@ class StableTopologicalSort(TypedPass):
     Raises PassFailedException for a graph in which ops wait for each other.
     """
 
-    name: ClassVar[str] = "stable_topological_sort"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = ("pre_grad", "joint", "post_grad")
-    inductor: ClassVar[str] = "../pattern_matcher.py:stable_topological_sort"
-    numerics: ClassVar[Numerics] = EXACT
+    name = "stable_topological_sort"
+    stage = ("pre_grad", "joint", "post_grad")
+    inductor = "../pattern_matcher.py:stable_topological_sort"
+    numerics = EXACT
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:

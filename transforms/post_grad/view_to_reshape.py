@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, SchemaOp, op_class_by_name, result_aliases
 from xductor.ir.dialect.results import AliasAttr
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -25,11 +25,11 @@ class ViewToReshape(TypedPass):
     long as layouts stay, the reshape is that view: its result shares the storage.
     """
 
-    name: ClassVar[str] = "view_to_reshape"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "post_grad.py:view_to_reshape"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((_VIEW,))
+    name = "view_to_reshape"
+    stage = "post_grad"
+    inductor = "post_grad.py:view_to_reshape"
+    numerics = EXACT
+    roots = frozenset((_VIEW,))
 
     def rewrite(self, module: ModuleOp) -> int:
         changed = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms import REASSOCIATES, Numerics, Stage, TypedPass
+from xductor.transforms import REASSOCIATES, TypedPass
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
 
@@ -50,12 +50,12 @@ class FuseAttention(TypedPass):
     kernel of the device computes the same: see `xductor.transforms.attention.kernels`.
     """
 
-    name: ClassVar[str] = "fuse_attention"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "pre_grad"
-    inductor: ClassVar[str] = "fuse_attention.py:_sfdp_init"
-    numerics: ClassVar[Numerics] = REASSOCIATES
-    counter: ClassVar[str | None] = "fuse_attention"
-    roots: ClassVar[frozenset[object]] = frozenset(
+    name = "fuse_attention"
+    stage = "pre_grad"
+    inductor = "fuse_attention.py:_sfdp_init"
+    numerics = REASSOCIATES
+    counter = "fuse_attention"
+    roots = frozenset(
         (
             torch.softmax,
             torch.nn.functional.softmax,

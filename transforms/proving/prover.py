@@ -212,10 +212,7 @@ class _Prover:
                 if whole and self._asked() != asked:
                     raise _AsksForMore
                 self._check(instance)
-                if time.thread_time() > self.end:
-                    self.found.bounds[f"stopped after {self.seconds:g} s"] = None
-                    self.found.stopped = True
-                    raise _Enough
+                self._check_time()
         except _Enough:
             pass
         if whole and self.found.example is None and self._asked() != asked:
@@ -224,8 +221,16 @@ class _Prover:
     def _asked(self) -> tuple[bool, bool]:
         return self.reads.dtype, self.reads.device
 
+    def _check_time(self) -> None:
+        """Raises _Enough when the time is up: paths that are not taken cost time too."""
+        if time.thread_time() > self.end:
+            self.found.bounds[f"stopped after {self.seconds:g} s"] = None
+            self.found.stopped = True
+            raise _Enough
+
     def _pruned(self, path: Path, error: Pruned) -> None:
         """Note why a path was not taken; no word of what contradicts itself."""
+        self._check_time()
         if isinstance(error, Unmade):
             self._note_not_taken(f"cannot be made: {error}", path)
         elif isinstance(error, Refused):

@@ -336,10 +336,6 @@ def is_symbolic_number(item: Any) -> bool:
     return type(item) is SymbolicNumber
 
 
-def concrete_number(item: Any, dtype: torch.dtype) -> Term:
-    return item.term if is_symbolic_number(item) else constant(item, dtype)
-
-
 __all__ = [
     "BOOL",
     "NotSymbolic",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch._ops import OpOverload
@@ -18,7 +18,7 @@ from xductor.ir import GraphOp, OutputOp, Ref, SymbolRef, TorchOp, entry_graph, 
 from xductor.ir.dialect.arguments import Pack
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass
+from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.passes.applications import applied
 
@@ -32,10 +32,10 @@ class ChainRandomOpsOrdering(TypedPass):
     depends on the op before it. Under `fallback_random` only; counts the ops that wait.
     """
 
-    name: ClassVar[str] = "chain_random_ops_ordering"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "post_grad"
-    inductor: ClassVar[str] = "post_grad.py:_chain_random_ops_for_ordering"
-    numerics: ClassVar[Numerics] = EXACT
+    name = "chain_random_ops_ordering"
+    stage = "post_grad"
+    inductor = "post_grad.py:_chain_random_ops_for_ordering"
+    numerics = EXACT
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -21,7 +21,7 @@ from xductor.ir import (
     TorchOp,
     op_class_by_name,
 )
-from xductor.transforms import EXACT, Numerics, Stage
+from xductor.transforms import EXACT
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.random.random_draws import (
     LOOKUP_SEED,
@@ -42,11 +42,11 @@ class FuseSeedCreationPass(RedrawingPass):
     Counts the devices.
     """
 
-    name: ClassVar[str] = "fuse_seed_creation_pass"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "replace_random.py:fuse_seed_creation_pass"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((SEED,))
+    name = "fuse_seed_creation_pass"
+    stage = "joint"
+    inductor = "replace_random.py:fuse_seed_creation_pass"
+    numerics = EXACT
+    roots = frozenset((SEED,))
 
     def redraw(self, graph: GraphOp) -> int:
         groups = _by_device(ops_of(graph, SEED.__eq__))
@@ -66,11 +66,11 @@ class FuseOffsetCreationPass(RedrawingPass):
     be (they are read from a tensor) begin a list of their own. Counts the lists.
     """
 
-    name: ClassVar[str] = "fuse_offset_creation_pass"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "replace_random.py:fuse_offset_creation_pass"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((OFFSET,))
+    name = "fuse_offset_creation_pass"
+    stage = "joint"
+    inductor = "replace_random.py:fuse_offset_creation_pass"
+    numerics = EXACT
+    roots = frozenset((OFFSET,))
 
     def redraw(self, graph: GraphOp) -> int:
         lists = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from xdsl.ir import Attribute, SSAValue
 
 from xductor.ir import ArgsAttr, GraphOp, Ref, SchemaOp, TensorType, op_class_by_name
-from xductor.transforms import EXACT, Numerics, Stage
+from xductor.transforms import EXACT
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.random.eager_offsets import eager_offset
 from xductor.transforms.random.random_draws import (
@@ -46,12 +46,12 @@ class ReplaceRandom(RedrawingPass):
     it on, so that its numbers are those of eager.
     """
 
-    name: ClassVar[str] = "replace_random"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "replace_random.py:replace_random"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = _FLOATS
-    matched_nodes: ClassVar[int] = 1
+    name = "replace_random"
+    stage = "joint"
+    inductor = "replace_random.py:replace_random"
+    numerics = EXACT
+    roots = _FLOATS
+    matched_nodes = 1
 
     align_random_eager: bool = False
 
@@ -83,12 +83,12 @@ class ReplaceRandint(RedrawingPass):
     The prim gives int64; what was drawn in another dtype is converted.
     """
 
-    name: ClassVar[str] = "replace_randint"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "replace_random.py:replace_randint"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = _INTEGERS
-    matched_nodes: ClassVar[int] = 1
+    name = "replace_randint"
+    stage = "joint"
+    inductor = "replace_random.py:replace_randint"
+    numerics = EXACT
+    roots = _INTEGERS
+    matched_nodes = 1
 
     def redraw(self, graph: GraphOp) -> int:
         replaced = 0

@@ -7,14 +7,14 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
-from xductor.ir.effects.target_effects import PURE, Effects
+from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
@@ -329,6 +329,47 @@ def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> No
                 raise Declined(f"{other.name} writes to what {maker.name} made before it is used")
 
 
+def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) -> None:
+    """Of matched ops that must keep their order, the first in the graph is the first in the pattern
+    and in the replacement.
+
+    Where outputs are matched in another order than they are written in, or two variables are one
+    storage, what is right of the pattern's calls may be wrong of these.
+    """
+    if not state.events:
+        return
+    ops = sorted({op for _, op in match.matched_ops()}, key=state.order.key)
+    pairs = [(a, b) for number, b in enumerate(ops) for a in ops[:number] if state.conflict(a, b)]
+    if not pairs:
+        return
+    written = {op: call.number for call, op in match.matched_ops() if call is not None}
+    made_again = _places_of_same(ops, made, state)
+    for a, b in pairs:
+        for places, where in ((written, "pattern"), (made_again, "replacement")):
+            if a in places and b in places and places[a] > places[b]:
+                raise Declined(
+                    f"{a.name} stands above {b.name}, and below it in the {where}: "
+                    f"{state.conflict(a, b)}"
+                )
+
+
+def _places_of_same(
+    ops: Iterable[TorchOp], made: Sequence[TorchOp], state: GraphState
+) -> dict[TorchOp, int]:
+    """For matched ops of which the replacement has the same once: the place among what is made."""
+
+    def what(op: TorchOp) -> tuple[Any, ...]:
+        written = frozenset(written_operands(op, state.bodies))
+        roots = [storage_root(operand) for operand in op.operands]
+        return op.name, frozenset(roots), frozenset(roots[index] for index in written)
+
+    found: dict[Any, list[int]] = {}
+    for place, op in enumerate(made):
+        found.setdefault(what(op), []).append(place)
+    same = {op: found.get(what(op), []) for op in ops}
+    return {op: places[0] for op, places in same.items() if len(places) == 1}
+
+
 _Felt = tuple[TorchOp, Effects]
 
 
@@ -364,6 +405,7 @@ __all__ = [
     "check_aliases",
     "check_effects",
     "check_gradients",
+    "check_inner_order",
     "check_order",
     "check_output",
     "check_region",

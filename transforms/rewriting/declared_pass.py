@@ -28,7 +28,7 @@ class DeclaredPass(TypedPass):
     `policy` says which of them may run; the other options are those of the rewrites.
     """
 
-    preserves: ClassVar[frozenset[str]] = frozenset((ORDER,))
+    preserves = frozenset((ORDER,))
     rewrite_classes: ClassVar[tuple[type[Rewrite], ...]] = ()
 
     policy: Policy = "default"

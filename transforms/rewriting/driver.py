@@ -35,6 +35,7 @@ from xductor.transforms.rewriting.contracts import (
     check_aliases,
     check_effects,
     check_gradients,
+    check_inner_order,
     check_order,
     check_output,
     check_region,
@@ -374,6 +375,7 @@ class _Walk:
             return
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
+        check_inner_order(match, made, state)
         check_aliases(pairs, match, state)
         check_saved(match, made, pairs, insertion, state)
 

@@ -142,14 +142,19 @@ class Matcher:
         if not places:
             yield
             return
-        place, *rest = places
-        output = outputs[place]
-        call = output
-        while isinstance(call, Bound):
-            call = call.pattern
-        call = call.call if isinstance(call, Item) else call
-        found = self.match.ops.get(call)
-        candidates = [found] if found is not None else self._candidates(call)
+        for place in places:
+            output = outputs[place]
+            call = output
+            while isinstance(call, Bound):
+                call = call.pattern
+            call = call.call if isinstance(call, Item) else call
+            found = self.match.ops.get(call)
+            candidates = [found] if found is not None else self._candidates(call)
+            if candidates:
+                break
+        else:
+            return
+        rest = [one for one in places if one != place]
         for op in candidates:
             if op is not self.match.anchor and not self.before(op, self.match.anchor):
                 continue
@@ -159,7 +164,7 @@ class Matcher:
                 yield from self._others(outputs, rest)
 
     def _candidates(self, part: Any) -> list[TorchOp]:
-        """Ops that may be a call: users of what its parts are bound to."""
+        """Ops that may be a call: users of what one of its parts is."""
         if isinstance(part, OneOf):
             return [op for one in part.alternatives for op in self._candidates(one)]
         if isinstance(part, Bound):
@@ -168,23 +173,28 @@ class Matcher:
             return []
         classes = {head.cls for head in part.heads}
         for child in children(part):
-            values = self._bound_values(child)
-            if values is None:
-                inner = self._candidates(child.call if isinstance(child, Item) else child)
-                values = [result for op in inner for result in op.results]
-            users = [use.operation for value in values for use in value.uses]
+            users = [use.operation for value in self._values_of(child) for use in value.uses]
             found = [op for op in dict.fromkeys(users) if type(op) in classes]
             if found:
                 return cast("list[TorchOp]", found)
         return []
 
-    def _bound_values(self, part: Any) -> list[SSAValue] | None:
+    def _values_of(self, part: Any) -> list[SSAValue]:
+        """Values that a part of the pattern may be, as far as they follow from what is bound."""
+        if isinstance(part, tuple | list):
+            return [value for one in part for value in self._values_of(one)]
+        if isinstance(part, OneOf):
+            return [value for one in part.alternatives for value in self._values_of(one)]
+        if isinstance(part, Bound):
+            return self._values_of(part.variable) or self._values_of(part.pattern)
         if isinstance(part, Var):
-            value = self.match.bindings.get(part.name)
-            return [value] if isinstance(value, SSAValue) else None
+            bound = self.match.bindings.get(part.name)
+            values = bound if isinstance(bound, tuple | list) else (bound,)
+            return [value for value in values if isinstance(value, SSAValue)]
         call = part.call if isinstance(part, Item) else part
         op = self.match.ops.get(call) if isinstance(call, Call) else None
-        return None if op is None else list(op.results)
+        ops = self._candidates(call) if op is None else [op]
+        return [result for one in ops for result in one.results]
 
     def _is_closed(self) -> bool:
         found = outside_user(self.match)

@@ -14,6 +14,7 @@ schema's defaults; `...` stands for any argument. Besides op functions there are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NoReturn
 
 from xductor.ir import TorchOp
@@ -92,8 +93,14 @@ def holds_pattern(entry: Any) -> bool:
     return isinstance(entry, Pattern)
 
 
+_numbers = count()
+
+
 class Call(Pattern):
-    """A call of an operator; `outputs` is the number of its results, None for a list."""
+    """A call of an operator; `outputs` is the number of its results, None for a list.
+
+    `number` grows in the order in which a pattern makes its calls.
+    """
 
     def __init__(
         self, name: str, heads: tuple[Head, ...], outputs: int | None, single: bool
@@ -104,6 +111,7 @@ class Call(Pattern):
         self.single = single
         self.kind = "tensor" if single else "list[tensor]"
         self.is_shared = False
+        self.number = next(_numbers)
 
     @property
     def gives_list(self) -> bool:

@@ -39,10 +39,12 @@ from xductor.transforms.rewriting.pattern_operators import operators_of
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
+    Each,
     Item,
     OneOf,
     PatternError,
     Var,
+    children,
     variables,
 )
 from xductor.transforms.rewriting.plain_patterns import PlainPattern
@@ -185,11 +187,26 @@ class Compiled:
             raise PatternError(
                 f"{rewrite.name}: `pattern` takes {', '.join(unused)} and does not use it"
             )
+        self._check_connected()
         self.kinds = kinds
         self.by_dtype = isinstance(rewrite.numerics, NumericsByDtype)
         self.spellings = Spellings(tuple(rewrite.through))
         self.roots = self._roots()
         self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
+
+    def _check_connected(self) -> None:
+        """Each output can be found from the others: by a tensor or a call that both have."""
+        apart = [parts_shared(output) for output in self.outputs]
+        reached = apart.pop(0)
+        while apart:
+            near = [one for one in apart if not reached.isdisjoint(one)]
+            if not near:
+                raise PatternError(
+                    f"{self.rewrite.name}: `pattern` returns values that have no tensor in common, "
+                    "so that none can be found from another; write a rewrite for each"
+                )
+            apart = [one for one in apart if reached.isdisjoint(one)]
+            reached = reached.union(*near)
 
     def _roots(self) -> dict[str, frozenset[str] | None]:
         roots: dict[str, frozenset[str] | None] = {}
@@ -224,6 +241,19 @@ def calls_of(output: Any) -> list[Call]:
     if isinstance(output, Bound):
         return calls_of(output.pattern)
     return [output] if isinstance(output, Call) else []
+
+
+def parts_shared(pattern: Any) -> set[Any]:
+    """The calls and the tensors of a pattern by which a matcher may find another that has them.
+
+    Not those of the elements of an `each`, of which there may be any number.
+    """
+    if isinstance(pattern, Each):
+        return parts_shared(pattern.source)
+    if isinstance(pattern, Var):
+        return {pattern.name} if pattern.kind == "any" or "tensor" in pattern.kind else set()
+    found: set[Any] = {pattern} if isinstance(pattern, Call) else set()
+    return found.union(*[parts_shared(part) for part in children(pattern)])
 
 
 def stages_of(one: Any) -> tuple[Stage, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.transforms.passes.numerics import EXACT, Numerics, Policy
-from xductor.transforms.passes.typed_pass import Stage, TypedPass
+from xductor.transforms.passes.numerics import EXACT, Policy
+from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
 from xductor.transforms.rewriting.prefilter import may_match
 from xductor.transforms.rewriting.rewrite import Rewrite
@@ -21,10 +21,10 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 class RewritePass(TypedPass):
     """The rewrites given, in one walk; `policy` says which numerics are admitted."""
 
-    name: ClassVar[str] = "rewrites"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = ("pre_grad", "joint", "post_grad")
-    inductor: ClassVar[str] = ""
-    numerics: ClassVar[Numerics] = EXACT  # each rewrite has its own
+    name = "rewrites"
+    stage = ("pre_grad", "joint", "post_grad")
+    inductor = ""
+    numerics = EXACT  # each rewrite has its own
 
     rewrites: tuple[Rewrite, ...] = ()
     policy: Policy = "default"

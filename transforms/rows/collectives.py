@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from xductor.transforms.rows.pass_row import PassRow
+from xductor.transforms.rows.pass_row import RowMaker
 
 _DISTRIBUTED = "aten_distributed_optimizations"
 
-
-def _row(
-    name: str,
-    summary: str,
-    inductor: str,
-    flag: str,
-    *,
-    counter: str = "",
-    since: tuple[int, int] | None = None,
-    until: tuple[int, int] | None = None,
-) -> PassRow:
-    return PassRow(
-        name,
-        "post_grad",
-        summary,
-        inductor,
-        flag=flag,
-        counter=counter,
-        since=since,
-        until=until,
-    )
+_row = RowMaker("post_grad", "post_grad.py")
 
 
 ROWS = (

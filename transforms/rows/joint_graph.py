@@ -2,39 +2,9 @@
 
 from __future__ import annotations
 
-from xductor.transforms.rows.pass_row import Kind, PassRow
+from xductor.transforms.rows.pass_row import RowMaker
 
-_MATCHER = "pattern_matcher"
-
-
-def _row(
-    name: str,
-    summary: str,
-    inductor: str = "",
-    *,
-    kind: Kind = "bridged",
-    flag: str = _MATCHER,
-    counter: str = "",
-    options: str = "",
-    factory: str = "",
-    covered_by: str = "",
-    parts: tuple[str, ...] = (),
-    since: tuple[int, int] | None = None,
-) -> PassRow:
-    return PassRow(
-        name,
-        "joint",
-        summary,
-        inductor or f"joint_graph.py:{name}",
-        kind=kind,
-        flag=flag,
-        counter=counter,
-        options=options,
-        factory=factory and f"xductor.transforms.{factory}",
-        covered_by=covered_by,
-        parts=parts,
-        since=since,
-    )
+_row = RowMaker("joint", "joint_graph.py")
 
 
 STEP_ROWS = (
@@ -63,7 +33,6 @@ STEP_ROWS = (
     _row(
         "remove_noop_ops",
         "Ops that give back their input: views to the same shape, casts to the same dtype, clones.",
-        "post_grad.py:remove_noop_ops",
         kind="procedural",
         flag="",
         factory="noops.remove_noop_ops:RemoveNoopOps",
@@ -92,7 +61,6 @@ STEP_ROWS = (
     _row(
         "auto_chunker",
         "A large product and what follows it, cut into chunks to save memory.",
-        "auto_chunker/__init__.py:chunk",
         kind="procedural",
         flag="auto_chunker.enable",
         factory="auto_chunker:AutoChunker",
@@ -114,7 +82,6 @@ STEP_ROWS = (
     _row(
         "replace_random",
         "rand and randn from a seed of the compiler's.",
-        "replace_random.py:replace_random",
         kind="procedural",
         flag="not fallback_random",
         factory="random.replace_random:ReplaceRandom",
@@ -122,7 +89,6 @@ STEP_ROWS = (
     _row(
         "replace_randint",
         "randint from a seed of the compiler's.",
-        "replace_random.py:replace_randint",
         kind="procedural",
         flag="not fallback_random",
         factory="random.replace_random:ReplaceRandint",
@@ -130,7 +96,6 @@ STEP_ROWS = (
     _row(
         "fuse_seed_creation_pass",
         "All seeds of a device made at once.",
-        "replace_random.py:fuse_seed_creation_pass",
         kind="procedural",
         flag="not fallback_random",
         factory="random.fuse_seed_creation_pass:FuseSeedCreationPass",
@@ -138,7 +103,6 @@ STEP_ROWS = (
     _row(
         "fuse_offset_creation_pass",
         "All offsets of a device read at once.",
-        "replace_random.py:fuse_offset_creation_pass",
         kind="procedural",
         flag="align_random_eager",
         since=(2, 12),
@@ -154,7 +118,6 @@ STEP_ROWS = (
     _row(
         "stable_topological_sort",
         "Definitions before uses, else in the order they stood.",
-        "../pattern_matcher.py:stable_topological_sort",
         kind="procedural",
         flag="",
         factory="post_grad.stable_topological_sort:StableTopologicalSort",
@@ -167,37 +130,42 @@ PATTERN_ROWS = (
         "A view to the shape its input has.",
         kind="declared",
         factory="joint_graph.pointless_view:PointlessView",
+        table="early_patterns",
     ),
     _row(
         "pointless_view_pair",
         "A view of a view, back to the shape before both.",
         kind="declared",
-        counter="removed_pointless_view_pair",
         factory="joint_graph.pointless_view:PointlessViewPair",
+        table="early_patterns",
     ),
     _row(
         "pointless_permute_pair",
         "Two permutes that undo each other.",
         kind="declared",
         factory="joint_graph.pointless_permute_pair:PointlessPermutePair",
-    ),
-    _row(
-        "pointless_convert",
-        "A cast of a cast, without the one in the middle.",
-        kind="declared",
-        factory="joint_graph.pointless_convert:REWRITES",
+        table="early_patterns",
     ),
     _row(
         "fix_iota_device",
         "A range that only indexes tensors of a device is made there.",
         kind="procedural",
         factory="joint_graph.fix_iota_device:FixIotaDevice",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "pointless_convert",
+        "A cast of a cast, without the one in the middle.",
+        kind="declared",
+        factory="joint_graph.pointless_convert:REWRITES",
+        table="pass_patterns[0]",
     ),
     _row(
         "bmm_to_mm",
         "A bmm whose batch is one is an mm.",
         kind="declared",
         factory="joint_graph.bmm_to_mm:BmmToMm",
+        table="pass_patterns[0]",
     ),
     _row(
         "scatter_upon_const_tensor",
@@ -205,56 +173,59 @@ PATTERN_ROWS = (
         flag="optimize_scatter_upon_const_tensor",
         kind="declared",
         factory="joint_graph.scatter_upon_const_tensor:ScatterUponConstTensor",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "pad_mm",
+        "Operands of an mm padded to sizes that hardware likes.",
+        flag="shape_padding",
+        factory="padding.pad_mm:PAD_MM",
+        kind="declared",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "pad_bmm",
+        "Operands of a bmm padded to sizes that hardware likes.",
+        flag="shape_padding",
+        factory="padding.pad_mm:PAD_BMM",
+        kind="declared",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "pad_addmm",
+        "Operands of an addmm padded to sizes that hardware likes.",
+        flag="shape_padding",
+        factory="padding.pad_mm:PAD_ADDMM",
+        kind="declared",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "randperm_index_add",
+        "Adding at a random permutation needs no atomics.",
+        kind="declared",
+        factory="random.randperm_index:RandpermIndexAdd",
+        table="pass_patterns[0]",
+    ),
+    _row(
+        "randperm_index",
+        "Indexing by a random permutation needs no checks.",
+        kind="declared",
+        factory="random.randperm_index:RandpermIndex",
+        table="pass_patterns[0]",
     ),
     _row(
         "mul_softmax_pattern",
         "Softmax of a scaled input: the maximum before the scale.",
         kind="declared",
         factory="joint_graph.scaled_softmax:MulSoftmax",
+        table="pass_patterns[1]",
     ),
     _row(
         "div_softmax_pattern",
         "Softmax of a divided input: the maximum before the division.",
         kind="declared",
         factory="joint_graph.scaled_softmax:DivSoftmax",
-    ),
-    _row(
-        "pad_mm",
-        "Operands of an mm padded to sizes that hardware likes.",
-        "pad_mm.py:mm_pattern",
-        flag="shape_padding",
-        factory="padding.pad_mm:PAD_MM",
-        kind="declared",
-    ),
-    _row(
-        "pad_bmm",
-        "Operands of a bmm padded to sizes that hardware likes.",
-        "pad_mm.py:bmm_pattern",
-        flag="shape_padding",
-        factory="padding.pad_mm:PAD_BMM",
-        kind="declared",
-    ),
-    _row(
-        "pad_addmm",
-        "Operands of an addmm padded to sizes that hardware likes.",
-        "pad_mm.py:addmm_pattern",
-        flag="shape_padding",
-        factory="padding.pad_mm:PAD_ADDMM",
-        kind="declared",
-    ),
-    _row(
-        "randperm_index",
-        "Indexing by a random permutation needs no checks.",
-        "misc_patterns.py:randperm_index_pattern",
-        kind="declared",
-        factory="random.randperm_index:RandpermIndex",
-    ),
-    _row(
-        "randperm_index_add",
-        "Adding at a random permutation needs no atomics.",
-        "misc_patterns.py:randperm_index_add_pattern",
-        kind="declared",
-        factory="random.randperm_index:RandpermIndexAdd",
+        table="pass_patterns[1]",
     ),
 )
 

@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from xductor.transforms.rows.pass_row import Kind, PassRow
+from xductor.transforms.rows.pass_row import PassRow, RowMaker
 
-_MATCHER = "pattern_matcher"
 _OPTIONS = "post_grad_fusion_options"
 
-
-def _row(
-    name: str,
-    summary: str,
-    inductor: str = "",
-    *,
-    kind: Kind = "bridged",
-    flag: str = _MATCHER,
-    counter: str = "",
-    factory: str = "",
-    since: tuple[int, int] | None = None,
-) -> PassRow:
-    return PassRow(
-        name,
-        "post_grad",
-        summary,
-        inductor or f"post_grad.py:{name}",
-        kind=kind,
-        flag=flag,
-        counter=counter,
-        factory=factory and f"xductor.transforms.{factory}",
-        since=since,
-    )
+_row = RowMaker("post_grad", "post_grad.py")
 
 
 def _option(name: str, summary: str) -> PassRow:
@@ -50,7 +27,6 @@ STEP_ROWS = (
     _row(
         "dead_code_elimination",
         "Ops whose results nobody uses and that do nothing else.",
-        "../../fx/graph.py:Graph.eliminate_dead_code",
         kind="procedural",
         flag="dce",
         factory="post_grad.dead_code_elimination:DeadCodeElimination",
@@ -84,7 +60,6 @@ STEP_ROWS = (
     _row(
         "remove_profiler_ops",
         "Marks of the profiler.",
-        "post_grad.py:_remove_profiler_ops",
         kind="procedural",
         flag="",
         factory="post_grad.remove_profiler_ops:RemoveProfilerOps",
@@ -137,7 +112,6 @@ STEP_ROWS = (
     _row(
         "chain_random_ops_ordering",
         "Random ops tied into the order of the program.",
-        "post_grad.py:_chain_random_ops_for_ordering",
         kind="procedural",
         flag="fallback_random",
         factory="random.chain_random_ops_ordering:ChainRandomOpsOrdering",
@@ -146,7 +120,6 @@ STEP_ROWS = (
     _row(
         "stable_topological_sort",
         "Definitions before uses, else in the order they stood.",
-        "../pattern_matcher.py:stable_topological_sort",
         kind="procedural",
         flag="",
         factory="post_grad.stable_topological_sort:StableTopologicalSort",

@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from xductor.transforms.rows.pass_row import Kind, PassRow
+from xductor.transforms.rows.pass_row import Kind, PassRow, RowMaker
 
 _PRE_DISPATCH = "is_predispatch"
 _OPTIONS = "pre_grad_fusion_options"
 
-
-def _row(
-    name: str,
-    summary: str,
-    inductor: str = "",
-    *,
-    kind: Kind = "bridged",
-    flag: str = "pattern_matcher",
-    counter: str = "",
-    options: str = "",
-    factory: str = "",
-    parts: tuple[str, ...] = (),
-) -> PassRow:
-    return PassRow(
-        name,
-        "pre_grad",
-        summary,
-        inductor or f"pre_grad.py:{name}",
-        kind=kind,
-        flag=flag,
-        counter=counter,
-        options=options,
-        factory=f"xductor.transforms.{factory}" if factory else "",
-        parts=parts,
-    )
+_row = RowMaker("pre_grad", "pre_grad.py")
 
 
 def _pre_dispatch(name: str, summary: str, kind: Kind = "not yet") -> PassRow:
@@ -186,9 +162,7 @@ TORCH_LEVEL_ROWS = (
     _row(
         "fuse_attention",
         "Attention, however it is spelled: one fused call. Inductor: after autograd.",
-        "fuse_attention.py:_sfdp_init",
         kind="procedural",
-        counter="fuse_attention",
         factory="pre_grad.fuse_attention:FuseAttention",
         parts=tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
     ),

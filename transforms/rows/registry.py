@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xductor.transforms.passes import debug_counters
 from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
 from xductor.transforms.rows.pass_row import PassRow
 
@@ -103,11 +104,52 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
     )
 
 
+def _names_of_loaded() -> set[str]:
+    """The names of our passes, and of all passes and rewrites whose classes are loaded."""
+    from xductor.transforms.passes.typed_pass import TypedPass
+    from xductor.transforms.rewriting.rewrite import Rewrite
+
+    named = set(_factories())
+    for base in (Rewrite, TypedPass):
+        named.update(str(getattr(one, "name", "")) for one in _derived(base))
+    return named
+
+
+def _derived(cls: type) -> Iterator[type]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from _derived(one)
+
+
+debug_counters.know_names(_names_of_loaded)
+
+
 @cache
 def home(name: str) -> tuple[str, str]:
     """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
-    reference = next(one.inductor for one in ROWS if one.name == name and one.factory)
-    return _home(reference)
+    return _home(typed_class(name).inductor)
+
+
+def inductor_of(one: PassRow) -> str:
+    """Where Inductor has the pass of a row; empty for a pass that is ours alone."""
+    return _classes(_found(one.factory))[0].inductor if one.factory else one.inductor
+
+
+def counter_of(one: PassRow) -> str:
+    """What `counters["inductor"]` counts the pass of a row under; empty if nothing."""
+    return (_classes(_found(one.factory))[0].counter or "") if one.factory else one.counter
+
+
+def in_table(stage: Stage, table: str) -> tuple[str, ...]:
+    """The typed passes that stand for entries of a table of Inductor's stage, in its order.
+
+    Those of a list of tables are `"pass_patterns[0]"` and so on; `"pass_patterns"` has them all.
+    """
+    return tuple(
+        one.name
+        for one in rows(stage)
+        if one.table and table in (one.table, one.table.partition("[")[0])
+    )
 
 
 def _home(reference: str) -> tuple[str, str]:
@@ -157,8 +199,8 @@ def table(markdown: bool = False, stage: Stage | None = None) -> str:
             validation_of(r),
             proof_of(r),
             r.flag,
-            r.counter,
-            r.inductor,
+            counter_of(r),
+            inductor_of(r) or "ours",
             r.summary,
         )
         for r in rows(stage)

@@ -42,9 +42,7 @@ class Term:
     """A number of its own, by which parts of a polynomial are put in order."""
 
     def __repr__(self) -> str:
-        from xductor.transforms.semantics.term_text import show
-
-        return show(self)
+        return _shown(self)
 
     def __add__(self, other: Int) -> Term:
         return add(self, other)
@@ -497,3 +495,28 @@ def rebuilt(one: Term, visit: Callable[[Term], Term]) -> Term:
         "nonneg": lambda item: le(0, item),
     }
     return builders[op](*map(visit, args))
+
+
+def _shown(item: Term) -> str:
+    """A term as text."""
+    op, args = item.op, item.args
+    if op in ("var", "scalar", "number"):
+        return str(args[0])
+    if op == "constant":
+        return str(constant_value(item))
+    if op == "poly":
+        return " + ".join(
+            "*".join(map(str, (*([n] if n != 1 or not m else []), *m))) for m, n in args[0]
+        )
+    if op == "element":
+        return f"{args[0]}[{', '.join(map(str, args[1]))}]"
+    if op in ("zero", "nonneg"):
+        return f"({args[0]} {'==' if op == 'zero' else '>='} 0)"
+    if op == "cast":
+        return f"{str(item.sort).removeprefix('torch.')}({args[0]})"
+    if op == "call":
+        return f"{args[0]}({', '.join(map(str, args[1:]))})"
+    if op == "fold":
+        over = ", ".join(f"{k} < {n}" for k, n in zip(args[1], args[2], strict=True))
+        return f"{args[0]}({args[3]} for {over})"
+    return f"{op}({', '.join(map(str, args))})"

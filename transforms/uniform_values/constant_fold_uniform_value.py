@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch.fx import Graph
@@ -26,7 +26,7 @@ from xductor.ir import (
 )
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.inference.infer import NotApplicable, storage_root
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass, graphs_of
+from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.editing.symint_scope import SymintScope
@@ -53,11 +53,11 @@ class ConstantFoldUniformValue(TypedPass):
     that is exact, and goes under every policy.
     """
 
-    name: ClassVar[str] = "constant_fold_uniform_value"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = "joint_graph.py:constant_fold_uniform_value"
-    numerics: ClassVar[Numerics] = EXACT
-    preserves: ClassVar[frozenset[str]] = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
+    name = "constant_fold_uniform_value"
+    stage = "joint"
+    inductor = "joint_graph.py:constant_fold_uniform_value"
+    numerics = EXACT
+    preserves = frozenset((MEMORY, ORDER, *UNIFORM_VALUES))
 
     policy: Literal["strict", "default", "fast"] = "default"
 

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xductor.ir import GetAttrOp, SchemaOp, SymExpr, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
-from xductor.ir.effects.target_effects import overload_effects
+from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms import Analyses
 from xductor.transforms.analysis.op_effects import effects_of, written_operands

@@ -164,13 +164,16 @@ def _overlaps(tensor: torch.Tensor) -> bool:
     return any(step == 0 and size > 1 for size, step in zip(tensor.shape, tensor.stride()))  # noqa: B905
 
 
-def run_fragment(module: ModuleOp, inputs: list[Any], seed: int) -> Run:
-    """Run a fragment, with its gradients where it is before autograd. Raises what its ops raise."""
+def run_fragment(module: ModuleOp, inputs: list[Any], seed: int, *, any_dtype: bool = False) -> Run:
+    """Run a fragment, with its gradients where it is before autograd. Raises what its ops raise.
+
+    - `any_dtype`: inputs may have other dtypes than the fragment says.
+    """
     graph = entry_graph(module)
     before_autograd = graph.stage.data == "pre_grad"
     with warnings.catch_warnings(), seeded(seed):
         warnings.simplefilter("ignore")
-        outputs = list(run(module, *inputs))
+        outputs = list(run(module, *inputs, any_dtype=any_dtype))
         gradients = _gradients(inputs, outputs, seed) if before_autograd else []
     return Run(inputs, outputs, _shares(inputs, outputs), gradients)
 

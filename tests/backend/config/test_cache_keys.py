@@ -20,6 +20,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from xductor.backend.config import cache_keys, compile_state, versions
+from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings
 from xductor.backend.seam import dispatch
 
@@ -231,7 +232,7 @@ class TestKeyPart:
 
     def test_same_in_another_process(self):
         code = (
-            "from xductor.backend import cache_keys, compile_state\n"
+            "from xductor.backend.config import cache_keys, compile_state\n"
             "from xductor.backend.config.settings import Settings\n"
             "with compile_state.entered(compile_state.begin(Settings(verify='types'))):\n"
             "    print(cache_keys.key_part())\n"
@@ -309,15 +310,15 @@ def load_module(tmp_path: Path) -> Iterator[Callable[[str], ModuleType]]:
 
 class TestRewriteIdentity:
     def test_class_in_a_file(self):
-        identity = cache_keys.rewrite_identity(Keep)
+        identity = rewrite_identity(Keep)
         assert identity is not None
-        assert identity == cache_keys.rewrite_identity(Keep)
-        assert identity != cache_keys.rewrite_identity(KeepToo)
+        assert identity == rewrite_identity(Keep)
+        assert identity != rewrite_identity(KeepToo)
 
     def test_content_of_the_file(self, load_module):
         text = "class Mine:\n    stage = 'joint'\n    alpha = 1\n"
-        first = cache_keys.rewrite_identity(load_module(text).Mine)
-        second = cache_keys.rewrite_identity(load_module(text.replace("1", "2")).Mine)
+        first = rewrite_identity(load_module(text).Mine)
+        second = rewrite_identity(load_module(text.replace("1", "2")).Mine)
         assert first is not None
         assert second is not None
         assert first != second
@@ -329,7 +330,7 @@ class TestRewriteIdentity:
             stage = "joint"
 
         def identity(value: Any) -> str | None:
-            return cache_keys.rewrite_identity(Scaled(value))
+            return rewrite_identity(Scaled(value))
 
         assert identity(1) is not None
         # One equals the other; a rewrite can tell them apart.
@@ -350,13 +351,13 @@ class TestRewriteIdentity:
             def uuid(self) -> Any:
                 return self.name
 
-        first = cache_keys.rewrite_identity(Named("a"))
+        first = rewrite_identity(Named("a"))
         assert first is not None
-        assert first != cache_keys.rewrite_identity(Named("b"))
-        assert cache_keys.rewrite_identity(Named(None)) is None
+        assert first != rewrite_identity(Named("b"))
+        assert rewrite_identity(Named(None)) is None
 
     def test_class_over_variables_has_none(self):
-        assert cache_keys.rewrite_identity(enclosed(1)) is None
+        assert rewrite_identity(enclosed(1)) is None
 
     def test_borrowed_method_counts(self, load_module):
         def borrowed(text: str) -> str | None:
@@ -366,7 +367,7 @@ class TestRewriteIdentity:
                 stage = "joint"
                 rewrite = lender.rewrite
 
-            return cache_keys.rewrite_identity(Borrower)
+            return rewrite_identity(Borrower)
 
         first = borrowed("def rewrite(self): return 1\n")
         assert first is not None
@@ -374,7 +375,7 @@ class TestRewriteIdentity:
 
     def test_class_of_no_file_has_none(self):
         typed_in = type("TypedIn", (), {"stage": "joint", "__module__": "nowhere"})
-        assert cache_keys.rewrite_identity(typed_in) is None
+        assert rewrite_identity(typed_in) is None
 
 
 class TestTag:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 
 import pytest
 import torch
 
+import xductor
 from xductor.backend import stages
-from xductor.backend.config import disabled_passes, environment, settings
+from xductor.backend.config import environment, settings
 from xductor.backend.config.environment import UnknownVariableWarning
 from xductor.backend.config.settings import Settings, SettingsError
-from xductor.backend.pipelines import post_grad, pre_grad
+from xductor.backend.pipelines import disabled_passes, post_grad, pre_grad
 from xductor.backend.records import stage_records
+from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
 from xductor.transforms import TypedPass
@@ -46,8 +51,37 @@ def afresh() -> Iterator[None]:
 )
 def test_what_cannot_be_left_out_is_refused(name: str, said: str) -> None:
     with pytest.raises(SettingsError, match=f"option 'xductor.disabled_passes': .*{said}"):
-        Settings.from_options({"xductor.disabled_passes": ["pointless_view", name]})
+        checked_settings({"xductor.disabled_passes": ["pointless_view", name]})
     assert said
+
+
+def test_names_are_checked_where_a_backend_is_made_or_installed() -> None:
+    options = {"xductor.disabled_passes": ["pointless_veiw"]}
+    for made in (
+        lambda: xductor.Backend(options=options),
+        lambda: xductor.Backend(disabled_passes=["pointless_veiw"]),
+        lambda: xductor.install(options),
+        lambda: xductor.installed(options).__enter__(),
+    ):
+        with pytest.raises(SettingsError, match="Did you mean 'pointless_view'"):
+            made()
+
+
+def test_settings_load_no_pass() -> None:
+    """They are a value: who makes one imports neither the pipelines nor the passes."""
+    code = (
+        "import sys\n"
+        "from xductor.backend.config.settings import Settings\n"
+        "Settings.from_options({'xductor.disabled_passes': ['pointless_view']})\n"
+        "print([one for one in sys.modules if one.startswith('xductor.')])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stdout)
+    assert {one.rpartition(".")[2] for one in loaded if one.count(".") > 2} == {
+        "environment",
+        "registered_rewrites",
+        "settings",
+    }
 
 
 def test_every_row_is_taken_or_refused_with_a_reason() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.pass_validation.specimen import Specimen, Specimens, traced
 from xductor.backend.pass_validation.validation import validate_pass
 from xductor.ir import ArgsAttr, entry_graph
-from xductor.transforms import EXACT, Stage, TypedPass
+from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.noops.remove_no_ops import RemoveNoOps
 from xductor.transforms.rows import registry
 
@@ -92,9 +92,9 @@ def test_a_sign_of_zero_that_is_lost_is_found() -> None:
 class _Wrong(TypedPass):
     """A pass of ours, and a change of one argument of the last call that has it."""
 
-    name: ClassVar[str] = "wrong"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    inductor: ClassVar[str] = ""
+    name = "wrong"
+    stage = "joint"
+    inductor = ""
 
     right: TypedPass | None = None
     op: str = ""

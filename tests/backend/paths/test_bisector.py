@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import pytest
 import torch
@@ -12,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.backend.paths.through_stages import OPTIONS, StageRecords, chain, square
 from xductor.backend.seam import dispatch
-from xductor.transforms import EXACT, Numerics, Stage, TypedPass
+from xductor.transforms import EXACT, TypedPass
 
 _MM = "aten.mm.default"
 
@@ -20,10 +19,10 @@ _MM = "aten.mm.default"
 class SwappedProducts(TypedPass):
     """A planted error: the operands of a product change places."""
 
-    name: ClassVar[str] = "swapped_products"
-    stage: ClassVar[Stage | tuple[Stage, ...]] = "joint"
-    numerics: ClassVar[Numerics] = EXACT
-    roots: ClassVar[frozenset[object]] = frozenset((_MM,))
+    name = "swapped_products"
+    stage = "joint"
+    numerics = EXACT
+    roots = frozenset((_MM,))
 
     def rewrite(self, module: ModuleOp) -> int:
         products = [op for op in module.walk() if op.name == _MM]

@@ -16,13 +16,14 @@ _TRAIN = """
     import sys
     import torch
     from torch._dynamo.utils import counters
-    from xductor.backend import ledger, seam
+    from xductor.backend.records import stage_records
+    from xductor.backend.seam import dispatch
     from tests.backend.paths.through_stages import chain, square
     backend = sys.argv[1] if len(sys.argv) > 1 else BACKEND
-    seam.attach()
+    dispatch.attach()
     x, w = square(True), square(True)
     {setup}
-    with ledger.record() as records:
+    with stage_records.record() as records:
         out = torch.compile(chain, backend=backend)(x, w)
         out.backward(torch.ones(4, 4))
     torch.testing.assert_close(out, chain(x, w))

@@ -15,8 +15,8 @@ from xductor.backend.config import versions
 
 # What stands at the end of a script that was run, to say which stages it ran and how.
 _TELL = """
-from xductor.backend import ledger
-print([(record.stage, record.verify_level) for record in ledger.recent()])
+from xductor.backend.records import stage_records
+print([(record.stage, record.verify_level) for record in stage_records.recent()])
 """
 
 

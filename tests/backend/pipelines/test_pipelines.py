@@ -222,6 +222,7 @@ def test_required_steps() -> None:
         "lint_and_recompile",
     ]
     assert required["joint"] == [
+        "eliminate_dead_draws_of_nothing",
         "canonicalize_aten_ir_passes",
         "joint_custom_pre_pass",
         "replace_random_passes",

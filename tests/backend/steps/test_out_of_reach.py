@@ -304,7 +304,9 @@ def test_another_stage_is_named() -> None:
     assert "it is for pre_grad graphs; this graph is of the joint stage" in text
     text = str(xductor.explain(DecomposedAfter, joint))
     assert "it is for post_grad graphs; this graph is of the joint stage" in text
-    text = str(xductor.explain(AtenBeforeAutograd, make_fx(program)(*[torch.ones(3)] * 2), "joint"))
+    text = str(
+        xductor.explain(AtenBeforeAutograd, make_fx(program)(*[torch.ones(3)] * 2), stage="joint")
+    )
     assert "it is for pre_grad graphs; this graph is of the joint stage" in text
 
 

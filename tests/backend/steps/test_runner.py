@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,13 @@ from xductor.transforms import APPROXIMATE, REASSOCIATES, TypedPass
 from xductor.transforms.passes.typed_pass import listening
 
 aten = torch.ops.aten
+
+
+@pytest.fixture(autouse=True)
+def raising() -> Iterator[None]:
+    """A failure is an error here, where no test asks for a fallback."""
+    with settings.use(settings.Settings(on_error="raise")):
+        yield
 
 
 @dataclass(frozen=True)

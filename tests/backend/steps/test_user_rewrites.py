@@ -13,11 +13,13 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
+from tests.filecheck.run_lines import run_pipeline, split_pipeline
 from xductor import Rewrite, Tensor, no
-from xductor.backend.cli.run_lines import run_pipeline, split_pipeline
-from xductor.backend.config import cache_keys, placement, registered_rewrites, settings
+from xductor.backend.config import placement, registered_rewrites, settings
+from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings, SettingsError
 from xductor.backend.records import stage_records
+from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import applications
 from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
 from xductor.ir import aten
@@ -191,12 +193,12 @@ def test_a_place_that_there_is_not_is_refused(place: dict[str, Any], message: st
         return
     wrong: Any = type("Wrong", (First,), {**place, "__module__": __name__})
     with pytest.raises(SettingsError, match=message):
-        Settings.from_options({"xductor.rewrites": [wrong]})
+        checked_settings({"xductor.rewrites": [wrong]})
 
 
 def test_the_place_is_part_of_the_identity() -> None:
     here = [
-        cache_keys.rewrite_identity(one)
+        rewrite_identity(one)
         for one in (
             First,
             xductor.placed(First, position="first"),
@@ -210,9 +212,9 @@ def test_the_place_is_part_of_the_identity() -> None:
 
 def test_an_instance_has_an_identity_after_it_ran() -> None:
     one = SinToCos()
-    before = cache_keys.rewrite_identity(one)
+    before = rewrite_identity(one)
     assert joint(sin, one) == ["aten.cos.default"]
-    assert cache_keys.rewrite_identity(one) == before is not None
+    assert rewrite_identity(one) == before is not None
 
 
 # Side by side.
@@ -245,7 +247,7 @@ def test_one_that_fails_leaves_the_others(order: tuple[Any, ...]) -> None:
 
 def test_one_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(applications, "_warned", set[Any]())
-    with pytest.warns(applications.ContractWarning, match=r"rewrite fails: .*shpae"):
+    with pytest.warns(applications.ContractWarning, match=r"rewrite fails.*shpae"):
         joint(lambda x: torch.sin(x) + 1, Fails, on_error="fallback")
     with pytest.raises(StageError, match="shpae") as caught:
         joint(sin, Fails, SinToCos)

@@ -17,8 +17,8 @@ from xductor.ir.execution.sample_inputs import (
     special_floats,
 )
 from xductor.ir.symbolic.expressions import parse_expr
+from xductor.ir.symbolic.symbol_parser import parse_symbol_table
 from xductor.ir.symbolic.symbol_values import number, symbol_choices, symbol_values
-from xductor.ir.symbolic.symbols import parse_symbol_table
 
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64]
 INTEGERS += [torch.uint8, torch.uint16, torch.uint32, torch.uint64]

@@ -31,7 +31,7 @@ from xductor.ir.inference import infer
 from xductor.ir.inference.fake_values import FakeEnvironment, NoFakeValue, fake_value
 from xductor.ir.inference.infer import NotApplicable, infer_types
 from xductor.ir.symbolic.expressions import parse_expr
-from xductor.ir.symbolic.symbols import parse_symbol_table
+from xductor.ir.symbolic.symbol_parser import parse_symbol_table
 
 TABLE = parse_symbol_table(
     "symbols(s0 : int positive [2, int_oo] hint 16, s1 : int positive [2, int_oo] hint 16, "

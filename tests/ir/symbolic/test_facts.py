@@ -29,7 +29,9 @@ from xductor.ir.symbolic.expressions import (
     symbol,
     to_sympy,
 )
-from xductor.ir.symbolic.symbols import fresh_shape_env, make_symbols, parse_symbol_table
+from xductor.ir.symbolic.shape_environments import fresh_shape_env
+from xductor.ir.symbolic.symbol_parser import parse_symbol_table
+from xductor.ir.symbolic.symbols import make_symbols
 
 TABLE = parse_symbol_table(
     "symbols(s0 : int positive [2, int_oo] hint 16, s1 : int positive [2, 100] hint 9, "

@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch._dynamo.utils import counters
+from torch._inductor import config
 from torch.utils.checkpoint import (
     CheckpointPolicy,
     checkpoint,
@@ -38,13 +39,17 @@ def _leaves(result: Any) -> list[Tensor]:
     return list(result) if isinstance(result, tuple | list) else [result]
 
 
-def _run(function: Function, wanting: str) -> list[Tensor]:
-    """Results and gradients, from the same numbers each time."""
+def _run(function: Function, wanting: str, writes: bool) -> list[Tensor]:
+    """Results and gradients, from the same numbers each time.
+
+    What is written to must not be a leaf, and is one of the results.
+    """
     torch.manual_seed(0)
     inputs = [
         one.clone().requires_grad_(name in wanting) for name, one in zip("qkv", bhsd(), strict=True)
     ]
-    found = _leaves(function(*inputs))
+    given = [one * 1.0 for one in inputs] if writes else inputs
+    found = _leaves(function(*given)) + (given if writes else [])
     wanted = [one for one in inputs if one.requires_grad]
     graded = [one.square().sum() for one in found if one.requires_grad]
     gradients: Sequence[Any] = ()
@@ -53,7 +58,9 @@ def _run(function: Function, wanting: str) -> list[Tensor]:
     return [one.detach() for one in (*found, *gradients) if one is not None]
 
 
-def _compare(function: Function, wanting: str, *, fused: int, dynamic: bool = False) -> None:
+def _compare(
+    function: Function, wanting: str, *, fused: int, dynamic: bool = False, writes: bool = False
+) -> None:
     torch._dynamo.reset()
     counters.clear()
     options = {"xductor.on_error": "raise"}
@@ -61,8 +68,8 @@ def _compare(function: Function, wanting: str, *, fused: int, dynamic: bool = Fa
         function, backend="xductor", options=options, fullgraph=True, dynamic=dynamic
     )
     with without_codegen():
-        found = _run(compiled, wanting)
-    torch.testing.assert_close(found, _run(function, wanting), atol=1e-5, rtol=1e-5)
+        found = _run(compiled, wanting, writes)
+    torch.testing.assert_close(found, _run(function, wanting, writes), atol=1e-5, rtol=1e-5)
     assert counters["inductor"]["fuse_attention"] == fused
 
 
@@ -240,3 +247,81 @@ def test_what_is_written_beside_it_does_not_matter() -> None:
         return torch.add(o.sin().mul_(2), o)
 
     _compare(beside, "qkv", fused=1)
+
+
+# Results that nobody uses.
+
+# Eager computes a body again where it keeps something for the backward: these keep nothing.
+
+
+def _unused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def body(q: Tensor, v: Tensor) -> Tensor:
+        _attend(q * 1.0, q * 1.0, q * 1.0)
+        q.zero_()
+        return v * 2.0
+
+    return _in_checkpoint(body, q, v)
+
+
+def _unused_and_written_later(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def body(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        q.mul_(2)
+        _attend(q * 1.0, k * 1.0, k * 1.0)
+        return v.transpose(0, 1)
+
+    out = _in_checkpoint(body, q, k, v)
+    k.add_(q)
+    return out
+
+
+def _used_by_what_is_unused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def body(q: Tensor, v: Tensor) -> Tensor:
+        _attend(_attend(q * 1.0, q * 1.0, q * 1.0) * 2.0, q * 1.0, q * 1.0).sum()
+        q[0] = 1.0
+        return -v
+
+    return _in_checkpoint(body, q, v)
+
+
+def _unused_in_the_body_of_a_view(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def body(q: Tensor, v: Tensor) -> Tensor:
+        _attend(q * 1.0, q * 1.0, v * 1.0)
+        return q.mul_(2).mT
+
+    return _in_checkpoint(body, q, v)
+
+
+def _unused_in_an_inner_one(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _in_checkpoint(lambda q, v: _unused(q, q, v) * 2.0, q, v)
+
+
+def _unused_in_one_of_two(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _unused(q, k, v) + _attend(v * 1.0, v * 1.0, v * 1.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "fused"),
+    [
+        (_unused, 1),
+        (_unused_and_written_later, 1),
+        (_used_by_what_is_unused, 2),
+        (_unused_in_the_body_of_a_view, 1),
+        (_unused_in_an_inner_one, 1),
+        (_unused_in_one_of_two, 2),
+    ],
+)
+def test_what_nobody_uses_keeps_nothing(function: Function, fused: int) -> None:
+    """Its operands are not kept for the backward, so that they may be written."""
+    with config.patch(fallback_random=True):
+        _compare(function, "qkv", fused=fused, writes=True)
+
+
+def test_an_unused_draw_stays() -> None:
+    """As in Inductor, and so do the numbers of those behind it."""
+
+    def draws(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        torch.nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=0.5)
+        return torch.nn.functional.dropout(q, 0.5)
+
+    with config.patch(fallback_random=True):
+        _compare(draws, "q", fused=0)

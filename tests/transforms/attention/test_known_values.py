@@ -12,7 +12,8 @@ import torch
 from xductor.frontend import from_fx
 from xductor.ir import Facts, InferenceEnv, entry_graph
 from xductor.transforms.analysis.op_effects import Bodies
-from xductor.transforms.attention.known_values import Choice, KnownValues
+from xductor.transforms.attention.known import Choice
+from xductor.transforms.attention.known_calls import known_values
 from xductor.transforms.attention.predicates import (
     ALWAYS,
     NEVER,
@@ -162,7 +163,7 @@ def test_known_is_true(program: Callable[..., Any]) -> None:
     with InferenceEnv.of(graph) as env:
         state = GraphState(graph, Bodies(module), env)
         versions = WrittenVersions(graph, state.writes, state.bodies)
-    known = KnownValues(Reader(versions), state.facts)
+    known = known_values(Reader(versions), state.facts)
     checked = 0
     for op in graph.block.ops:
         tensor = values.get(op.node.node)  # type: ignore[attr-defined]

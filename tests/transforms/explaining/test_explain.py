@@ -11,7 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import xductor
 from xductor import EXACT, Rewrite, Scalar, Tensor, in_order, no
 from xductor.backend.explaining import Explanation, explain
-from xductor.ir import aten
+from xductor.ir import aten, ops
 
 
 class Attention(Rewrite):
@@ -208,7 +208,7 @@ def test_the_users_line_is_shown() -> None:
     seen: list[Explanation] = []
 
     def backend(gm: torch.fx.GraphModule, inputs: list[Any]) -> Any:
-        seen.append(explain(LinearOnly, gm, "pre_grad"))
+        seen.append(explain(LinearOnly, gm, stage="pre_grad"))
         return gm.forward
 
     torch._dynamo.reset()
@@ -233,3 +233,125 @@ class LinearOnly(Rewrite):
 
     def replacement(self, x: Tensor) -> Any:
         return x
+
+
+# Compiles.
+
+
+def _scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return y + x * 2.0
+
+
+class ScaledAdd(Rewrite):
+    stage = "joint"
+
+    def pattern(self, x: Tensor, y: Tensor, s: Scalar) -> Any:
+        return in_order(aten.add(aten.mul(x, s), y))
+
+    def replacement(self, x: Tensor, y: Tensor, s: Scalar) -> Any:
+        return aten.add(y, x, alpha=s)
+
+
+class ReluBeforeAutograd(Rewrite):
+    stage = "pre_grad"
+
+    def pattern(self, x: Tensor) -> Any:
+        return ops.pyfn.torch.nn.functional.relu(x)
+
+    def replacement(self, x: Tensor) -> Any:
+        return ops.pyfn.torch.relu(x)
+
+
+class GradientOfRelu(Rewrite):
+    stage = "post_grad"
+
+    def pattern(self, x: Tensor, y: Tensor) -> Any:
+        return aten.where(aten.le(x, 0), aten.full([], 0.0), y)
+
+    def replacement(self, x: Tensor, y: Tensor) -> Any:
+        return aten.threshold_backward(y, x, 0)
+
+
+class MulAfterNoOps(Rewrite):
+    """Fires where the copy between the two is gone, and not before."""
+
+    stage = "post_grad"
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.mul(aten.mul(x, 2.0), 3.0)
+
+    def replacement(self, x: Tensor) -> Any:
+        return aten.mul(x, 6.0)
+
+
+def test_a_function_is_compiled_up_to_the_stage_of_the_rewrite() -> None:
+    said = explain(ScaledAdd, _scaled, torch.ones(3), torch.ones(3))
+    (entry,) = said.near
+    assert "in either order" in entry.remedies[0]
+    assert entry.location is not None
+    assert entry.location[0] == __file__
+    (matched,) = explain(ScaledAdd, lambda x, y: x * 2.0 + y, torch.ones(3), torch.ones(3)).matched
+    assert "aten.add.Tensor" in matched.root
+
+
+def test_a_stage_before_autograd() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
+    assert len(explain(ReluBeforeAutograd, model, torch.ones(2, 3)).matched) == 1
+    assert explain(ScaledAdd, model, torch.ones(2, 3)).matched == []
+
+
+def test_the_graphs_of_both_directions() -> None:
+    x = torch.randn(3, requires_grad=True)
+    assert explain(GradientOfRelu, torch.relu, x.detach()).matched == []
+    assert len(explain(GradientOfRelu, lambda x: torch.relu(x), x).entries) > 0
+    assert x.grad is None
+
+
+def test_graphs_are_as_they_are_where_the_rewrite_runs() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2.0).clone() * 3.0
+
+    x = torch.randn(3)
+    assert len(explain(MulAfterNoOps, function, x).matched) == 1
+    assert explain(MulAfterNoOps, make_fx(function, tracing_mode="fake")(x)).matched == []
+
+
+def test_a_pass_of_ours_by_its_name() -> None:
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(torch.tanh(q @ k.mT / 30.0) * 30.0, -1) @ v
+
+    said = explain("fuse_attention", attend, *(torch.randn(1, 2, 4, 4) for _ in "qkv"))
+    (entry,) = said.near
+    assert entry.reason == "the scores go through pyfn.torch.tanh"
+
+
+def test_what_is_given_stays_as_it_is() -> None:
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.ReLU(inplace=True))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    state = torch.random.get_rng_state()
+    x = torch.randn(2, 3)
+    kept = x.clone()
+    explain(ScaledAdd, model, x)
+    explain(ScaledAdd, lambda x: x.add_(torch.rand(3)), x)
+    torch.testing.assert_close(x, kept)
+    torch.testing.assert_close(dict(model.state_dict()), before)
+    assert all(one.grad is None for one in model.parameters())
+    torch.random.set_rng_state(state)
+
+
+def test_several_times_the_same_function() -> None:
+    """Each time it is compiled anew."""
+    for _ in range(10):
+        assert len(explain(ScaledAdd, _scaled, torch.ones(3), torch.ones(3)).near) == 1
+
+
+def test_no_graph_of_the_stage() -> None:
+    said = explain(ScaledAdd, lambda x: x, torch.ones(3))
+    assert said.entries == ()
+    assert "no graph of the joint stage" in str(said)
+
+
+def test_a_module_of_the_ir_takes_no_inputs() -> None:
+    module = xductor.from_fx(make_fx(_scaled)(torch.ones(3), torch.ones(3)), "joint")
+    with pytest.raises(TypeError, match="takes no inputs"):
+        explain(ScaledAdd, module, torch.ones(3))

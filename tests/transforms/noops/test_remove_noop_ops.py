@@ -51,7 +51,8 @@ def test_the_registry_is_inductors() -> None:
     stock = {f"{op.namespace}.{op._opname}.{op._overloadname}" for op in post_grad.noop_registry}
     writing = {name for name in stock if name.endswith("out")}
     tensor_exponents = {"aten.pow.Tensor_Tensor", "aten.pow.Scalar"}
-    assert stock - writing - tensor_exponents == NOOP_RULES.keys()
+    refused_by_eager = {"aten.round.decimals"}  # of integers
+    assert stock - writing - tensor_exponents - refused_by_eager == NOOP_RULES.keys()
 
 
 @pytest.mark.parametrize("name", NOOPS)

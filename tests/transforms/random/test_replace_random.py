@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import torch
@@ -90,7 +90,7 @@ def test_the_place_is_kept_but_for_the_seeds(parse: Any) -> None:
         " : !fx.tensor<complex<f32>[4], cpu>",
         "%a = aten.rand.default [4], device = device<cpu>, pin_memory = true"
         " : !fx.tensor<f32[4], cpu>",
-        "%a = aten.rand.generator [4], generator = opaque<generator, 1>, device = device<cpu>"
+        '%a = aten.rand.generator [4], generator = opaque<generator, "1">, device = device<cpu>'
         " : !fx.tensor<f32[4], cpu>",
         "%a = aten.rand.default [4], device = device<meta> : !fx.tensor<f32[4], meta>",
         "%a = aten.randint.low 2, 5, [4], device = device<cpu>, pin_memory = true"
@@ -127,7 +127,7 @@ def test_integers(parse: Any) -> None:
 class _Wrong(ReplaceRandom):
     """Replaces as it should, then spoils one thing."""
 
-    name: ClassVar[str] = "wrong"
+    name = "wrong"
 
     spoils: str = ""
 

@@ -9,12 +9,13 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor import Rewrite, Tensor, bind, each, in_order, maybe, one_of, shared
+from xductor import Rewrite, Scalar, Tensor, bind, each, in_order, maybe, one_of, shared
 from xductor.frontend import from_fx
 from xductor.ir import aten, entry_graph
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.rewriting import matcher
 from xductor.transforms.rewriting.matcher import Match, Matcher
+from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite_pass import instance
 
 X, Y, Z = torch.ones(4), torch.full((4,), 2.0), torch.full((4,), 3.0)
@@ -231,6 +232,53 @@ def test_outputs_must_share_what_the_pattern_shares() -> None:
         return w * x, y * z
 
     assert Search(_two_sums, apart, X, Y, Z, X + 3).bindings() == []
+
+
+def _in_a_row(self: Any, x: Tensor, y: Tensor) -> Any:
+    return aten.sin(x), aten.cos(y), aten.mul(x, y)
+
+
+def _joined_and_read(self: Any, x: Tensor, y: Tensor) -> Any:
+    return aten.cat([x, y]), aten.sin(x)
+
+
+def _perhaps_negated(self: Any, x: Tensor, y: Tensor) -> Any:
+    return aten.mul(maybe(aten.neg)(x), y), aten.sin(x)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "function"),
+    [
+        (_in_a_row, lambda x, y: (x * y, y.cos(), x.sin())),
+        (_in_a_row, lambda x, y: (x.sin(), y.cos(), x * y)),
+        (_joined_and_read, lambda x, y: (torch.cat([x, y]), x.sin())),
+        (_joined_and_read, lambda x, y: (x.sin(), torch.cat([x, y]))),
+        (_perhaps_negated, lambda x, y: (x * y, x.sin())),
+        (_perhaps_negated, lambda x, y: (x.neg() * y, x.sin())),
+    ],
+)
+def test_each_output_is_found_through_any_other(pattern: Any, function: Any) -> None:
+    (found,) = Search(pattern, function, X, Y).bindings()
+    assert found == {"x": "x_1", "y": "y_1"}
+
+
+def _two_products(self: Any, x: Tensor, y: Tensor) -> Any:
+    return aten.mul(x, 2), aten.mul(y, 2)
+
+
+def _of_one_number(self: Any, x: Tensor, y: Tensor, s: Scalar) -> Any:
+    return aten.mul(x, s), aten.mul(y, s)
+
+
+def _two_and_one(self: Any, x: Tensor, y: Tensor) -> Any:
+    return aten.sin(x), aten.cos(x), aten.tan(y)
+
+
+@pytest.mark.parametrize("pattern", [_two_products, _of_one_number, _two_and_one])
+def test_outputs_that_have_nothing_in_common(pattern: Any) -> None:
+    """No search could find one from the other: such a rewrite would never apply."""
+    with pytest.raises(PatternError, match="no tensor in common"):
+        Search(pattern, lambda x, y: (x * 2, y * 2), X, Y)
 
 
 def test_one_result_of_several() -> None:

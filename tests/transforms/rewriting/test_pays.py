@@ -54,8 +54,10 @@ class OfConstants(Rewrite):
 
 
 def _graph(body: str, outputs: str) -> ModuleOp:
-    head = f"fx.graph @forward stage(joint) symbols() (%x : {F4})"
-    return parse_ir(f"{head} {{\n{body}\nfx.output ({outputs})\n}}")
+    return parse_ir(
+        f"fx.graph @forward stage(joint) symbols() (%x : {F4}) {{\n{body}\n"
+        f"fx.output ({outputs})\n}}"
+    )
 
 
 def _apply(one: type[Rewrite], module: ModuleOp) -> int:

@@ -13,9 +13,12 @@ import pytest
 import torch
 from torch._inductor.fx_passes import group_batch_fusion, pre_grad, split_cat
 
+from xductor.backend.pipelines import joint_graph, post_grad
+from xductor.backend.pipelines import pre_grad as pre_grad_pipeline
+from xductor.backend.steps.bridge import step_names
 from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
-from xductor.transforms.rows.pass_row import PassRow
+from xductor.transforms.rows.pass_row import PassRow, RowMaker
 
 _FX_PASSES = Path(torch.__file__).parent / "_inductor" / "fx_passes"
 _RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
@@ -49,13 +52,17 @@ def _resolve(reference: str) -> Any:
 
 @pytest.mark.parametrize("row", registry.ROWS, ids=_id)
 def test_inductor_has_the_pass(row: PassRow) -> None:
+    reference = registry.inductor_of(row)
+    if row.origin == "ours":
+        assert not reference
+        return
     too_new = row.since is not None and row.since > _RELEASE
     too_old = row.until is not None and row.until < _RELEASE
     if too_new or too_old:
         with pytest.raises((AssertionError, AttributeError, StopIteration)):
-            _resolve(row.inductor)
+            _resolve(reference)
     else:
-        assert _resolve(row.inductor) is not None or "custom" in row.name
+        assert _resolve(reference) is not None or "custom" in row.name
 
 
 @pytest.mark.parametrize("name", _TYPED)
@@ -67,9 +74,55 @@ def test_typed_class(name: str) -> None:
     stages = {row.stage for row in registry.ROWS if row.name == name and row.factory}
     declared = {cls.stage} if isinstance(cls.stage, str) else set(cls.stage)
     assert stages <= declared
-    references = {row.inductor for row in registry.ROWS if row.name == name and row.factory}
-    assert references == {cls.inductor}
+    origins = {row.origin for row in registry.ROWS if row.name == name and row.factory}
+    assert origins == {"inductor" if cls.inductor else "ours"}
     assert cls().spec().name == name
+
+
+_PIPELINES: dict[str, Any] = {
+    "pre_grad": pre_grad_pipeline,
+    "joint": joint_graph,
+    "post_grad": post_grad,
+}
+#: Inductor runs it between the stages, in a function of its own.
+_OUTSIDE_STAGES = {"view_to_reshape"}
+
+
+def _in_pipeline(stage: str) -> set[str]:
+    return {name for step in _PIPELINES[stage].STEPS for name in step_names(step)}
+
+
+@pytest.mark.parametrize("row", [row for row in registry.ROWS if row.ours], ids=_id)
+def test_each_pass_of_ours_stands_in_a_pipeline(row: PassRow) -> None:
+    """A pass that has a row and no place would pass its own tests and never run in a compile."""
+    stages = [row.stage] if row.factory else [one.stage for one in registry.rows() if one.factory]
+    name = row.covered_by or row.name
+    placed = any(name in _in_pipeline(stage) for stage in stages)
+    assert placed != (row.name in _OUTSIDE_STAGES), (
+        f"no step of the {row.stage} pipeline runs {name!r}: give its row the table of Inductor's "
+        f"that has it (`table=`), or name it in a step of backend/pipelines/"
+    )
+
+
+#: Its ops are not in all releases, so that no text of them parses everywhere.
+_WITHOUT_TEXT = {"fuse_offset_creation_pass"}
+
+
+@pytest.mark.parametrize("name", _TYPED)
+def test_each_typed_pass_has_a_filecheck_file(name: str) -> None:
+    path = Path(__file__).parents[2] / f"filecheck/transforms/{name}.mlir"
+    assert path.exists() != (name in _WITHOUT_TEXT), f"{name}: write {path}"
+
+
+def test_a_pass_that_inductor_lacks() -> None:
+    """Its row says so, and needs no place in Inductor's sources."""
+    maker = RowMaker("joint", "joint_graph.py")
+    ours = maker("neg_neg", "Two of them.", kind="procedural", factory="x:NegNeg", origin="ours")
+    assert (ours.inductor, ours.origin, ours.factory) == ("", "ours", "xductor.transforms.x:NegNeg")
+    with pytest.raises(ValueError, match="'neg_neg': origin is 'ours', but it names no typed pass"):
+        maker("neg_neg", "Two of them.", origin="ours")
+    with pytest.raises(ValueError, match="'neg_neg': its class says where Inductor has the pass"):
+        maker("neg_neg", "Two of them.", "joint_graph.py:neg_neg", factory="x:NegNeg")
 
 
 def test_rows_are_unique_and_say_what_they_do() -> None:

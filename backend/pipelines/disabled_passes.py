@@ -7,13 +7,14 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
+from xductor.backend.steps.bridge import BridgedStep
+from xductor.transforms.rows.registry import rows
+
 
 @cache
 def names() -> frozenset[str]:
     """Our typed passes, and the steps of Inductor's own that no compile needs."""
-    from xductor.backend.steps.bridge import BridgedStep
-    from xductor.transforms.rows.registry import rows
-
     steps = [step for step in _steps() if isinstance(step, BridgedStep)]
     needed = {step.name for step in steps if step.required}
     ours = [row.name for row in rows() if row.factory]
@@ -24,8 +25,6 @@ def refusal(name: str) -> str | None:
     """Why a name cannot be among those that are left out, and what to do; None if it can."""
     if name in names():
         return None
-    from xductor.transforms.rows.registry import rows
-
     for row in rows():
         if row.name != name:
             continue
@@ -50,8 +49,6 @@ def refusal(name: str) -> str | None:
 
 
 def _steps() -> Iterator[Any]:
-    from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
-
     for pipeline in (pre_grad, joint_graph, post_grad):
         yield from pipeline.STEPS
 

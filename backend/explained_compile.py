@@ -1,0 +1,76 @@
+"""Why a rewrite applies or does not in a compile: looked at where it would run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch.utils._pytree import tree_map_only
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.backend.config import placement
+from xductor.backend.config.placement import Place, Placed
+from xductor.backend.testing.captured_stages import capture
+from xductor.transforms import Stage, TypedPass
+from xductor.transforms.rewriting.rewrite import stages_of
+from xductor.transforms.rows import registry
+
+if TYPE_CHECKING:
+    from torch.fx import Graph
+
+Look = Callable[[ModuleOp], None]
+
+
+def look_where_it_runs(
+    one: Any, look: Look, stage: Stage | None, function: Callable[..., Any], inputs: tuple[Any, ...]
+) -> None:
+    """Compile `function` and run it on `inputs`, without kernels, and call `look` with each graph
+    that `one` would see, as it is at the place where `one` runs.
+
+    A module and the inputs are copied, so that those that were given stay as they are; gradients
+    are taken of the copies. What the function keeps elsewhere changes as in any call.
+    """
+    given = tree_map_only(torch.Tensor, _copy, inputs)
+    if isinstance(function, torch.nn.Module):
+        function = deepcopy(function)
+    probe = Placed(_probe((stage,) if stage else stages_of(one), look), _place(one))
+    with torch.random.fork_rng(devices=()):
+        capture(function, *given, rewrites=[probe], options={"xductor.on_error": "raise"})
+
+
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+
+
+def _place(one: Any) -> Place:
+    """Where a rewrite runs: before the step of its name, if it is one of ours."""
+    ours = {row.name: row for row in registry.rows() if row.factory}
+    if one.name in ours and isinstance(one, registry.typed_class(one.name)):
+        return Place("before", one.name)
+    return placement.place_of(one)
+
+
+def _probe(stages: tuple[Stage, ...], look: Look) -> TypedPass:
+    @dataclass(frozen=True, eq=False)
+    class Probe(TypedPass):
+        """Looks at each graph, and changes none."""
+
+        name: ClassVar[str] = "explained"
+        stage: ClassVar[Stage | tuple[Stage, ...]] = stages
+        seen: Look = field(default=look, repr=False)
+
+        @classmethod
+        def may_apply(cls, graph: Graph) -> bool:
+            return True
+
+        def rewrite(self, module: ModuleOp) -> int:
+            self.seen(module)
+            return 0
+
+    return Probe()
+
+
+__all__ = ["look_where_it_runs"]

@@ -1,0 +1,41 @@
+"""Whether a node draws random numbers; the tag of its operator only says that it may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xductor.ir.effects.target_effects import call_effects
+
+if TYPE_CHECKING:
+    from torch.fx import Node
+
+
+def draws(node: Node) -> bool:
+    """Whether a call of an operator that is tagged as random does draw, as far as is known."""
+    return _is_tagged(node) and not only_seems_to_draw(node)
+
+
+def only_seems_to_draw(node: Node) -> bool:
+    """Whether a call of an operator that is tagged as random is known to draw nothing."""
+    target = node.target
+    if not _is_tagged(node) or not isinstance(target, torch._ops.OpOverload):
+        return False
+    return not call_effects(target, _arguments(target, node)).rng
+
+
+def _is_tagged(node: Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:
+    """The arguments of a call by name, with defaults filled in."""
+    parameters = target._schema.arguments
+    found = {one.name: one.default_value for one in parameters if one.has_default_value()}
+    found.update({one.name: arg for one, arg in zip(parameters, node.args, strict=False)})
+    found.update(node.kwargs)
+    return found
+
+
+__all__ = ["draws", "only_seems_to_draw"]

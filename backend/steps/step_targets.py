@@ -1,0 +1,136 @@
+"""What Inductor's own steps act on: a graph that holds none of it is left as it is by them.
+
+Everything is read when it is asked for: tables and registries are what they are then. Where it
+cannot be told what a step acts on, it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xductor.backend.steps import stock
+
+if TYPE_CHECKING:
+    from torch.fx import Graph, GraphModule, Node
+
+    from xductor.backend.steps.stage_run import StageRun
+
+_AUTO_FUNCTIONALIZED = ("auto_functionalized", "auto_functionalized_v2")
+_TRITON = ("triton_kernel_wrapper_functional",)
+
+
+def calls_one_of(graph: Graph, targets: Iterable[object]) -> bool:
+    """Whether a graph calls one of some functions."""
+    return any(graph.find_nodes(op="call_function", target=one, sort=False) for one in targets)  # type: ignore[arg-type]
+
+
+def holds(*names: str, bodies: bool = False) -> Callable[[StageRun], bool]:
+    """The condition that a graph calls one of some higher-order operators.
+
+    ``bodies``: or that a graph of another module inside of it does.
+    """
+
+    def condition(run: StageRun) -> bool:
+        targets = list(_higher_order(names))
+        graphs = _graphs(run.gm) if bodies else (run.gm.graph,)
+        return any(calls_one_of(graph, targets) for graph in graphs)
+
+    return condition
+
+
+def _higher_order(names: Iterable[str]) -> Iterator[object]:
+    """Those of some operators that are registered: nobody can have called another."""
+    for name in names:
+        found = getattr(torch.ops.higher_order, name, None)
+        if found is not None:
+            yield found
+
+
+def _graphs(gm: GraphModule) -> Iterator[Graph]:
+    for module in gm.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield module.graph
+
+
+def may_match(table: Any, graph: Graph) -> bool:
+    """Whether a graph has a node at which an entry of a pattern table could begin.
+
+    A table of another class than Inductor's, or with another `apply`, may look elsewhere.
+    """
+    matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
+    if type(table) is not matcher or "apply" in vars(table) or not stock.is_stock(matcher.apply):
+        return True
+    # Inductor finds modules by their classes, so that the paths of their calls say nothing.
+    return any(
+        bool(graph.find_nodes(op=op, target=None if op == "call_module" else target, sort=False))
+        for (op, target), entries in table.patterns.items()
+        if entries
+    )
+
+
+def may_reinplace(run: StageRun) -> bool:
+    """Whether `reinplace_inplaceable_ops` finds a call that it could turn to one in place."""
+    registries = [
+        stock.lookup(f"reinplace:{name}")
+        for name in (
+            "inplaceable_ops",
+            "inplaceable_foreach_ops",
+            "inplaceable_triton_ops",
+            "_SCATTER_OP_TO_VIEW",
+        )
+    ]
+    if any(registry is None for registry in registries):
+        return True
+    functional = _higher_order((*_AUTO_FUNCTIONALIZED, "with_effects"))
+    return any(calls_one_of(run.gm.graph, targets) for targets in (*registries, functional))
+
+
+def may_decompose_auto_functionalized(run: StageRun) -> bool:
+    """`decompose_auto_functionalized` also erases attributes that nobody uses."""
+    if any(not node.users for node in run.gm.graph.find_nodes(op="get_attr", sort=False)):
+        return True
+    return holds(*_AUTO_FUNCTIONALIZED, bodies=True)(run)
+
+
+def may_move_constructors(run: StageRun) -> bool:
+    """Whether there is a tensor on another device than the CPU, and one that is made on the CPU.
+
+    Where Inductor partitions graphs for CUDA graphs, it moves scalars that the graph is given too.
+    """
+    nodes = run.gm.graph.nodes
+    return any(_device(node) not in (None, _CPU) for node in nodes) and any(
+        node.kwargs.get("device") == _CPU or (node.op == "placeholder" and _device(node) == _CPU)
+        for node in nodes
+    )
+
+
+_CPU = torch.device("cpu")
+
+
+def _device(node: Node) -> torch.device | None:
+    value = node.meta.get("val")
+    return value.device if isinstance(value, torch.Tensor) else None
+
+
+#: By the name of a step of the post-grad stage: whether it could do something to a graph.
+fix_dtype_views = holds("auto_functionalized_v2")
+decompose_triton = holds(*_TRITON, bodies=True)
+decompose_scan = holds("scan")
+decompose_map = holds("map_impl")
+
+
+__all__ = [
+    "calls_one_of",
+    "decompose_map",
+    "decompose_scan",
+    "decompose_triton",
+    "fix_dtype_views",
+    "holds",
+    "may_decompose_auto_functionalized",
+    "may_match",
+    "may_move_constructors",
+    "may_reinplace",
+]

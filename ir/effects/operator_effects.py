@@ -1,0 +1,81 @@
+"""Effects of operators: from schema, tags and library, and what those do not say."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+
+from xductor.ir.effects.effects import ALL, PURE, Effects
+
+_COLLECTIVE_LIBRARIES = frozenset(
+    {"c10d", "_c10d_functional", "c10d_functional", "_c10d_functional_autograd", "symm_mem",
+     "_dtensor"}
+)  # fmt: skip
+_HOST_LIBRARIES = frozenset({"profiler", "streams", "debugprims", "debug_mode_ops"})
+_HOST_OPERATORS = frozenset(
+    {"_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range",
+     "_functional_sym_constrain_range_for_size"}
+)  # fmt: skip
+_UNINITIALIZED = frozenset(
+    {"empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new_empty",
+     "new_empty_strided", "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
+     "resize", "_resize_output"}
+)  # fmt: skip
+RUNNING_STATISTICS = frozenset({"running_mean", "running_var"})
+"""What batch and instance norm write while they train."""
+
+# Kernels that write where their schema does not say so.
+_UNDECLARED_WRITES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm",
+         "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::instance_norm",
+         "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts"),
+        RUNNING_STATISTICS,
+    ),
+    "inductor::resize_storage_bytes_": frozenset({"variable"}),
+    "inductor::accumulate_grad_": ALL,
+    "fsdp::all_gather_copy_in": frozenset({"all_gather_output"}),
+}  # fmt: skip
+
+
+@cache
+def overload_effects(overload: torch._ops.OpOverload) -> Effects:
+    """Effects by schema, tags and library; what is registered at run time comes on top."""
+    schema: Any = overload._schema
+    full: str = schema.name
+    library, _, name = full.partition("::")
+    writes = frozenset(a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write)
+    writes |= _UNDECLARED_WRITES.get(full, frozenset())
+    if not writes and name.endswith("_") and not name.endswith("__"):
+        writes = ALL  # the name says that it writes, the schema does not say what
+    generator = any("Generator" in str(a.type) for a in schema.arguments)
+    host = (
+        library in _HOST_LIBRARIES
+        or name in _HOST_OPERATORS
+        or (not schema.returns and not writes)  # a call for nothing is a call for its effect
+    )
+    return Effects(
+        writes,
+        rng=generator or torch.Tag.nondeterministic_seeded in overload.tags,
+        alloc=name in _UNINITIALIZED,
+        collective=library in _COLLECTIVE_LIBRARIES,
+        host=host,
+    )
+
+
+@cache
+def packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
+    """The union over the overloads that a call may resolve to."""
+    effects = PURE
+    for name in packet.overloads():
+        overload = getattr(packet, name)
+        full = overload._schema.name
+        full = f"{full}.{overload._schema.overload_name}".rstrip(".")
+        if torch._C._dispatch_has_kernel(full):
+            effects |= overload_effects(overload)
+    return effects
+
+
+__all__ = ["RUNNING_STATISTICS", "overload_effects", "packet_effects"]

@@ -1,0 +1,191 @@
+"""A value made from the type of a call's result is what running the call would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.fx as fx
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+
+import xductor
+from xductor.backend.fx import typed_values
+from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
+from xductor.backend.fx.export import to_fx
+from xductor.backend.fx.typed_values import MISSING, value_of_type
+from xductor.backend.fx.value_metadata import run_on_recorded
+from xductor.ir import ArgsAttr, ListArg, Ref, TensorType, entry_graph, op_class_by_name
+
+aten = torch.ops.aten
+
+Program = Callable[[torch.Tensor, torch.Tensor], Any]
+
+SHARED: dict[str, Program] = {
+    "view": lambda x, y: aten.view.default(x, [-1]),
+    "permute": lambda x, y: aten.permute.default(x, [1, 0]),
+    "select": lambda x, y: aten.select.int(x, 0, 1),
+    "slice of a slice": lambda x, y: x[1:, 1:][1:, :2],
+    "expand": lambda x, y: aten.expand.default(x[:1], [5, -1]),
+    "diagonal": lambda x, y: torch.diagonal(x),
+    "alias": lambda x, y: aten.alias.default(x),
+    "as_strided": lambda x, y: aten.as_strided.default(x, [2, 2], [1, 2], 3),
+    "another dtype": lambda x, y: aten.view.dtype(x, torch.int32),
+    "a view of what is computed": lambda x, y: (x @ y).unsqueeze(0),
+}
+OWN: dict[str, Program] = {
+    "add": lambda x, y: x + y,
+    "mm": lambda x, y: x @ y,
+    "clone of a permuted": lambda x, y: x.permute(1, 0).clone(),
+    "cat": lambda x, y: torch.cat([x, y]),
+    "sum": lambda x, y: x.sum(),
+    "comparison": lambda x, y: x < y,
+    "ones": lambda x, y: torch.ones_like(x, dtype=torch.float64),
+}
+RUN: dict[str, Program] = {
+    "several results": lambda x, y: torch.split(x, 2)[0],
+    "a write": lambda x, y: x.clone().copy_(y),
+    "conjugate bits": lambda x, y: torch.complex(x, y).conj(),
+    "sizes": lambda x, y: torch.nonzero(x),
+}
+
+
+def _ops(program: Program, dynamic: bool) -> list[tuple[Any, fx.Node, ValueNodes, Any]]:
+    """The calls of a traced program with their nodes, and what reads the types of its values."""
+    mode = "symbolic" if dynamic else "fake"
+    gm = make_fx(program, tracing_mode=mode)(torch.randn(4, 4), torch.randn(4, 4))
+    source = entry_graph(xductor.from_fx(gm, "post_grad"))
+    nodes = ValueNodes(gm.graph, source, lambda name: None)  # type: ignore[arg-type, return-value]
+    for argument, node in zip(source.arguments, gm.graph.find_nodes(op="placeholder"), strict=True):
+        nodes.of_value[argument] = node
+        nodes.arguments.append(node)
+    found = []
+    for op in source.block.ops:
+        node = op.node.origin  # type: ignore[attr-defined]
+        if op.results:
+            nodes.define(op, node)  # type: ignore[arg-type]
+            found.append((op, node, nodes, source.live.types))
+    return found
+
+
+def _storage(value: Any) -> int | None:
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", {**SHARED, **OWN})
+def test_as_running_the_call(name: str, dynamic: bool) -> None:
+    made = []
+    for op, node, nodes, reader in _ops({**SHARED, **OWN}[name], dynamic):
+        if not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        value = value_of_type(op, nodes, reader)
+        if value is MISSING:
+            continue
+        made.append(op)
+        ran = run_on_recorded(node, "val", reader.fake_mode)
+        assert type(value) is FakeTensor
+        assert value.fake_mode is reader.fake_mode
+        assert reader.type_of(value) == reader.type_of(ran) == op.results[0].type
+        assert value.requires_grad is ran.requires_grad
+        if not dynamic:
+            sizes = [one.untyped_storage().nbytes() for one in (value, ran)]
+            assert sizes[0] == sizes[1]
+        for used in node.all_input_nodes:
+            storage = _storage(used.meta["val"])
+            assert (_storage(value) == storage) is (_storage(ran) == storage)
+    last = _ops({**SHARED, **OWN}[name], dynamic)[-1][0]
+    assert [op.name for op in made][-1] == last.name  # it is the last call that is meant
+    made_last = made[-1]
+    shares = typed_values.result_aliases(made_last)[0] is not None
+    assert shares is (name in SHARED)
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_what_types_do_not_say_is_run(name: str) -> None:
+    values = [
+        value_of_type(op, nodes, reader)
+        for op, node, nodes, reader in _ops(RUN[name], False)
+        if isinstance(node.target, torch._ops.OpOverload)
+    ]
+    assert any(value is MISSING for value in values)
+
+
+def test_what_only_may_be_a_view_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((op, _, nodes, reader),) = _ops(SHARED["view"], False)
+    assert value_of_type(op, nodes, reader) is not MISSING
+    monkeypatch.setattr(typed_values, "result_aliases", lambda op: ((0, False),))
+    assert value_of_type(op, nodes, reader) is MISSING
+
+
+def test_a_guard_is_never_added() -> None:
+    for op, _, nodes, reader in _ops(lambda x, y: x.view(-1).expand(3, -1) + 1, True):
+        env = reader.shape_env
+        before = len(env.guards)
+        value_of_type(op, nodes, reader)
+        assert len(env.guards) == before
+
+
+def test_what_is_known_as_a_constant_is_run() -> None:
+    with FakeTensorMode() as mode:
+        known = torch.tensor(3)
+        assert known.constant is not None  # type: ignore[attr-defined]
+    gm = make_fx(lambda x: x.clone(), tracing_mode="fake")(torch.tensor(3))
+    x, clone, _ = gm.graph.nodes
+    x.meta["val"], clone.meta["val"] = known, known
+    source = entry_graph(xductor.from_fx(gm, "post_grad"))
+    nodes = ValueNodes(gm.graph, source, lambda name: None)  # type: ignore[arg-type, return-value]
+    nodes.of_value[source.arguments[0]] = x
+    op: Any = source.block.first_op
+    assert source.live.types.fake_mode is mode
+    assert value_of_type(op, nodes, source.live.types) is MISSING
+
+
+def _with_new_view(wrong: bool = False) -> tuple[fx.GraphModule, Any]:
+    """A graph, and its module with one call more: a view, said to have a type."""
+    gm = make_fx(lambda x: x.neg(), tracing_mode="fake")(torch.ones(2, 3))
+    module = xductor.from_fx(gm, "post_grad")
+    graph = entry_graph(module)
+    neg: Any = graph.block.first_op
+    shape = (6,) if not wrong else (5,)
+    type_ = TensorType.get(torch.float32, shape, (1,), torch.device("cpu"))
+    cls: Any = op_class_by_name("aten.view.default")
+    node = neg.node.inherited(("viewed",), "")
+    view = cls.make(ArgsAttr((Ref(0), ListArg((6,)))), [neg.results[0]], [type_], node)
+    graph.block.insert_op_after(view, neg)
+    graph.output.operands[0] = view.results[0]
+    return gm, module
+
+
+def _viewed(gm: fx.GraphModule) -> fx.Node:
+    (found,) = gm.graph.find_nodes(op="call_function", target=aten.view.default)
+    return found
+
+
+@pytest.mark.parametrize("values", ["run", "types", "checked"])
+def test_a_new_view_shares_the_storage(values: Any) -> None:
+    gm, module = _with_new_view()
+    to_fx(module, into=gm, values=values)
+    view = _viewed(gm)
+    (neg,) = view.all_input_nodes
+    assert _storage(view.meta["val"]) == _storage(neg.meta["val"])
+    assert view.meta["val"].shape == (6,)
+    assert view.meta["tensor_meta"].shape == (6,)
+
+
+@pytest.mark.parametrize("values", ["run", "checked"])
+def test_a_type_that_is_wrong(values: Any) -> None:
+    gm, module = _with_new_view(wrong=True)
+    with pytest.raises(RaisingError, match=r"the rewrite said !fx.tensor<f32\[5\]"):
+        to_fx(module, into=gm, values=values)
+
+
+def test_alias_facts_that_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    gm, module = _with_new_view()
+    before = gm.code
+    monkeypatch.setattr(typed_values, "result_aliases", lambda op: (None,))
+    with pytest.raises(RaisingError, match=r"shares its storage with 'neg', the alias facts say"):
+        to_fx(module, into=gm, values="checked")
+    assert gm.code == before
