@@ -27,6 +27,7 @@ from xductor.backend.steps.typed_steps import (
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.backend.steps.value_updates import ValueUpdater
+from xductor.transforms.rows.registry import in_table
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
@@ -97,7 +98,8 @@ def _pass_patterns(run: StageRun) -> None:
     tables: list[Any] = stock.lookup("post_grad:pass_patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
-        TableStep(name, lambda table=table: table, _TYPED, observed_as=name)(run)
+        typed = (*_TYPED, *in_table("post_grad", f"pass_patterns[{i}]"))
+        TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
 def _fusion_options(run: StageRun) -> None:
@@ -196,7 +198,9 @@ STEPS = (
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
     typed_step("remove_assert_ops", "post_grad:remove_assert_ops", when=_pattern_matcher),
-    CoveringStep(_pass_patterns, ("pass_patterns", *_TYPED)),
+    CoveringStep(
+        _pass_patterns, ("pass_patterns", *_TYPED, *in_table("post_grad", "pass_patterns"))
+    ),
     user_rewrites,
     stock_pass(
         "partitioned_scatter_optimization",

@@ -40,9 +40,9 @@ class PointlessCumsum(Rewrite):
 
     def replacement(self, full: Tensor, dim: int, out: Tensor) -> Any:
         wide = _WIDE.get(out.dtype, out.dtype)
-        constant = prims.convert_element_type(full, wide)
+        constant = _converted(full, wide)
         if not out.ndim:
-            return prims.convert_element_type(constant, out.dtype)
+            return _converted(constant, out.dtype)
         sizes: list[Any] = [1] * out.ndim
         sizes[dim] = out.shape[dim]
         numbers = prims.iota(
@@ -53,8 +53,12 @@ class PointlessCumsum(Rewrite):
             device=out.device,
             requires_grad=False,
         )
-        multiples = aten.mul(constant, aten.view(prims.convert_element_type(numbers, wide), sizes))
-        return prims.convert_element_type(multiples, out.dtype)
+        multiples = aten.mul(constant, aten.view(_converted(numbers, wide), sizes))
+        return _converted(multiples, out.dtype)
+
+
+def _converted(x: Any, dtype: Any) -> Any:
+    return x if x.dtype == dtype else prims.convert_element_type(x, dtype)
 
 
 __all__ = ["PointlessCumsum"]

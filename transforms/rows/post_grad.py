@@ -170,12 +170,36 @@ STEP_ROWS = (
 
 PATTERN_ROWS = (
     _row("mm_plus_mm", "The sum of two products in one kernel."),
-    _row("pointless_cumsum_replacement", "The running sum of a constant: a range times it."),
+    _row(
+        "pointless_cumsum_replacement",
+        "The running sum of a constant: a range times it.",
+        kind="declared",
+        factory="post_grad.pointless_cumsum:PointlessCumsum",
+        table="pass_patterns[1]",
+    ),
     _row("cat_slice_cat", "A cat with a slice of it: the inputs, sliced."),
-    _row("splitwithsizes_cat_replace", "A split whose pieces are put together again in order."),
-    _row("cat_splitwithsizes_replace", "A cat that is split at its seams again."),
+    _row(
+        "splitwithsizes_cat_replace",
+        "A split whose pieces are put together again in order.",
+        kind="declared",
+        factory="post_grad.cat_and_split:SplitwithsizesCatReplace",
+        table="pass_patterns[2]",
+    ),
+    _row(
+        "cat_splitwithsizes_replace",
+        "A cat that is split at its seams again.",
+        kind="declared",
+        factory="post_grad.cat_and_split:CatSplitwithsizesReplace",
+        table="pass_patterns[2]",
+    ),
     _row("unfuse_bias_add_to_pointwise", "addmm as mm and add, where the add then fuses on."),
-    _row("addmm", "mm and add as addmm."),
+    _row(
+        "addmm",
+        "mm and add as addmm.",
+        kind="declared",
+        factory="matmul.addmm:Addmm",
+        table="pass_patterns[2]",
+    ),
     _row(
         "reuse_partial",
         "A whole reduction from a partial one of the same input.",
