@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from xductor.backend import lowerings
 from xductor.backend.pipelines import collectives
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
@@ -33,6 +34,14 @@ _pattern_matcher = when_flag("pattern_matcher", True)
 
 #: Entries of Inductor's tables that it has in the joint stage too, and passes of ours stand for.
 _TYPED = ("randperm_index_add", "randperm_index")
+
+
+def _tunes_products(_: StageRun) -> bool:
+    return bool(stock.flag("max_autotune") or stock.flag("max_autotune_gemm"))
+
+
+#: What config says to passes that stand for entries of a table.
+_ASKED = {"mm_plus_mm": _tunes_products, "prepare_softmax": when_flag("online_softmax")}
 
 
 def _reorders(run: StageRun) -> bool:
@@ -95,11 +104,12 @@ def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     if not _pattern_matcher(run):
         return
+    lowerings.register()
     tables: list[Any] = stock.lookup("post_grad:pass_patterns")
     for i, table in enumerate(tables):
         name = f"pass_pattern_{i}"
         typed = (*_TYPED, *in_table("post_grad", f"pass_patterns[{i}]"))
-        TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
+        TableStep(name, lambda table=table: table, typed, name, asked=_ASKED)(run)
 
 
 def _fusion_options(run: StageRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -59,6 +59,9 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "fallback_random": lambda: bool(stock.flag("fallback_random")),
     "optimize_scatter_upon_const_tensor": lambda: bool(
         stock.flag("optimize_scatter_upon_const_tensor", True)
+    ),
+    "triton_devices": lambda: tuple(
+        kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
     "keep_for_spmd": stock.keeps_graphs_alike,
 }
@@ -215,7 +218,8 @@ class TableStep:
 
     ``table`` finds the live table. Each typed pass runs if the table holds the stock entry it
     replaces; then every other entry runs in one sweep. ``observed_as`` is the observer's name
-    where Inductor puts the whole table under one.
+    where Inductor puts the whole table under one. ``asked`` has the conditions of typed passes that
+    config decides on; where one does not hold, neither the pass nor the entry runs.
     """
 
     name: str
@@ -223,6 +227,7 @@ class TableStep:
     typed: tuple[str, ...] = ()
     observed_as: str | None = None
     when: Condition = always
+    asked: Mapping[str, Condition] = field(default_factory=dict)
 
     def __call__(self, run: StageRun) -> None:
         table = self.table()
@@ -242,7 +247,7 @@ class TableStep:
                 ours |= REASSOCIATING
             replaced, rest = user_patterns.split(table, ours)
         for home, name in homes.items():
-            if home in replaced:
+            if home in replaced and self.asked.get(name, always)(run):
                 run.count += run_observed([make(name, run)], run) or 0
         if run.degraded or run.untyped or not rest.patterns:
             return

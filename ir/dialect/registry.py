@@ -164,6 +164,16 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
     return made
 
 
+def packet_named(namespace: str, name: str) -> OpOverloadPacket | None:
+    """The operator of that name, all overloads; None where no such one is registered."""
+    found = getattr(getattr(torch.ops, namespace), name, None)
+    if found is None and namespace == "prims":
+        import_module("torch._inductor.inductor_prims")  # registers Inductor's
+
+        found = getattr(torch.ops.prims, name, None)
+    return found if isinstance(found, OpOverloadPacket) else None
+
+
 def _overload_by_name(name: str) -> type[TorchOp]:
     namespace, _, rest = name.partition(".")
     packet_name, _, overload_name = rest.rpartition(".")
@@ -172,12 +182,8 @@ def _overload_by_name(name: str) -> type[TorchOp]:
             f"'{name}' is no op name; expected namespace.op.overload, "
             f"such as {_nearest_op(name) or 'aten.add.Tensor'}"
         )
-    packet = getattr(getattr(torch.ops, namespace), packet_name, None)
-    if packet is None and namespace == "prims":
-        import_module("torch._inductor.inductor_prims")  # registers Inductor's
-
-        packet = getattr(torch.ops.prims, packet_name, None)
-    if not isinstance(packet, OpOverloadPacket):
+    packet = packet_named(namespace, packet_name)
+    if packet is None:
         if namespace in ("aten", "prims"):  # PyTorch's own: no package would bring the op
             meant = _nearest_op(name)
             hint = f"; did you mean {meant}?" if meant else ""

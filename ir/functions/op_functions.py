@@ -17,7 +17,12 @@ import torch
 from torch._ops import OpOverloadPacket
 
 from xductor.ir.dialect.operations import TorchOp
-from xductor.ir.dialect.registry import UnknownOp, dispatcher_overloads, op_class_by_name
+from xductor.ir.dialect.registry import (
+    UnknownOp,
+    dispatcher_overloads,
+    op_class_by_name,
+    packet_named,
+)
 from xductor.ir.functions.overload_resolution import BoundCall, fitting_calls
 
 
@@ -148,8 +153,8 @@ def is_loaded(library: OpLibrary) -> bool:
 
 def op_function(library: str, op: str) -> OpFunction:
     """The function for an operator. Raises AttributeError for one that nobody registered."""
-    packet = getattr(getattr(torch.ops, library), op, None)
-    if not isinstance(packet, OpOverloadPacket):
+    packet = packet_named(library, op)
+    if packet is None:
         raise AttributeError(
             f"'{library}' has no operator '{op}'{_guess(op, _operators(library))}"
             + ("" if library in ("aten", "prims") else f"; is the package of '{library}' imported?")

@@ -20,8 +20,8 @@ from xductor.transforms import (
     no,
     one_of,
 )
+from xductor.transforms.matmul.epilogues import UNFUSED_ON, all_pointwise
 from xductor.transforms.passes.numerics import Declared
-from xductor.transforms.rewriting.handles import User
 
 
 class Addmm(Rewrite):
@@ -68,7 +68,7 @@ class Addmm(Rewrite):
         return all_of(*[any_of(own == 1, own == size) for own, size in pairs])
 
     def pays(self, input: Tensor, out: Tensor) -> Any:
-        if input.device.type == "cpu" or not all(_is_pointwise(user) for user in out.users):
+        if input.device.type not in UNFUSED_ON or not all_pointwise(out.users):
             return True
         return no("the add fuses with what reads it, which is all pointwise")
 
@@ -89,10 +89,6 @@ class Addmm(Rewrite):
             for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
                 given = [_random(*shape, dtype=dtype) for shape in (sizes, (4, 33), (33, 5))]
                 yield dict(zip(("input", "mat1", "mat2"), given, strict=True))
-
-
-def _is_pointwise(user: User) -> bool:
-    return torch.Tag.pointwise in getattr(type(user.op).target, "tags", ())
 
 
 def _random(*sizes: int, dtype: torch.dtype) -> torch.Tensor:

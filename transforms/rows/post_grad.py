@@ -169,7 +169,14 @@ STEP_ROWS = (
 )
 
 PATTERN_ROWS = (
-    _row("mm_plus_mm", "The sum of two products in one kernel."),
+    _row(
+        "mm_plus_mm",
+        "The sum of two products in one kernel.",
+        kind="declared",
+        flag="max_autotune or max_autotune_gemm",
+        factory="matmul.mm_plus_mm:MmPlusMm",
+        table="pass_patterns[1]",
+    ),
     _row(
         "pointless_cumsum_replacement",
         "The running sum of a constant: a range times it.",
@@ -177,7 +184,13 @@ PATTERN_ROWS = (
         factory="post_grad.pointless_cumsum:PointlessCumsum",
         table="pass_patterns[1]",
     ),
-    _row("cat_slice_cat", "A cat with a slice of it: the inputs, sliced."),
+    _row(
+        "cat_slice_cat",
+        "A cat with a slice of it: the inputs, sliced.",
+        kind="declared",
+        factory="post_grad.cat_slice_cat:CatSliceCat",
+        table="pass_patterns[1]",
+    ),
     _row(
         "splitwithsizes_cat_replace",
         "A split whose pieces are put together again in order.",
@@ -192,7 +205,13 @@ PATTERN_ROWS = (
         factory="post_grad.cat_and_split:CatSplitwithsizesReplace",
         table="pass_patterns[2]",
     ),
-    _row("unfuse_bias_add_to_pointwise", "addmm as mm and add, where the add then fuses on."),
+    _row(
+        "unfuse_bias_add_to_pointwise",
+        "addmm as mm and add, where the add then fuses on.",
+        kind="declared",
+        factory="matmul.unfuse_bias_add:UnfuseBiasAddToPointwise",
+        table="pass_patterns[2]",
+    ),
     _row(
         "addmm",
         "mm and add as addmm.",
@@ -203,14 +222,17 @@ PATTERN_ROWS = (
     _row(
         "reuse_partial",
         "A whole reduction from a partial one of the same input.",
-        "post_grad.py:register_partial_reduction_pattern",
-        counter="partial_reduction_reuse",
+        kind="declared",
+        factory="post_grad.reuse_partial:REUSE_PARTIAL",
+        table="pass_patterns[2]",
     ),
     _row(
         "prepare_softmax",
         "Maximum and sum of a softmax in one sweep, on GPU.",
-        "post_grad.py:prepare_softmax_pattern",
+        kind="declared",
         flag="online_softmax",
+        factory="post_grad.prepare_softmax:PrepareSoftmax",
+        table="pass_patterns[1]",
     ),
     _row(
         "fused_int_mm_mul",

@@ -21,10 +21,11 @@ from xductor.transforms.semantics.terms import Term, call
 PREFIX = "u.kernel."
 
 KERNELS = (
-    "softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row", "variance", "deviation",
-    "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention", "scatter_add", "index_put",
+    "softmax", "prepare_softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row",
+    "variance", "deviation", "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention", "scatter_add", "index_put",
     "addcmul", "addcdiv", "lerp", "sigmoid_backward", "tanh_backward", "mean", "cumsum", "cumprod",
-    "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "baddbmm", "linear",
+    "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
+    "baddbmm", "linear",
 )  # fmt: skip
 """The kernels by name."""
 

@@ -109,6 +109,28 @@ _softmax_overloads("softmax")
 _softmax_overloads("log_softmax")
 
 
+@meaning("prims.prepare_softmax_online.default")
+def prepare_softmax_online(world: World, x: TensorValue, dim: Any) -> list[TensorValue]:
+    """The largest of each row, and the sum of the powers of what is less by it."""
+    dtype = _floats(x, "prepare_softmax_online")
+    rows, wider = Rows(x, reduced_dims([dim], x.rank), True), wide(dtype)
+
+    def largest(index: Sequence[Term]) -> Term:
+        return rows.fold("max", index, lambda one: cast(one, wider), wider)
+
+    def total(index: Sequence[Term]) -> Term:
+        def power(one: Term) -> Term:
+            return call("u.exp", (fn("sub", cast(one, wider), largest(index)),), wider)
+
+        found = rows.fold("sum", index, power, wider)
+        return cast(by_kernel("prepare_softmax", found), dtype)
+
+    def made(element: Element) -> TensorValue:
+        return TensorValue(rows.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
+
+    return [made(lambda index: cast(largest(index), dtype)), made(total)]
+
+
 # Norms over the last dims.
 
 

@@ -172,3 +172,12 @@ def baddbmm(
 ) -> TensorValue:
     product = contraction(world, a, b, 1, "baddbmm", is_part=True)
     return scaled_sum(world, "baddbmm", bias, product, beta, alpha)
+
+
+@meaning("xductor.mm_plus_mm.default")
+def mm_plus_mm(
+    world: World, a: TensorValue, b: TensorValue, c: TensorValue, d: TensorValue
+) -> TensorValue:
+    first = contraction(world, a, b, 0, "mm_plus_mm", is_part=True)
+    second = contraction(world, c, d, 0, "mm_plus_mm", is_part=True)
+    return scaled_sum(world, "mm_plus_mm", first, second, 1, 1)

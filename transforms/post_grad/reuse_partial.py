@@ -1,0 +1,59 @@
+"""`reuse_partial`: the extreme of a tensor from those of its rows, where both are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir import aten
+from xductor.transforms import Rewrite, Tensor, no, one_of
+
+_SMALL = 4096
+"""Below this many elements a second reading costs nothing."""
+
+
+class _ReusePartial(Rewrite, abstract=True):
+    """The whole reduction goes over the results of the partial one."""
+
+    stage = "post_grad"
+    inductor = "post_grad.py:register_partial_reduction_pattern"
+    counter = "partial_reduction_reuse"
+
+    def pays(self, input: Tensor) -> Any:
+        return input.numel() >= _SMALL or no(f"fewer than {_SMALL} elements")
+
+
+class ReusePartialMax(_ReusePartial):
+    """amax over all dims from amax over some."""
+
+    name = "reuse_partial"
+
+    def pattern(self, input: Tensor, dim: list[int], keepdim: bool) -> Any:
+        return (
+            aten.amax(input, dim, keepdim),
+            one_of(aten.max(input), aten.amax(input), aten.amax(input, [], False)),
+        )
+
+    def replacement(self, input: Tensor, dim: list[int], keepdim: bool) -> Any:
+        partial = aten.amax(input, dim, keepdim)
+        return partial, aten.amax(partial)
+
+
+class ReusePartialMin(_ReusePartial):
+    """amin over all dims from amin over some."""
+
+    name = "reuse_partial"
+
+    def pattern(self, input: Tensor, dim: list[int], keepdim: bool) -> Any:
+        return (
+            aten.amin(input, dim, keepdim),
+            one_of(aten.min(input), aten.amin(input), aten.amin(input, [], False)),
+        )
+
+    def replacement(self, input: Tensor, dim: list[int], keepdim: bool) -> Any:
+        partial = aten.amin(input, dim, keepdim)
+        return partial, aten.amin(partial)
+
+
+REUSE_PARTIAL = (ReusePartialMax, ReusePartialMin)
+
+__all__ = ["REUSE_PARTIAL", "ReusePartialMax", "ReusePartialMin"]
