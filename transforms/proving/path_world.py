@@ -41,7 +41,6 @@ class Limits:
       rewrite asks for their digits.
     - `longest_shape`: of the sizes that an op without tensors is given.
     - `explain`: a plain no of `where` is told with the clause that says it.
-    - `size_classes`: sizes of the first two tensors are none, one and more, each in turn.
     """
 
     rank: int = 3
@@ -51,7 +50,6 @@ class Limits:
     listed_numbers: bool = False
     longest_list: int = 4
     longest_shape: int = 5
-    size_classes: bool = False
     explain: bool = False
 
 
