@@ -160,6 +160,8 @@ class _Prover:
                 continue
             except NoMeaning as error:
                 return self.validated(str(error))
+            except RecursionError:
+                return self.validated("its terms are nested more deeply than Python's stack allows")
             return self._finished()
         return self.validated(reason)
 
