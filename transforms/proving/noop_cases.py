@@ -119,6 +119,7 @@ class NoopCase:
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
         filler.note_unlike_dtypes()
+        world.begin_target()
         target = [source] if self.mutation is None else self.mutation.outputs([source], calls)
         return Instance(
             path,

@@ -30,7 +30,7 @@ from xductor.transforms.semantics.uninterpreted import GENERATOR
 from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
 
-@dataclass
+@dataclass(frozen=True)
 class Limits:
     """What instances are tried.
 
@@ -115,6 +115,7 @@ class PathWorld:
     def begin_target(self) -> None:
         """From here on ops are those of the target, which stands in the place of the source."""
         self.in_target = True
+        self.path.source = len(self.path.taken)
         self._state = GENERATOR
 
     def require(self, condition: Term, why: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -95,7 +96,7 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     prover = _Prover(subject, seconds)
     proof = prover.proof()
     if proof.ok:
-        mutations = _of_mutations(subject)
+        mutations = _of_mutations(prover)
         if "refuted" not in mutations.values():
             proof = prover.validated(
                 "no copy of it with a mistake is refuted, so that a proof would tell nothing"
@@ -105,13 +106,15 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     return proof
 
 
-def _of_mutations(subject: Subject) -> dict[str, str]:
+def _of_mutations(original: _Prover) -> dict[str, str]:
     """What becomes of copies with a mistake: a prover that lets all pass has seen nothing."""
     found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)
-        prover = _Prover(subject.mutated(mutation), _SECONDS_FOR_MUTATION)
+        prover = _Prover(original.subject.mutated(mutation), _SECONDS_FOR_MUTATION)
         prover.may_validate = False
+        if not mutation.drops_condition:
+            prover.take_instances_of(original)
         status = prover.proof().status
         if mutation.applied:
             found[kind] = status
@@ -138,13 +141,19 @@ class _Prover:
         self._decided: list[Instance] = []
         self._taken: set[Any] = set()
         self._refusals: dict[Any, list[str]] = {}
+        self._begins: dict[Limits, list[tuple[int, ...]]] = {}
+
+    def take_instances_of(self, other: _Prover) -> None:
+        """Look only at what another one was not refused: it has the same source and condition."""
+        self.reads = copy.deepcopy(other.reads)
+        self._taken, self._begins = set(other._taken), dict(other._begins)
 
     def proof(self) -> Proof:
         rank = LARGEST_RANK.get(self.subject.tensors, 2)
         reason = ""
         for listed in (False, True):
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
-            limits.longest_shape = 3 if listed else limits.longest_shape
+            limits = replace(limits, longest_shape=3) if listed else limits
             if listed:  # what was spent on the other way is not to be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
                 self.elements.budget = Budget(total=self.seconds)
@@ -230,12 +239,21 @@ class _Prover:
         def run(path: Path) -> Instance:
             return self.subject.instance(path, limits, self.reads, self.used)
 
+        begins: dict[tuple[int, ...], None] = {}
+
+        def pruned(path: Path, error: Pruned) -> None:
+            if path.source:
+                begins[tuple(path.taken[: path.source])] = None
+            self._pruned(path, error)
+
         try:
-            for _, instance in all_paths(run, self._pruned):
+            for path, instance in all_paths(run, pruned, self._begins.get(limits, [()])):
                 if whole and self._asked() != asked:
                     raise _AsksForMore
                 self._check(instance)
                 self._check_time()
+                begins[tuple(path.taken[: path.source])] = None
+            self._begins[limits] = list(begins)
         except _Enough:
             pass
         if whole and self.found.example is None and self._asked() != asked:
