@@ -14,7 +14,7 @@ FINENESS = (2, 5, 11, 23)
 def each_class(
     assumptions: Assumptions, sizes: Sequence[Term], many: int, look: Callable[[], None]
 ) -> None:
-    """Call a function under each way of saying how large some sizes are; what cannot be is left out.
+    """Call a function under each way of saying how large sizes are; what cannot be is left out.
 
     The classes of a size are 0, 1 and so on up to `many`, and that or more: each value is in one.
     """
