@@ -198,18 +198,18 @@ class _Prover:
 
         All of the first classes; of finer ones as many as are missing.
         """
-        found = self.found
         decided = 0
 
-        def look(instance: Instance) -> None:
+        def look(instance: Instance) -> bool:
             nonlocal decided
             self._check_time()
-            is_enough = decided >= self.subject.least_decided and many > FINENESS[0]
-            decided += not is_enough and self._agrees(instance)
+            decided += self._agrees(instance)
+            return many == FINENESS[0] or decided < self.subject.least_decided
 
-        for one in list(self._decided):
-            each_class(one.assumptions, one.sizes, many, partial(look, one))
-        found.instances = max(found.instances, decided)
+        for one in self._decided:
+            if not each_class(one.assumptions, one.sizes, many, partial(look, one)):
+                break
+        self.found.instances = max(self.found.instances, decided)
 
     def _until_stable(self, limits: Limits) -> None:
         """Explore anew while it turns out that something asks for dtypes or devices."""

@@ -12,20 +12,22 @@ FINENESS = (2, 5, 11, 23)
 
 
 def each_class(
-    assumptions: Assumptions, sizes: Sequence[Term], many: int, look: Callable[[], None]
-) -> None:
+    assumptions: Assumptions, sizes: Sequence[Term], many: int, look: Callable[[], bool]
+) -> bool:
     """Call a function under each way of saying how large sizes are; what cannot be is left out.
 
     The classes of a size are 0, 1 and so on up to `many`, and that or more: each value is in one.
+    The function, and this one, answer whether to go on.
     """
     if not sizes:
-        look()
-        return
+        return look()
     first, *others = sizes
     for condition in (*[eq(first, size) for size in range(many)], le(many, first)):
         if assumptions.possible(condition):
             with assumptions.under(condition):
-                each_class(assumptions, others, many, look)
+                if not each_class(assumptions, others, many, look):
+                    return False
+    return True
 
 
 __all__ = ["FINENESS", "each_class"]

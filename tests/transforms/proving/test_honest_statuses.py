@@ -204,7 +204,12 @@ def test_classes_of_sizes_leave_nothing_out() -> None:
     assumptions = Assumptions()
     assumptions.add(le(0, sizes[0]))
     assumptions.add(le(1, sizes[1]))
-    each_class(assumptions, sizes, 2, lambda: found.append(tuple(assumptions.items[-2:])))
+
+    def look() -> bool:
+        found.append(tuple(assumptions.items[-2:]))
+        return True
+
+    assert each_class(assumptions, sizes, 2, look)
     assert len(found) == 6  # three by two: the second is never 0
     for m, n in itertools.product(range(4), range(1, 4)):
         here = Evaluation({}, dict(zip(sizes, (m, n), strict=True)))
