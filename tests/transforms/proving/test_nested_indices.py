@@ -46,9 +46,10 @@ class ManyNegations(Joint):
         return x.is_floating_point and x.ndim == 1
 
     def replacement(self, x: Tensor) -> Any:
+        made: Any = x
         for _ in range(4000):
-            x = aten.neg(x)
-        return x
+            made = aten.neg(made)
+        return made
 
 
 def indexed(at: Term, times: int = 1) -> Term:
