@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
+from xductor.backend.records.counts import Counts
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
@@ -100,12 +101,12 @@ class StageRecord:
         """The applications that were noted one by one, in order."""
         return [made for one in self.passes for made in one.made]
 
-    def counts(self) -> Counter[str]:
+    def counts(self) -> Counts:
         """How often each rewrite and each procedural pass was applied: each application once."""
         found: Counter[str] = Counter()
         for one in self.passes:
             found += one.counts()
-        return found
+        return Counts(found, {one.name for one in self.passes})
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
         """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
@@ -135,7 +136,12 @@ class StageRecord:
         return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
 
     def applications(self, name: str) -> int:
-        """How often the rewrite or typed pass ``name`` was applied in this call."""
+        """How often the rewrite or typed pass ``name`` was applied in this call.
+
+        Raises UnknownPass for a name that there is not.
+        """
+        if not self.counts()[name]:
+            return sum(one.applications or 0 for one in self.passes if one.name == name)
         others = sum(p.counts()[name] for p in self.passes if p.name != name)
         return others + sum(p.applications or 0 for p in self.passes if p.name == name)
 

@@ -89,7 +89,7 @@ class TypedGroup:
         before = snapshot(self.module) if self._is_doubted(one) else None
         with applications.followed(self.run, one, self.module) as followed:
             answer = one.rewrite(self.module)
-        changed = before is not None and not answer and snapshot(self.module) != before
+        changed = None if before is None else snapshot(self.module) != before
         applied = application_count(one, answer, changed)
         self.applied.append(applied)
         self.followed.append(followed)

@@ -162,7 +162,7 @@ class TypedStep:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The typed passes whose work is done in each compile: by Inductor's own, if not by ours."""
+        """The typed passes whose work each compile has done: by Inductor's own, if not by ours."""
         return (self.name, *self.then) if self.stock_step.required else ()
 
     def _is_stock(self) -> bool:

@@ -104,6 +104,11 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
     )
 
 
+def pass_names() -> set[str]:
+    """The names of all rows, and of all passes and rewrites whose classes are loaded."""
+    return {*_names_of_loaded(), *(one.name for one in ROWS)}
+
+
 def _names_of_loaded() -> set[str]:
     """The names of our passes, and of all passes and rewrites whose classes are loaded."""
     from xductor.transforms.passes.typed_pass import TypedPass
