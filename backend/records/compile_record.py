@@ -22,7 +22,7 @@ from xductor.backend.records.counts import Counts
 from xductor.backend.records.record_content import stage_content, stage_of
 from xductor.backend.records.stage_records import PassRecord, StageRecord
 
-FORMAT = 2
+FORMAT = 3
 
 
 class NotARecord(ValueError):
@@ -173,7 +173,10 @@ def _numbers(one: PassRecord) -> str:
 def _counted(one: PassRecord) -> tuple[str, str, str]:
     if one.kind == "bridged":
         return "Inductor's own", "", ""
-    return f"{one.applications} application{'' if one.applications == 1 else 's'}", "", ""
+    text = f"{one.applications} application{'' if one.applications == 1 else 's'}"
+    if one.unconverged:
+        text += f"; no convergence of {', '.join(one.unconverged)}"
+    return text, "", ""
 
 
 def _application(one: ApplicationRecord) -> tuple[str, str, str]:

@@ -34,6 +34,7 @@ class PassRecord:
 
     ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
     those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
+    ``unconverged`` names rewrites that were given up, since they match what they make.
     """
 
     name: str
@@ -43,6 +44,7 @@ class PassRecord:
     counters: dict[str, int] | None = None
     numbers: tuple[int, ...] = ()
     made: Applications = field(default_factory=Applications)
+    unconverged: tuple[str, ...] = ()
 
     def counts(self) -> Counter[str]:
         """How often each rewrite, or else the pass itself, was applied: each application once."""
@@ -83,6 +85,7 @@ class StageRecord:
         applications: int,
         numbers: Iterable[int] = (),
         made: Iterable[Note] = (),
+        unconverged: Iterable[str] = (),
     ) -> None:
         """Note that the typed pass ``name`` ran and was applied so often."""
         self.passes.append(
@@ -93,6 +96,7 @@ class StageRecord:
                 applications > 0,
                 numbers=tuple(numbers),
                 made=Applications(made),
+                unconverged=tuple(unconverged),
             )
         )
 

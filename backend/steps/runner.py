@@ -126,7 +126,9 @@ class TypedGroup:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
         for one, applied, followed in zip(self.passes, self.applied, self.followed, strict=True):
-            self.run.record.typed(one.name, applied, followed.numbers, followed.notes)
+            self.run.record.typed(
+                one.name, applied, followed.numbers, followed.notes, followed.unconverged
+            )
             followed.count()
             _count(one, applied)
         self.passes, self.applied, self.followed = [], [], []
