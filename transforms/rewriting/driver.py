@@ -364,6 +364,8 @@ class _Walk:
         ]
         with building(builder):
             returned = one.replacement(*variables)
+        if returned is None:
+            raise Violation("`replacement` returned nothing; expected what stands in the place")
         outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(outputs) != len(match.outputs):
             raise Violation(

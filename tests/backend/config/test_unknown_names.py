@@ -24,7 +24,7 @@ from xductor.backend.pipelines import disabled_passes, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import runner
-from xductor.backend.steps.bridge import BridgedStep, step_names
+from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import aten
 from xductor.transforms import TypedPass
