@@ -141,7 +141,8 @@ def _check_beside(cls: Any, name: str) -> None:
         _refuse(cls, name, "the name of a pass")
     if _passes is None:
         return
-    for stage in (cls.stage,) if isinstance(cls.stage, str) else cls.stage:
+    stages: tuple[Any, ...] = (cls.stage,) if isinstance(cls.stage, str) else tuple(cls.stage)
+    for stage in stages:
         known = _passes(stage)
         if value in known:
             continue

@@ -56,7 +56,7 @@ def _keyword_calls(code: CodeType) -> dict[_Start, tuple[str, ...]]:
                 keywords = before.argval
             start = (one.positions.lineno, one.positions.col_offset)
             end = (one.positions.end_lineno, one.positions.end_col_offset)
-            if start not in found or end < found[start][0]:  # type: ignore[operator]
+            if start not in found or end < found[start][0]:
                 found[start] = (end, keywords)
             keywords = ()
         before = one
