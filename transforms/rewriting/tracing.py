@@ -55,17 +55,28 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     for output in outputs:
         if isinstance(output, Call) and not output.single and output.outputs is not None:
             found.extend(Item(output, index) for index in range(output.outputs))
-        elif isinstance(_unbound(output), Call | Item | OneOf):
-            found.append(output)
+        elif (wrong := _no_call(output)) is not None:
+            raise PatternError(f"`pattern` returns {wrong!r}, which is no call of an operator")
         else:
-            raise PatternError(f"`pattern` returns {output!r}, which is no call of an operator")
+            found.append(output)
     if not found:
         raise PatternError("`pattern` returns nothing")
     return tuple(found)
 
 
-def _unbound(output: Any) -> Any:
-    return _unbound(output.pattern) if isinstance(output, Bound) else output
+def _no_call(output: Any) -> Any:
+    """What an output may be and is made by no op, so that it can be found nowhere; None if none."""
+    if isinstance(output, Bound):
+        return _no_call(output.pattern)
+    if isinstance(output, OneOf):
+        wrong = (_no_call(one) for one in output.alternatives)
+        return next((one for one in wrong if one is not None), None)
+    return None if isinstance(output, Call | Item) else _Nothing() if output is None else output
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
 
 
 __all__ = ["PatternBuilder", "trace"]
