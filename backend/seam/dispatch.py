@@ -17,6 +17,7 @@ from xductor.backend.seam import (
     compile_mode,
     decompositions,
     layout_decision,
+    partition,
     recomputation,
     repro_scripts,
 )
@@ -89,6 +90,7 @@ def attach() -> None:
         decompositions.attach(module)
         _follow_bodies(module)
         layout_decision.attach(module)
+        partition.attach()
         recomputation.attach()
         strict_numerics.attach(module)
         repro_scripts.attach()
