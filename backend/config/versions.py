@@ -175,8 +175,8 @@ def partitioners_module() -> ModuleType | None:
     None where this torch has none of the known shape.
     """
     module = import_module("torch._functorch.partitioners")
-    name = "_extract_graph_with_inputs_outputs"
-    return module if callable(getattr(module, name, None)) else None
+    names = ("_extract_graph_with_inputs_outputs", "_extract_fwd_bwd_modules")
+    return module if all(callable(getattr(module, one, None)) for one in names) else None
 
 
 def rematerialisation_module() -> ModuleType | None:

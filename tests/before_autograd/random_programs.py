@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import re
 import resource
 import signal
 import sys
@@ -127,7 +128,8 @@ class _Compared:
     def faults(self, found: Observation | Exception) -> dict[str, str]:
         """The parts that differ from eager, and how."""
         if isinstance(found, Exception):
-            return {"raises": f"{type(found).__name__}: {found}"}
+            says = re.sub(r"backend='\w+'", "the backend", str(found))
+            return {"raises": f"{type(found).__name__}: {says}"}
         faults = dict(differences(self.expected, found, _EXACT))
         if not faults or not self.program.rounds:
             return faults
