@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
+from torch._functorch import partitioners
 from torch._inductor import config
 
 from tests.before_autograd.in_float64 import in_float64
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.seam.written_inputs import keep_what_inputs_held
 from xductor.ir.execution.interpreter import seeded
 
 Inputs = Sequence[Tensor]
@@ -144,6 +148,21 @@ def _error(a: Tensor, right: Tensor) -> float:
     return float(torch.nan_to_num(a - right, 0, 0, 0).abs().max()) if a.numel() else 0.0
 
 
+@contextmanager
+def keeping_what_inputs_held() -> Iterator[None]:
+    """Let stock's forwards, too, save copies of inputs that they write to."""
+    name = "_extract_fwd_bwd_modules"
+    stock = getattr(partitioners, name)
+
+    def extract(*args: Any, **kwargs: Any) -> Any:
+        halves = stock(*args, **kwargs)
+        keep_what_inputs_held(*halves, kwargs["num_fwd_outputs"])
+        return halves
+
+    with patch.object(partitioners, name, extract):
+        yield
+
+
 def observe_compiled(
     function: Callable[..., Any],
     leaves: Inputs,
@@ -178,6 +197,7 @@ __all__ = [
     "Observation",
     "difference",
     "differences",
+    "keeping_what_inputs_held",
     "numbers",
     "numbers_differ",
     "observe",
