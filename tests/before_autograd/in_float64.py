@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 aten = torch.ops.aten
 
@@ -75,7 +75,7 @@ def _wider(dtype: torch.dtype) -> torch.dtype:
 
 
 def _tensors(found: Any) -> list[Tensor]:
-    return [one for one in torch.utils._pytree.tree_leaves(found) if isinstance(one, Tensor)]
+    return [one for one in tree_leaves(found) if isinstance(one, Tensor)]
 
 
 @contextmanager

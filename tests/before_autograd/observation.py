@@ -106,11 +106,11 @@ def differences(
     one, other = numbers(expected), numbers(found)
     rights = exact or [None] * len(one)
     for (part, a), b, right in zip(one.items(), other.values(), rights, strict=True):
-        if a is None and b is None:
+        existing = a if b is None else b
+        if existing is None:
             continue
         # A gradient that does not exist and one of zeros are one to an optimiser's caller.
-        a = torch.zeros_like(b) if a is None else a
-        b = torch.zeros_like(a) if b is None else b
+        a, b = (torch.zeros_like(existing) if one is None else one for one in (a, b))
         how = numbers_differ(a, b, tolerance)
         if how and right is not None and right.shape == a.shape == b.shape:
             off = 4 * _error(a, right) + tolerance * _scale(right)
@@ -155,9 +155,9 @@ def keeping_what_inputs_held() -> Iterator[None]:
     stock = getattr(partitioners, name)
 
     def extract(*args: Any, **kwargs: Any) -> Any:
-        halves = stock(*args, **kwargs)
-        keep_what_inputs_held(*halves, kwargs["num_fwd_outputs"])
-        return halves
+        forward, backward = stock(*args, **kwargs)
+        keep_what_inputs_held(forward, backward, kwargs["num_fwd_outputs"])
+        return forward, backward
 
     with patch.object(partitioners, name, extract):
         yield

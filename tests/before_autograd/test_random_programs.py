@@ -63,7 +63,7 @@ def test_alike_is_asked_part_by_part() -> None:
     a = torch.zeros(2)
     ours = Observation([a + 1, a + 2], [], [], [], [])
     stock = Observation([a + 1, a], [], [], [], [])
-    faults = dict.fromkeys(("tensor 0", "tensor 1"), "off")
+    faults = {"tensor 0": "off", "tensor 1": "off"}
     known = {"tensor 0": "off"}
     alike = [_alike(part, faults, known, ours, stock, 1e-4) for part in faults]
     assert alike == [True, False]

@@ -14,32 +14,33 @@ from xductor.backend.run_as_fx.results_of_writes import read_what_was_written
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 aten = torch.ops.aten
+foreach_of: Any = torch
 
 
 def _scaled(q: Tensor, w: Tensor) -> Tensor:
-    torch._foreach_mul_([q], 1.5)
+    foreach_of._foreach_mul_([q], 1.5)
     return q * w
 
 
 def _by_lists(q: Tensor, w: Tensor) -> Tensor:
-    torch._foreach_add_([q, w], [w.sin(), q.cos()])
+    foreach_of._foreach_add_([q, w], [w.sin(), q.cos()])
     return q * w
 
 
 def _twice(q: Tensor, w: Tensor) -> Tensor:
-    torch._foreach_mul_([q, w], 2.0)
-    torch._foreach_sub_([w, q], 1.0)
+    foreach_of._foreach_mul_([q, w], 2.0)
+    foreach_of._foreach_sub_([w, q], 1.0)
     return q - w
 
 
 def _in_lists_and_by_itself(q: Tensor, w: Tensor) -> tuple[Tensor, ...]:
-    torch._foreach_addcmul_([q, w], [w, w], [w, w], 0.5)
+    foreach_of._foreach_addcmul_([q, w], [w, w], [w, w], 0.5)
     q.mul_(2)
     return q + w, w.sin()
 
 
 def _in_part(q: Tensor, w: Tensor) -> Tensor:
-    torch._foreach_exp_([q[0], q[1]])
+    foreach_of._foreach_exp_([q[0], q[1]])
     return q + w
 
 
