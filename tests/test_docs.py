@@ -1,9 +1,13 @@
 """What the documentation shows is run, and what it lists is what there is."""
 
+import importlib
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,3 +84,115 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md"]
+PACKAGES = ("ir", "frontend", "transforms", "backend")
+_OURS = (*PACKAGES, "tests", "docs")
+_PATH = re.compile(r"(?<![\w./-])((?:" + "|".join(_OURS) + r")/[\w./-]*\w/?)(?!\w*:)")
+_DOTTED = re.compile(r"\bxductor(?:\.[A-Za-z_]\w*)+")
+_COMMAND = re.compile(r"^(?:\$ )?xductor ([a-z]+)", re.MULTILINE)
+_MAKE = re.compile(r"`make ([a-z-]+)`|^make ([a-z-]+)", re.MULTILINE)
+_MEMBER = re.compile(r"`([a-z_]+)\.([A-Za-z_]\w*)`")
+
+
+def _wrong_paths(text: str) -> list[str]:
+    found = {one.rstrip(".") for one in _PATH.findall(text)}
+    there = (ROOT / one for one in found)
+    return sorted(
+        str(one.relative_to(ROOT))
+        for one in there
+        if not one.exists() and not one.with_name(f"{one.name}.py").exists()
+    )
+
+
+def _wrong_names(text: str) -> list[str]:
+    """Dotted names that lead to no module, no member of one, and no option of a compile."""
+    return sorted(one for one in set(_DOTTED.findall(text)) if not _leads_somewhere(one))
+
+
+def _leads_somewhere(name: str) -> bool:
+    from xductor.backend.config.settings import Settings
+
+    if name.removeprefix("xductor.") in Settings.__dataclass_fields__:
+        return True
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:end]))
+        except ImportError:
+            continue
+        for part in parts[end:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def _commands(page: Path) -> set[str]:
+    """The commands of `xductor` that a page names, in a block or in the text."""
+    shell = "\n".join(body for kind in ("sh", "bash") for body in blocks(page, kind))
+    named = re.findall(r"`xductor ([a-z]+)", page.read_text())
+    return {*_COMMAND.findall(shell), *named}
+
+
+def _wrong_members(text: str) -> list[str]:
+    """`module.name` of a module of ours that has no such name."""
+    modules: dict[str, list[Path]] = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            modules.setdefault(path.stem, []).append(path)
+    return [
+        f"{module}.{name}"
+        for module, name in _MEMBER.findall(text)
+        if name not in ("py", "mlir", "json", "md") and module in modules
+        if not any(re.search(rf"\b{name}\b", path.read_text()) for path in modules[module])
+    ]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=page_id)
+def test_what_a_page_mentions_is_there(page: Path) -> None:
+    """Paths, modules and their members, commands, targets of `make`."""
+    from xductor.backend.cli import main
+
+    text = page.read_text()
+    assert _wrong_paths(text) == []
+    assert _wrong_names(text) == []
+    assert _wrong_members(text) == []
+    assert _commands(page) <= set(main.COMMANDS)
+    targets = {first or second for first, second in _MAKE.findall(text)}
+    assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_what_is_not_there_is_seen() -> None:
+    """The check itself."""
+    assert _wrong_paths("`transforms/nowhere/there.py`, ir/text, `tests/test_docs.py`") == [
+        "transforms/nowhere/there.py"
+    ]
+    assert _wrong_names("xductor.verify xductor.numerics xductor.ir.nowhere xductor.verrify") == [
+        "xductor.ir.nowhere",
+        "xductor.verrify",
+    ]
+    assert _wrong_members("`cache_keys.listen` `cache_keys.hear` `somebody.s`") == [
+        "cache_keys.hear"
+    ]
+    assert {"capture", "check"} <= _commands(ROOT / "docs/debugging.md")
+
+
+def test_the_commands_of_the_readme_run_as_they_are_written(tmp_path: Path) -> None:
+    """In order, in an empty folder; what installs is left out."""
+    shell = [one for one in blocks(ROOT / "README.md", "sh") if "pip install" not in one]
+    script = "set -euo pipefail\n" + "\n".join(shell)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "aten.sin.default %x" in done.stdout
+    assert "dead_code_elimination" in done.stdout

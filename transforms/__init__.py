@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from xductor.transforms.passes import declared_attributes
 
 if TYPE_CHECKING:
     from xductor.transforms.analysis.analyses import Analyses
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
         UP_TO_ZERO_SIGN,
         Numerics,
     )
-    from xductor.transforms.passes.typed_pass import Stage, TypedPass
+    from xductor.transforms.passes.stage import Stage
+    from xductor.transforms.passes.typed_pass import TypedPass
     from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
     from xductor.transforms.rewriting.handles import Scalar, Tensor
     from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
@@ -35,7 +39,7 @@ _HOME = {
     "ROUNDS_LESS_OFTEN": "passes.numerics",
     "Rewrite": "rewriting.rewrite",
     "Scalar": "rewriting.handles",
-    "Stage": "passes.typed_pass",
+    "Stage": "passes.stage",
     "Tensor": "rewriting.handles",
     "TypedPass": "passes.typed_pass",
     "UP_TO_ZERO_SIGN": "passes.numerics",
@@ -79,6 +83,14 @@ __all__ = [
     "one_of",
     "shared",
 ]
+
+
+def _passes_of(stage: Stage) -> Collection[str]:
+    names: Collection[str] = import_module("xductor.transforms.rows.registry").place_names(stage)
+    return names
+
+
+declared_attributes.know_passes(_passes_of)
 
 
 def __getattr__(name: str) -> Any:

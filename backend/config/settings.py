@@ -50,8 +50,8 @@ class Settings:
       ``"strict"`` Inductor's own liberties with them are off too (``strict_numerics``).
     - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
     - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
-    - ``disabled_passes``: names of passes that are left out (where code generation needs what one
-      of ours does, Inductor's own runs).
+    - ``disabled_passes``: names of passes that are left out. Options do not take those that code
+      generation needs (``pipelines.disabled_passes``); here Inductor's own runs for them.
     """
 
     on_error: OnError = "fallback"

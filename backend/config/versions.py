@@ -169,6 +169,16 @@ def cache_writers() -> tuple[tuple[type, str], ...]:
     return ((FxGraphCache, "_save_graph"), (autograd, "save"))
 
 
+def partitioners_module() -> ModuleType | None:
+    """The module that makes a forward and a backward of a joint graph.
+
+    None where this torch has none of the known shape.
+    """
+    module = import_module("torch._functorch.partitioners")
+    names = ("_extract_graph_with_inputs_outputs", "_extract_fwd_bwd_modules")
+    return module if all(callable(getattr(module, one, None)) for one in names) else None
+
+
 def rematerialisation_module() -> ModuleType | None:
     """The module that computes the regions of checkpoints again in a graph that is not partitioned.
 

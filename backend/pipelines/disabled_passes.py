@@ -8,28 +8,48 @@ from functools import cache
 from typing import Any
 
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
-from xductor.backend.steps.bridge import BridgedStep
+from xductor.backend.steps.bridge import BridgedStep, step_names
+from xductor.backend.steps.typed_steps import TypedStep
 from xductor.transforms.rows.registry import rows
 
 
 @cache
 def names() -> frozenset[str]:
-    """Our typed passes, and the steps of Inductor's own that no compile needs."""
-    steps = [step for step in _steps() if isinstance(step, BridgedStep)]
-    needed = {step.name for step in steps if step.required}
-    ours = [row.name for row in rows() if row.factory]
-    return frozenset([*ours, *({step.name for step in steps} - needed)])
+    """Our typed passes and the steps of Inductor's own, but for those that each compile needs."""
+    bridged = {step.name for step in _steps() if isinstance(step, BridgedStep)}
+    stepped = {name for step in _steps() for name in step_names(step)}
+    ours = {row.name for row in rows() if row.factory}
+    return frozenset((bridged | (ours & stepped)) - _needed())
+
+
+def _needed() -> set[str]:
+    """What is done in each compile: by Inductor's own function, where none of ours does it."""
+    found: set[str] = set()
+    for step in _steps():
+        if isinstance(step, BridgedStep) and step.required:
+            found.add(step.name)
+        if isinstance(step, TypedStep):
+            found.update(step.needed)
+    return found
 
 
 def refusal(name: str) -> str | None:
     """Why a name cannot be among those that are left out, and what to do; None if it can."""
     if name in names():
         return None
-    for row in rows():
-        if row.name != name:
-            continue
+    of_name = [row for row in rows() if row.name == name]
+    for row in sorted(of_name, key=lambda one: not one.factory):
+        if row.covered_by in _needed():
+            return f"{name!r} is done by {row.covered_by!r}, which is needed for code generation"
         if row.covered_by:
             return f"{name!r} is done by {row.covered_by!r}; disable that"
+        if row.factory and name in _needed():
+            return (
+                f"{name!r} is needed for code generation: Inductor's own would run in the place of "
+                "ours"
+            )
+        if row.factory:
+            return f"{name!r} is no step of a stage: Inductor runs its own before the stage"
         if row.kind == "hook":
             return f"{name!r} is a hook of Inductor's for passes of yours; take them off it"
         if row.kind == "not yet":

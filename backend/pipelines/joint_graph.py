@@ -14,7 +14,10 @@ from xductor.backend.steps.bridge import (
     unobserved,
     when_flag,
 )
-from xductor.backend.steps.draws import only_seems_to_draw
+from xductor.backend.steps.draws import (
+    eliminate_dead_draws_of_nothing,
+    has_dead_draws_of_nothing,
+)
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
@@ -36,16 +39,12 @@ def _lazy_init(run: StageRun) -> None:
 
 
 def _has_dead_draws_of_nothing(run: StageRun) -> bool:
-    return any(not node.users and only_seems_to_draw(node) for node in run.gm.graph.nodes)
+    return has_dead_draws_of_nothing(run.gm.graph)
 
 
 def _eliminate_dead_draws_of_nothing(run: StageRun) -> None:
-    """Dead calls that FX keeps for the tag of their operator, as of attention without dropout.
-
-    Attention that is spelled out goes when the graph is traced. The partitioner keeps what a fused
-    call reads for the backward of a checkpoint, though it may be written after the forward.
-    """
-    run.gm.graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
+    """As of attention without dropout: where it is spelled out it goes when the graph is traced."""
+    eliminate_dead_draws_of_nothing(run.gm.graph)
     run.gm.recompile()
 
 

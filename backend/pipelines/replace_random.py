@@ -25,6 +25,10 @@ class ReplaceRandomStep(TypedStep):
 
     covers = (*_REPLACING, *_FUSING)
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return _NEEDED
+
     def __call__(self, run: StageRun) -> None:
         if not self.stock_step.when(run):
             return

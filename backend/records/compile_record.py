@@ -18,10 +18,11 @@ from rich.table import Table
 
 from xductor.backend.records import stage_records
 from xductor.backend.records.application_records import ApplicationRecord
+from xductor.backend.records.counts import Counts
 from xductor.backend.records.record_content import stage_content, stage_of
 from xductor.backend.records.stage_records import PassRecord, StageRecord
 
-FORMAT = 2
+FORMAT = 3
 
 
 class NotARecord(ValueError):
@@ -75,22 +76,27 @@ class CompileRecord(Sequence[StageRecord]):
         """The numbers of all applications, those of procedural passes included, in order."""
         return [n for stage in self.stages for one in stage.passes for n in one.numbers]
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Counts:
         """How often each rewrite and each procedural pass was applied, in all stages.
 
         Each application is counted once, under the name of its rewrite, if it is one of a rewrite.
+        Of the name of a pass or rewrite that was not applied `counts()[name]` is 0; a name that
+        there is not raises UnknownPass.
         """
+        by_stage = [stage.counts() for stage in self.stages]
         found: Counter[str] = Counter()
-        for stage in self.stages:
-            found += stage.counts()
-        return dict(found)
+        for counts in by_stage:
+            found.update(counts)
+        return Counts(found, frozenset().union(*[counts.ran for counts in by_stage]))
 
     def count(self, value: Any) -> int:
-        """How often a rewrite or pass was applied, given by name: `counts()` of it, or 0.
+        """How often a rewrite or pass was applied, given by name: `counts()[value]`.
 
         Of a stage's record, as for any sequence: how often it is among the records.
+
+        Raises UnknownPass for a name that there is not.
         """
-        return self.counts().get(value, 0) if isinstance(value, str) else super().count(value)
+        return self.counts()[value] if isinstance(value, str) else super().count(value)
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON. Raises OSError where that fails."""
@@ -167,7 +173,10 @@ def _numbers(one: PassRecord) -> str:
 def _counted(one: PassRecord) -> tuple[str, str, str]:
     if one.kind == "bridged":
         return "Inductor's own", "", ""
-    return f"{one.applications} application{'' if one.applications == 1 else 's'}", "", ""
+    text = f"{one.applications} application{'' if one.applications == 1 else 's'}"
+    if one.unconverged:
+        text += f"; no convergence of {', '.join(one.unconverged)}"
+    return text, "", ""
 
 
 def _application(one: ApplicationRecord) -> tuple[str, str, str]:

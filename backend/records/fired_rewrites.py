@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from xductor.backend.config import placement
+from xductor.backend.records.counts import Counts
 from xductor.backend.records.stage_records import StageRecord
 
 
@@ -15,15 +16,20 @@ def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]
 
     A rewrite or pass is given as a class or an instance, or by its name. Classes of one name are
     told apart.
+
+    Raises UnknownPass for a name that no pass or rewrite has.
     """
     fired: Counter[str] = Counter()
     sources: Counter[str] = Counter()
+    ran: set[str] = set()
     for record in records:
-        fired += record.counts()
+        counts = record.counts()
+        fired.update(counts)
+        ran |= counts.ran
         sources.update(one.source for one in record.applications_made)
     name = _name(rewrite)
     qualified = getattr(rewrite, "qualified_name", None)
-    found = sources[str(qualified())] if callable(qualified) else fired[name]
+    found = sources[str(qualified())] if callable(qualified) else Counts(fired, ran)[name]
     others = [f"{one} {count}" for one, count in fired.items()]
     return found, f"{name} {found} times; what fired: {', '.join(others) or 'nothing'}"
 

@@ -30,7 +30,8 @@ def _pass_content(record: PassRecord) -> dict[str, Any]:
 
 def _pass_of(content: dict[str, Any]) -> PassRecord:
     made = Applications([_application_of(one) for one in content["made"]])
-    return PassRecord(**{**content, "numbers": tuple(content["numbers"]), "made": made})
+    tuples = {name: tuple(content[name]) for name in ("numbers", "unconverged")}
+    return PassRecord(**{**content, **tuples, "made": made})
 
 
 def _application_of(content: dict[str, Any]) -> ApplicationRecord:

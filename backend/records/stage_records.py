@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
+from xductor.backend.records.counts import Counts
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
@@ -33,6 +34,7 @@ class PassRecord:
 
     ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
     those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
+    ``unconverged`` names rewrites that were given up, since they match what they make.
     """
 
     name: str
@@ -42,6 +44,7 @@ class PassRecord:
     counters: dict[str, int] | None = None
     numbers: tuple[int, ...] = ()
     made: Applications = field(default_factory=Applications)
+    unconverged: tuple[str, ...] = ()
 
     def counts(self) -> Counter[str]:
         """How often each rewrite, or else the pass itself, was applied: each application once."""
@@ -82,6 +85,7 @@ class StageRecord:
         applications: int,
         numbers: Iterable[int] = (),
         made: Iterable[Note] = (),
+        unconverged: Iterable[str] = (),
     ) -> None:
         """Note that the typed pass ``name`` ran and was applied so often."""
         self.passes.append(
@@ -92,6 +96,7 @@ class StageRecord:
                 applications > 0,
                 numbers=tuple(numbers),
                 made=Applications(made),
+                unconverged=tuple(unconverged),
             )
         )
 
@@ -100,12 +105,12 @@ class StageRecord:
         """The applications that were noted one by one, in order."""
         return [made for one in self.passes for made in one.made]
 
-    def counts(self) -> Counter[str]:
+    def counts(self) -> Counts:
         """How often each rewrite and each procedural pass was applied: each application once."""
         found: Counter[str] = Counter()
         for one in self.passes:
             found += one.counts()
-        return found
+        return Counts(found, {one.name for one in self.passes})
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
         """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
@@ -135,7 +140,12 @@ class StageRecord:
         return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
 
     def applications(self, name: str) -> int:
-        """How often the rewrite or typed pass ``name`` was applied in this call."""
+        """How often the rewrite or typed pass ``name`` was applied in this call.
+
+        Raises UnknownPass for a name that there is not.
+        """
+        if not self.counts()[name]:
+            return sum(one.applications or 0 for one in self.passes if one.name == name)
         others = sum(p.counts()[name] for p in self.passes if p.name != name)
         return others + sum(p.applications or 0 for p in self.passes if p.name == name)
 

@@ -10,14 +10,13 @@ matter of eager kernels alone.
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from xductor.backend.fx.views_and_writes import viewed, written_by, written_slots
+from xductor.backend.run_as_fx.results_of_writes import read_what_was_written
 from xductor.ir import Facts, TensorType
-from xductor.ir.effects.aliases import schema_aliases
-from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.storage.overlap import may_overlap, same_elements
 
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
 
 aten = torch.ops.aten
-
-#: Writes to a tensor, not to its elements.
-_OTHER_WRITES = ("aten::set_", "aten::resize_")
-#: Of other libraries' ops only their authors know what they may be given.
-_OWN_LIBRARIES = ("aten", "prims")
 
 
 def separate_writes(gm: GraphModule) -> None:
@@ -39,9 +33,10 @@ def separate_writes(gm: GraphModule) -> None:
     for module in gm.modules():
         if isinstance(module, GraphModule):
             for node in list(module.graph.nodes):
-                for written in _written(node):
+                for written in written_by(node):
                     _give_memory(module.graph, written)
             separate_reads(module.graph)
+            read_what_was_written(module.graph)
             module.recompile()
 
 
@@ -51,7 +46,7 @@ def separate_reads(graph: Graph) -> int:
     Where each element is written at the place where it is read, nothing is copied. Returns how
     many tensors were.
     """
-    writers = [node for node in graph.nodes if _written(node)]
+    writers = [node for node in graph.nodes if written_by(node)]
     if not writers:
         return 0
     views = _Views(graph)
@@ -64,7 +59,7 @@ class _Views:
     def __init__(self, graph: Graph) -> None:
         self._bases: dict[Node, Node] = {}
         for node in graph.nodes:
-            source = _viewed(node)
+            source = viewed(node)
             self._bases[node] = node if source is None else self.base(source)
         self._types = TypeReader("post_grad")
 
@@ -95,7 +90,7 @@ class _Views:
 
 def _separate(graph: Graph, node: Node, views: _Views) -> int:
     """Let an op in place read copies of what would change under its eyes."""
-    written, slots = _written(node), _written_slots(node)
+    written, slots = written_by(node), written_slots(node)
     in_step = _in_step(node.target)
     copies: dict[Node, Node] = {}
 
@@ -139,7 +134,7 @@ def _in_step(target: Any) -> bool:
 def _give_memory(graph: Graph, written: Node) -> None:
     """Copy the view by which a written tensor has elements that share memory, for all its users."""
     chain = [written]
-    while (source := _viewed(chain[-1])) is not None:
+    while (source := viewed(chain[-1])) is not None:
         chain.append(source)
     if not _overlaps_itself(written):
         return
@@ -163,7 +158,7 @@ def _lay_out_anew(graph: Graph, copy: Node) -> None:
     mode = copy.meta["val"].fake_mode
     anew = {copy}
     for node in graph.nodes:
-        if node is copy or _viewed(node) in anew:
+        if node is copy or viewed(node) in anew:
             anew.add(node)
             node.meta["val"] = run_on_recorded(node, "val", mode)
 
@@ -179,47 +174,6 @@ def _overlaps_itself(node: Node) -> bool:
 
 def _is_one(size: Any) -> bool:
     return type(size) is int and size <= 1
-
-
-def _viewed(node: Node) -> Node | None:
-    """The tensor that the result of a call shares memory with, if it may."""
-    target: Any = node.target
-    if target is operator.getitem:
-        producer = node.args[0]
-        return producer if isinstance(producer, torch.fx.Node) and _viewed(producer) else None
-    if not isinstance(target, torch._ops.OpOverload):
-        return None
-    owners = {fact.argument for fact in schema_aliases(target) if fact is not None}
-    for position, argument in enumerate(target._schema.arguments):
-        if argument.name in owners:
-            given = node.args[position : position + 1] or (node.kwargs.get(argument.name),)
-            return given[0] if isinstance(given[0], torch.fx.Node) else None
-    return None
-
-
-def _written_slots(node: Node) -> set[Any]:
-    """The positions and names of the arguments that a call writes to."""
-    target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return set()
-    if target.namespace not in _OWN_LIBRARIES or target._schema.name in _OTHER_WRITES:
-        return set()
-    writes = overload_effects(target).writes
-    if not writes:
-        return set()
-    names = [argument.name for argument in target._schema.arguments]
-    return {key for slot in enumerate(names) if slot[1] in writes for key in slot}
-
-
-def _written(node: Node) -> list[Node]:
-    """The tensors that a call writes to."""
-    slots = _written_slots(node)
-    if not slots:
-        return []
-    given = [node.args[slot] for slot in slots if isinstance(slot, int) and slot < len(node.args)]
-    given += [node.kwargs[slot] for slot in slots if slot in node.kwargs]
-    flat = [one for arg in given for one in (arg if isinstance(arg, list | tuple) else (arg,))]
-    return [one for one in flat if isinstance(one, torch.fx.Node)]
 
 
 __all__ = ["separate_reads", "separate_writes"]

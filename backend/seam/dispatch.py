@@ -17,8 +17,10 @@ from xductor.backend.seam import (
     compile_mode,
     decompositions,
     layout_decision,
+    partition,
     recomputation,
     repro_scripts,
+    written_inputs,
 )
 from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import stage_watch
@@ -89,6 +91,8 @@ def attach() -> None:
         decompositions.attach(module)
         _follow_bodies(module)
         layout_decision.attach(module)
+        partition.attach()
+        written_inputs.attach()
         recomputation.attach()
         strict_numerics.attach(module)
         repro_scripts.attach()

@@ -23,7 +23,7 @@ from xductor.transforms.passes.debug_counters import asking
 from xductor.transforms.rewriting.driver import (
     Application,
     ContractViolation,
-    RewritesFeedEachOther,
+    NoConvergence,
     watching,
 )
 from xductor.transforms.validation.values import validating
@@ -74,12 +74,14 @@ class Followed:
     """The applications of one pass in one module: their numbers, and a note on each.
 
     `counters` are what Inductor and ours count for declared rewrites. They count when the module
-    is raised: what is undone before that was not applied.
+    is raised: what is undone before that was not applied. `unconverged` are the rewrites that the
+    driver gave up, since they match what they made.
     """
 
     numbers: list[int] = field(default_factory=list[int])
     notes: list[Note] = field(default_factory=list[Note])
     counters: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+    unconverged: list[str] = field(default_factory=list[str])
 
     def count(self) -> None:
         """Bump the counters."""
@@ -121,9 +123,11 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Follow
         number = 0
 
     def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
-        if isinstance(error, ContractViolation | RewritesFeedEachOther):
+        if isinstance(error, ContractViolation | NoConvergence):
             if run.settings.on_error == "raise":
                 raise error
+            if isinstance(error, NoConvergence):
+                found.unconverged += [one for one in error.names if one not in found.unconverged]
             _skip(rewrite, error)
         else:
             log.debug("rewrite %s declined at %s: %s", rewrite.name, op.name, error)
@@ -142,12 +146,19 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Follow
 
 def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
-    key = (one.qualified_name(), str(error.__cause__ or error).splitlines()[0])
+    endless = isinstance(error, NoConvergence)
+    what = ", ".join(error.names) if endless else str(error.__cause__ or error).splitlines()[0]
+    key = (one.qualified_name(), what)
     if key in _warned:
         return
     _warned.add(key)
+    outcome = (
+        "stays where it was applied, and is left out from there on"
+        if endless
+        else ("is not applied there")
+    )
     warnings.warn(
-        f"{error}\nThe rewrite is not applied there. "
+        f"{error}\nThe rewrite {outcome}. "
         'Compile with options={"xductor.on_error": "raise"} to make this an error.',
         ContractWarning,
         stacklevel=2,

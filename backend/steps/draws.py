@@ -1,4 +1,7 @@
-"""Whether a node draws random numbers; the tag of its operator only says that it may."""
+"""Whether a node draws random numbers; the tag of its operator only says that it may.
+
+All operators of fused attention have the tag, dropout or not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import torch
 from xductor.ir.effects.target_effects import call_effects
 
 if TYPE_CHECKING:
-    from torch.fx import Node
+    from torch.fx import Graph, Node
 
 
 def draws(node: Node) -> bool:
@@ -25,6 +28,16 @@ def only_seems_to_draw(node: Node) -> bool:
     return not call_effects(target, _arguments(target, node)).rng
 
 
+def has_dead_draws_of_nothing(graph: Graph) -> bool:
+    """Whether a graph has dead calls that FX may keep for the tag of their operator alone."""
+    return any(not node.users and only_seems_to_draw(node) for node in graph.nodes)
+
+
+def eliminate_dead_draws_of_nothing(graph: Graph) -> None:
+    """Erase such calls, and what is dead without them."""
+    graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
+
+
 def _is_tagged(node: Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
@@ -38,4 +51,9 @@ def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:
     return found
 
 
-__all__ = ["draws", "only_seems_to_draw"]
+__all__ = [
+    "draws",
+    "eliminate_dead_draws_of_nothing",
+    "has_dead_draws_of_nothing",
+    "only_seems_to_draw",
+]

@@ -89,7 +89,7 @@ class TypedGroup:
         before = snapshot(self.module) if self._is_doubted(one) else None
         with applications.followed(self.run, one, self.module) as followed:
             answer = one.rewrite(self.module)
-        changed = before is not None and not answer and snapshot(self.module) != before
+        changed = None if before is None else snapshot(self.module) != before
         applied = application_count(one, answer, changed)
         self.applied.append(applied)
         self.followed.append(followed)
@@ -126,7 +126,9 @@ class TypedGroup:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
         for one, applied, followed in zip(self.passes, self.applied, self.followed, strict=True):
-            self.run.record.typed(one.name, applied, followed.numbers, followed.notes)
+            self.run.record.typed(
+                one.name, applied, followed.numbers, followed.notes, followed.unconverged
+            )
             followed.count()
             _count(one, applied)
         self.passes, self.applied, self.followed = [], [], []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xductor.backend.config.settings import Settings
 from xductor.backend.records.stage_records import StageRecord
 from xductor.transforms import Stage, TypedPass
+from xductor.transforms.passes import debug_counters
 
 if TYPE_CHECKING:
     import torch
@@ -46,7 +47,10 @@ class LoweredGraph(Protocol):
 
 @dataclass
 class StageRun:
-    """One call of a stage: the graph, the arguments Inductor gave, and what happened so far."""
+    """One call of a stage: the graph, the arguments Inductor gave, and what happened so far.
+
+    Raises CounterError where the debug counters of the environment cannot be understood.
+    """
 
     stage: Stage
     gm: GraphModule
@@ -69,6 +73,10 @@ class StageRun:
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
     #: A graph was raised into ``gm`` and its Python code not made anew since.
     stale_code: bool = False
+
+    def __post_init__(self) -> None:
+        # Read before any pass asks: what is wrong with the variable is no fault of a pass.
+        debug_counters.active()
 
     def recompile(self) -> None:
         """Make the Python code of ``gm`` anew."""

@@ -163,6 +163,11 @@ class TypedStep:
         if run.degraded or (applications is None and self.stock_step.required):
             self.stock_step(run)
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The typed passes whose work each compile has done: by Inductor's own, if not by ours."""
+        return (self.name, *self.then) if self.stock_step.required else ()
+
     def _is_stock(self) -> bool:
         """Whether the functions that the passes stand for are Inductor's own."""
         references = [self.function]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import torch
@@ -209,7 +210,21 @@ def _no_fit(
     kinds = [kind_of(item) for item in args]
     kinds += [f"{key}={kind_of(item)}" for key, item in kwargs.items()]
     schemas = [str(cls.target._schema) for cls in classes if not cls.name.endswith("out")]
-    return f"{name}({', '.join(kinds)}) fits no overload; there are:\n  " + "\n  ".join(schemas)
+    unknown = _unknown_keywords(classes, kwargs)
+    return f"{name}({', '.join(kinds)}) fits no overload{unknown}; there are:\n  " + "\n  ".join(
+        schemas
+    )
+
+
+def _unknown_keywords(classes: Sequence[type[SchemaOp]], kwargs: Mapping[str, Any]) -> str:
+    known = dict.fromkeys(one for cls in classes for one in cls.table.index)
+    text = ""
+    for keyword in kwargs:
+        if keyword not in known:
+            close = get_close_matches(keyword, known, n=1)
+            guess = f" (did you mean '{close[0]}'?)" if close else ""
+            text += f", none takes '{keyword}'{guess}"
+    return text
 
 
 __all__ = ["BoundCall", "fitting_calls", "kind_of"]

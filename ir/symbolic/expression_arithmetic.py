@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from xductor.ir.symbolic.expression_nodes import (
+    MOST_BITS,
     Expr,
     SymExpr,
     call,
@@ -38,10 +39,14 @@ def sub(a: Expr, b: Expr) -> Expr:
 
 
 def mul(a: Expr, b: Expr) -> Expr:
-    """`a * b`, expanded over sums as torch expands the products of sizes."""
+    """`a * b`, expanded over sums as torch expands the products of sizes.
+
+    A product of more than `_EXPANDED_TERMS` terms stays one of sums: a few such sizes have more
+    terms together than anybody can hold.
+    """
     if isinstance(a, int) and isinstance(b, int):
         return a * b
-    if _is_sum(a) or _is_sum(b):
+    if (_is_sum(a) or _is_sum(b)) and len(_terms(a)) * len(_terms(b)) <= _EXPANDED_TERMS:
         return make_add(make_mul((x, y)) for x in _terms(a) for y in _terms(b))
     return make_mul((a, b))
 
@@ -152,6 +157,7 @@ def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     )
 
 
+_EXPANDED_TERMS = 512
 _EXPANDED_POWERS = 8
 """The largest power of a sum that is multiplied out; larger ones grow without use."""
 
@@ -179,9 +185,16 @@ _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 """What the functions of the table mean on integers."""
 
+
+def _too_large(a: int, bits: int) -> bool:
+    return max(a.bit_length() - 1, 0) + bits > MOST_BITS
+
+
 _UNDEFINED: Mapping[str, Callable[..., bool]] = {
     **dict.fromkeys(("pymod", "mod", "cdiv", "clean_div"), lambda _, b: b == 0),
-    **dict.fromkeys(("pow_nat", "lshift", "rshift"), lambda _, b: b < 0),
+    "rshift": lambda _, b: b < 0,
+    "lshift": lambda a, b: b < 0 or _too_large(a, b),
+    "pow_nat": lambda a, b: b < 0 or (a.bit_length() - 1) * b > MOST_BITS,
     "modular_indexing": lambda _, b, c: b == 0 or c == 0,
 }
 
@@ -189,7 +202,8 @@ _UNDEFINED: Mapping[str, Callable[..., bool]] = {
 def evaluated(name: str, *args: Expr) -> Expr:
     """A call of a function of the table, computed if all arguments are integers.
 
-    Division by zero and negative shifts stay calls: the value does not exist.
+    Division by zero and negative shifts stay calls: the value does not exist; so does what has
+    more than `MOST_BITS` bits.
     """
     if name == "floordiv" and args[1] != 0:
         return floordiv(*args)

@@ -17,6 +17,11 @@ from weakref import WeakValueDictionary
 from xductor.ir.symbolic.expression_functions import FUNCTION_NAMES, UNORDERED, arity
 
 _SHOWN = 500
+MOST_BITS = 4096
+"""Of a number in an expression. Sizes have 64; what folds into more is no size, and takes time."""
+LARGEST_EXPONENT = 1000
+LONGEST = 1 << 15
+"""Characters of an expression: some thousand terms. Longer ones take no part in a type."""
 
 
 class ExpressionError(ValueError):
@@ -106,6 +111,8 @@ def _intern(
     found = _INTERNED.get(text)
     if found is not None:
         return found
+    if len(text) > LONGEST:
+        raise ExpressionError(f"{len(text)} characters are too long", text)
     if symbols is None:
         parts = [arg.symbols for arg in args if isinstance(arg, SymExpr)]
         symbols = parts[0] if len(parts) == 1 else _NO_SYMBOLS.union(*parts)
@@ -155,11 +162,21 @@ def named_constant(text: str) -> SymExpr:
 
 
 def rational(value: Fraction | int) -> Expr:
-    """An exact fraction; an int if the denominator is one."""
+    """An exact fraction; an int if the denominator is one.
+
+    Raises:
+        ExpressionError: a number of more than `MOST_BITS` bits.
+    """
+    _check_bits(value)
     if isinstance(value, int) or value.denominator == 1:
         return int(value)
     text = f"rational({value.numerator}, {value.denominator})"
     return _intern(text, "rational", (value.numerator, value.denominator))
+
+
+def _check_bits(value: Fraction | int) -> None:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise ExpressionError(f"a number has more than {MOST_BITS} bits", "")
 
 
 def _exact(e: Expr) -> Fraction | int | None:
@@ -268,6 +285,7 @@ def make_mul(factors: Iterable[Expr]) -> Expr:
         number = _exact(factor)
         if number is not None:
             coefficient *= number
+            _check_bits(coefficient)
             continue
         assert isinstance(factor, SymExpr)
         if factor.head == "mul":
@@ -331,7 +349,7 @@ def make_pow(base: Expr, exponent: Expr) -> Expr:
         if exponent == 0:
             return 1
         if number is not None and (exponent > 0 or number != 0):
-            return rational(Fraction(number) ** exponent)
+            return _number_power(number, exponent)
         if isinstance(base, SymExpr) and base.head == "mul":
             return make_mul(make_pow(factor, exponent) for factor in base.args)
         if isinstance(base, SymExpr) and base.head == "pow" and isinstance(base.args[1], int):
@@ -339,9 +357,18 @@ def make_pow(base: Expr, exponent: Expr) -> Expr:
     return _power(base, exponent)
 
 
+def _number_power(number: Fraction | int, exponent: int) -> Expr:
+    bits = max(number.numerator.bit_length(), number.denominator.bit_length()) - 1
+    if bits * abs(exponent) > MOST_BITS:
+        raise ExpressionError(f"a number has more than {MOST_BITS} bits", f"{number}**{exponent}")
+    return rational(Fraction(number) ** exponent)
+
+
 def _power(base: Expr, exponent: Expr) -> Expr:
     if exponent == 1:
         return base
+    if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
+        raise ExpressionError("too large an exponent", f"({base})**{exponent}")
     shown: list[str] = []
     for part in (base, exponent):
         text = str(part)
@@ -392,6 +419,9 @@ def symbols_of(expressions: Iterable[Expr]) -> frozenset[str]:
 
 
 __all__: Sequence[str] = (
+    "LARGEST_EXPONENT",
+    "LONGEST",
+    "MOST_BITS",
     "RESERVED",
     "Expr",
     "ExpressionError",

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from xductor.ir.symbolic.expression_functions import FUNCTION_NAMES
 from xductor.ir.symbolic.expression_nodes import (
+    LARGEST_EXPONENT,
+    LONGEST,
     RESERVED,
     Expr,
     ExpressionError,
@@ -31,8 +33,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?P<int>\d+)"
     r"|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<mark>\*\*|[-+*(),]))"
 )
-# Sizes have 19 digits; text must not make Python compute numbers without end.
-_MOST_DIGITS, _LARGEST_EXPONENT, _LONGEST = 100, 1000, 1 << 17
+_MOST_DIGITS = 100  # sizes have 19
 _ATOM = "an integer, a float, a symbol, a function call or '('"
 
 
@@ -121,7 +122,7 @@ class _Parser:
         if not self.accept("**"):
             return base
         exponent = self.atom()
-        if isinstance(exponent, int) and abs(exponent) > _LARGEST_EXPONENT:
+        if isinstance(exponent, int) and abs(exponent) > LARGEST_EXPONENT:
             raise ExpressionError("too large an exponent", self.text)
         return make_pow(base, exponent)
 
@@ -175,9 +176,14 @@ def parse_expr(text: str) -> Expr:
     Raises:
         ExpressionError: not in the grammar; it carries text, column and what was expected.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters are too long", text)
     try:
         return _Parser(text).whole()
     except RecursionError:
         raise ExpressionError("nested too deeply", text) from None
+    except ExpressionError as error:
+        if error.text == text:
+            raise
+        message = str(error).rpartition(" in '")[0]  # of what the text folds into
+        raise ExpressionError(message, text) from None

@@ -322,10 +322,10 @@ def print_lone_op(op: TorchOp, printer: Any) -> None:
     """One op outside of its graph's text, as in an error message."""
     parent = op.parent_op()
     names = dict(value_names(parent)) if isinstance(parent, GraphOp) else {}
-    for operand in op.operands:
-        if operand not in names:
-            known = printer._ssa_values.get(operand)
-            names[operand] = ssa(known) if known is not None else _detached_name(operand)
+    for value in (*op.operands, *op.results):
+        if value not in names:
+            known = printer._ssa_values.get(value)
+            names[value] = ssa(known) if known is not None else _detached_name(value)
     printer.print_string(op_tail(op, names))
 
 

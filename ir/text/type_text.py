@@ -27,6 +27,8 @@ _TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
 _DEVICES = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia")
 _MOST_COMMAS = 4096
 """In a tensor's type, where each size and stride may stand for a function of some arguments."""
+_MOST_SIZES = 512
+"""Kernels take 64. Each stride is a product of the sizes behind it."""
 
 
 def _expression(text: str, position: int) -> int | SymExpr:
@@ -101,6 +103,8 @@ def _tensor(body: str, position: int) -> TensorType:
     if body.count(",") > _MOST_COMMAS:
         raise TextError("a tensor has not that many sizes", position)
     shape, rest = _dims(body[head.end() :], position)
+    if len(shape) > _MOST_SIZES:
+        raise TextError("a tensor has not that many sizes", position)
     stride: tuple[int | SymExpr, ...] | None = None
     if rest.startswith("["):
         stride, rest = _dims(rest[1:], position)
@@ -142,7 +146,10 @@ def _fields(
         if type(dim) is int and not -(1 << 63) <= dim < 1 << 63:
             raise TextError(f"{dim} has more than 64 bits", position)
     if stride is None:
-        stride = contiguous_strides(shape) if layout == "strided" else ()
+        try:
+            stride = contiguous_strides(shape) if layout == "strided" else ()
+        except ExpressionError:
+            raise TextError("the strides of these sizes are too long", position) from None
     try:
         made = torch.device(device)
     except RuntimeError:

@@ -12,7 +12,8 @@ from typing import Literal
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir.dialect.graph import GraphOp
-from xductor.ir.text.diagnostics import fail_graph
+from xductor.ir.dialect.operations import TorchOp
+from xductor.ir.text.diagnostics import fail, fail_graph
 from xductor.ir.verification.structure import check_graph
 
 Level = Literal["structure", "types", "stage"]
@@ -33,6 +34,7 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
         raise ValueError(
             f"unknown verification level {level!r}; expected one of {', '.join(LEVELS)}"
         )
+    _check_places(module)
     graphs = [op for op in module.ops if isinstance(op, GraphOp)]
     _check_names(graphs)
     for graph in graphs:
@@ -49,6 +51,18 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
 
     for graph in graphs:
         check_stage(graph)
+
+
+def _check_places(module: ModuleOp) -> None:
+    """Ops of graphs stand in graphs, and graphs at the top of the module."""
+    for outer in module.ops:
+        if isinstance(outer, GraphOp):
+            continue
+        for op in outer.walk():
+            if isinstance(op, TorchOp):
+                fail(op, "it stands in no graph; its place is in the body of an fx.graph")
+            if isinstance(op, GraphOp):
+                fail_graph(op, f"stands in {outer.name}; its place is at the top of the module")
 
 
 def _check_names(graphs: list[GraphOp]) -> None:

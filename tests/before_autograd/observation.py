@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
+from torch._functorch import partitioners
 from torch._inductor import config
 
+from tests.before_autograd.in_float64 import in_float64
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.seam.written_inputs import keep_what_inputs_held
 from xductor.ir.execution.interpreter import seeded
 
 Inputs = Sequence[Tensor]
@@ -69,33 +74,93 @@ def _weighted(tensor: Tensor, place: int) -> Tensor:
     return (tensor.float() * torch.cos(weights + place)).sum()
 
 
+Exact = Sequence[Tensor | None]
+"""The numbers of an observation in float64: of its tensors, then of its gradients."""
+
+
+def observe_exact(function: Callable[..., Any], leaves: Inputs) -> Exact:
+    """The numbers that `observe` would see if nothing were rounded to fewer than 64 bits."""
+    with in_float64() as exact:
+        found = observe(function, leaves)
+        return [None if one is None else exact(one) for one in (*found.tensors, *found.gradients)]
+
+
 def difference(expected: Observation, found: Observation, tolerance: float = 1e-4) -> str:
-    """What differs between two calls; "" if nothing does."""
-    for what in ("kinds", "sharing", "same"):
-        a, b = getattr(expected, what), getattr(found, what)
+    """What differs first between two calls; "" if nothing does."""
+    return next((f"{part}: {what}" for part, what in differences(expected, found, tolerance)), "")
+
+
+def differences(
+    expected: Observation, found: Observation, tolerance: float = 1e-4, exact: Exact | None = None
+) -> Iterator[tuple[str, str]]:
+    """The parts in which two calls differ, each with how it does.
+
+    Numbers may be off by `tolerance`, as a share of the largest and of each. Where the `exact` ones
+    are given, what is off must also be farther from these than the expected numbers: four times as
+    far, and `tolerance` more.
+    """
+    for part in ("kinds", "sharing", "same"):
+        a, b = getattr(expected, part), getattr(found, part)
         if a != b:
-            return f"{what}: expected {a}, found {b}"
-    pairs = [
-        *zip(expected.tensors, found.tensors, strict=True),
-        *zip(expected.gradients, found.gradients, strict=True),
-    ]
-    for number, (a, b) in enumerate(pairs):
-        what = f"tensor {number}" if number < len(expected.tensors) else "gradient"
-        if a is None and b is None:
+            yield part, f"expected {a}, found {b}"
+    one, other = numbers(expected), numbers(found)
+    rights = exact or [None] * len(one)
+    for (part, a), b, right in zip(one.items(), other.values(), rights, strict=True):
+        existing = a if b is None else b
+        if existing is None:
             continue
         # A gradient that does not exist and one of zeros are one to an optimiser's caller.
-        a = torch.zeros_like(b) if a is None else a
-        b = torch.zeros_like(a) if b is None else b
-        scale = (
-            max(1.0, float(torch.nan_to_num(a.float().abs(), 0, 0, 0).max())) if a.numel() else 1
+        a, b = (torch.zeros_like(existing) if one is None else one for one in (a, b))
+        how = numbers_differ(a, b, tolerance)
+        if how and right is not None and right.shape == a.shape == b.shape:
+            off = 4 * _error(a, right) + tolerance * _scale(right)
+            how = "" if _error(b, right) <= off else f"{how}\nexact {right}"
+        if how:
+            yield part, how
+
+
+def numbers(one: Observation) -> dict[str, Tensor | None]:
+    """Tensors and gradients by the names that `differences` has for them."""
+    found: dict[str, Tensor | None] = {f"tensor {i}": each for i, each in enumerate(one.tensors)}
+    return found | {f"gradient {i}": each for i, each in enumerate(one.gradients)}
+
+
+def numbers_differ(a: Tensor, b: Tensor, tolerance: float) -> str:
+    """How two tensors differ in more than rounding; "" if they do not."""
+    try:
+        torch.testing.assert_close(
+            b, a, atol=tolerance * _scale(a), rtol=tolerance, equal_nan=True, check_stride=False
         )
-        try:
-            torch.testing.assert_close(
-                b, a, atol=tolerance * scale, rtol=tolerance, equal_nan=True, check_stride=False
-            )
-        except AssertionError as error:
-            return f"{what}: {error}\nexpected {a}\nfound {b}"
+    except AssertionError as error:
+        return f"{error}\nexpected {a}\nfound {b}"
     return ""
+
+
+def _scale(a: Tensor) -> float:
+    return max(1.0, float(torch.nan_to_num(a.double().abs(), 0, 0, 0).max())) if a.numel() else 1.0
+
+
+def _error(a: Tensor, right: Tensor) -> float:
+    """How far numbers are from the exact ones; infinite where one of both is no number."""
+    a = a.double()
+    if not torch.equal(a.isfinite(), right.isfinite()):
+        return float("inf")
+    return float(torch.nan_to_num(a - right, 0, 0, 0).abs().max()) if a.numel() else 0.0
+
+
+@contextmanager
+def keeping_what_inputs_held() -> Iterator[None]:
+    """Let stock's forwards, too, save copies of inputs that they write to."""
+    name = "_extract_fwd_bwd_modules"
+    stock = getattr(partitioners, name)
+
+    def extract(*args: Any, **kwargs: Any) -> Any:
+        forward, backward = stock(*args, **kwargs)
+        keep_what_inputs_held(forward, backward, kwargs["num_fwd_outputs"])
+        return forward, backward
+
+    with patch.object(partitioners, name, extract):
+        yield
 
 
 def observe_compiled(
@@ -127,4 +192,15 @@ def observe_compiled(
         return observe(compiled, leaves), records
 
 
-__all__ = ["Observation", "difference", "observe", "observe_compiled"]
+__all__ = [
+    "Exact",
+    "Observation",
+    "difference",
+    "differences",
+    "keeping_what_inputs_held",
+    "numbers",
+    "numbers_differ",
+    "observe",
+    "observe_compiled",
+    "observe_exact",
+]

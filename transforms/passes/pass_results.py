@@ -28,12 +28,13 @@ def snapshot(module: ModuleOp) -> Snapshot:
     ]
 
 
-def application_count(one: Any, answer: Any, changed: bool = False) -> int:
+def application_count(one: Any, answer: Any, changed: bool | None = None) -> int:
     """The number of applications that `rewrite` of `one`, a `TypedPass`, answered.
 
-    `changed`: the module is known to be another than before.
+    `changed`: whether the module is another than before; None if that is not known.
 
-    Raises WrongCount for an answer that is no count, and for 0 where the module changed.
+    Raises WrongCount for an answer that is no count, for 0 where the module changed, and for
+    another number where it did not.
     """
     if not isinstance(answer, int) or answer < 0:
         raise WrongCount(
@@ -44,6 +45,11 @@ def application_count(one: Any, answer: Any, changed: bool = False) -> int:
         raise WrongCount(
             f"{_described(one)}: `rewrite` changed the module and returned 0; expected the number "
             "of applications"
+        )
+    if changed is False and answer:
+        raise WrongCount(
+            f"{_described(one)}: `rewrite` returned {answer!r} and changed nothing; expected 0 "
+            "where the module is as it was"
         )
     return int(answer)
 

@@ -8,21 +8,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.transforms.passes.numerics import EXACT, Declared
+from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
+from xductor.transforms.passes.stage import Stage
 
 if TYPE_CHECKING:
     from torch.fx import Graph
 
     from xductor.ir import TorchOp
 
-Stage = Literal["pre_grad", "joint", "post_grad"]
 Listener = Callable[["TypedPass", int], None]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("xductor_pass_listeners", default=())
@@ -60,6 +61,10 @@ class TypedPass(ModulePass):
       ``counters["inductor"]["pattern_matcher_nodes"]``; 0 where stock does not use its matcher.
     - ``counter``: a further counter that stock bumps at each application.
     - ``preserves``: which of the graph's `analyses` the pass keeps up to date while it changes it.
+    - ``position``, ``before``, ``after``: where in its stage a user's pass runs (`xductor.placed`).
+
+    Raises DeclarationError when the class is made, for an attribute that there is not, or that is
+    none of what it may be.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -69,6 +74,10 @@ class TypedPass(ModulePass):
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None
     preserves: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_pass(cls, TypedPass)
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:

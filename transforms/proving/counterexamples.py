@@ -62,7 +62,8 @@ def refusal_of_eager(
     - `run`: both sides on given values.
     """
     found = ""
-    model = instance.assumptions.model(variables=instance.variables)
+    assumptions, variables = instance.assumptions, instance.variables
+    model = assumptions.all_alike(2, variables) or assumptions.model(variables=variables)
     for number in range(rounds if model is not None else 0):
         concrete = _Concrete(model or {}, {}, number)
         try:

@@ -99,6 +99,7 @@ class Comparison:
         self.verdict = Verdict()
         self._names: dict[Term, str] = {}
         self._representatives: dict[tuple[Any, ...], list[Term]] = {}
+        self._chosen: dict[tuple[Any, ...], Term] = {}
 
     def equal(self, a: Term, b: Term, depth: int = 0) -> Answer:
         """Whether two elements are equal; the first difference is kept in `verdict`."""
@@ -242,11 +243,21 @@ class Comparison:
     # Formulas over single elements.
 
     def _representative(self, item: Term) -> Term:
-        """The first of the leaves that are equal to this one."""
-        key = (item.op, item.args[0] if item.op == "element" else None, item.sort)
-        group = self._representatives.setdefault(key, [])
+        """The first of the leaves that are equal to this one, as far as the assumptions tell."""
+        given = tuple(self.assumptions.items)
+        found = self._chosen.get((given, item))
+        if found is None:
+            # Those in its indices first: comparing it asks for theirs, of which one may be itself.
+            for one in _values(item):
+                self._representative(one.args[0])
+            name = item.args[0] if item.op == "element" else None
+            group = self._representatives.setdefault((given, item.op, name, item.sort), [])
+            found = self._chosen[given, item] = self._first_alike(item, group)
+        return found
+
+    def _first_alike(self, item: Term, group: list[Term]) -> Term:
         for one in group:
-            if one is item or (item.op in ("element", "fold", "call") and self._alike(one, item)):
+            if item.op in ("element", "fold", "call") and self._alike(one, item):
                 return one
         group.append(item)
         return item
@@ -258,7 +269,7 @@ class Comparison:
     def _by_formula(self, a: Term, b: Term) -> Answer:
         if a.sort != b.sort:
             return self._differs("the elements are of other dtypes")
-        self._names, self._representatives = {}, {}
+        self._names, self._representatives, self._chosen = {}, {}, {}
         formulas = Formulas(self._name)
         premises = [one for one in self.assumptions.items if has_elements(one)]
         try:
@@ -348,11 +359,16 @@ def _by_elements(condition: Term) -> Term:
 
 
 def _values(item: Term) -> Iterator[Term]:
-    if item.op == "value":
-        yield item
-        return
-    for part in parts(item):
-        yield from _values(part)
+    """The indices in a term that are elements, without those within them."""
+    seen: set[Term] = set()
+    pending = [item]
+    while pending:
+        one = pending.pop()
+        if one.op == "value":
+            yield one
+        elif one not in seen:
+            seen.add(one)
+            pending.extend(parts(one))
 
 
 def _undecided(item: Term) -> Term | None:

@@ -37,7 +37,6 @@ from xductor.transforms.semantics.terms import (
     FALSE,
     Term,
     element,
-    eq,
     le,
     scalar,
 )
@@ -52,7 +51,10 @@ _ANY = object()
 
 @dataclass
 class Instance:
-    """Source and target of one path, and what holds on it."""
+    """Source and target of one path, and what holds on it.
+
+    - `sizes`: the first and the last size of each of the first two tensors.
+    """
 
     path: Path
     assumptions: Assumptions
@@ -66,6 +68,7 @@ class Instance:
     bounds: list[str]
     problem: str = ""
     variables: dict[str, Term] = field(default_factory=dict[str, Term])
+    sizes: tuple[Term, ...] = ()
 
 
 class SymbolicFiller:
@@ -79,6 +82,7 @@ class SymbolicFiller:
         self.fillings: list[Any] = []
         self.dtypes: list[torch.dtype] = []
         self.ranks: list[int] = []
+        self.sizes: dict[Term, None] = {}
         self.device = ""
         self.free_dtypes: list[torch.dtype] = []
         self.unlike: list[str] = []
@@ -172,8 +176,8 @@ class SymbolicFiller:
         sizes = [self.world.variable(f"{name}_{k}") for k in range(rank)]
         for size in sizes:
             self.world.assumptions.add(le(0, size))
-        if self.limits.size_classes and len(self.ranks) < 2:
-            self._classify(sizes)
+        if len(self.ranks) < 2:
+            self._note_sizes(sizes)
         self.ranks.append(rank)
         self.dtypes.append(dtype)
         value = TensorValue(
@@ -185,11 +189,8 @@ class SymbolicFiller:
         )
         return SymbolicTensor(value, self.knowledge, self.reads, self.world.size, name)
 
-    def _classify(self, sizes: Sequence[Term]) -> None:
-        """Look at the first and the last size as none, one and more, each by itself."""
-        for size in dict.fromkeys((*sizes[:1], *sizes[-1:])):
-            conditions = (eq(size, 0), eq(size, 1), le(2, size))
-            self.world.assume(self._listed(conditions, f"class of {size}"))
+    def _note_sizes(self, sizes: Sequence[Term]) -> None:
+        self.sizes.update(dict.fromkeys((*sizes[:1], *sizes[-1:])))
 
     def _note_dtype(self) -> None:
         self.reads.dtype = True
@@ -280,8 +281,8 @@ class SymbolicFiller:
                 items.append(SymbolicDim(self._expression(made), self.knowledge, self.reads))
                 sizes.append(made)
         if made_here:
-            if limits.size_classes and not self.ranks:
-                self._classify(sizes)
+            if not self.ranks:
+                self._note_sizes(sizes)
             self.ranks.append(count)
         return ListArg(items)
 
@@ -376,6 +377,7 @@ def make_instance(
         tuple(filler.ranks),
         world.bounds,
         variables=world.variables,
+        sizes=tuple(filler.sizes),
     )
     _add_target(rewrite, instance, world, calls, mutation)
     return instance

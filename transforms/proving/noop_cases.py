@@ -36,6 +36,7 @@ from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, PathWorld
 from xductor.transforms.proving.paths import Path, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import Slot
+from xductor.transforms.proving.subjects import LEAST_DECIDED
 from xductor.transforms.proving.symbolic import Reads, SymbolicTensor, term_of
 from xductor.transforms.rewriting.decisions import deciding
 from xductor.transforms.rewriting.handles import Dim
@@ -73,6 +74,8 @@ class _PathFacts:
 
 class NoopCase:
     """One rule of the registry as the subject of a proof."""
+
+    least_decided = LEAST_DECIDED
 
     def __init__(self, op: str, mutation: Mutation | None = None) -> None:
         self.op = op
@@ -116,6 +119,7 @@ class NoopCase:
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
         filler.note_unlike_dtypes()
+        world.begin_target()
         target = [source] if self.mutation is None else self.mutation.outputs([source], calls)
         return Instance(
             path,
@@ -129,6 +133,7 @@ class NoopCase:
             tuple(filler.ranks),
             world.bounds,
             variables=world.variables,
+            sizes=tuple(filler.sizes),
         )
 
     def _ask(self, world: PathWorld, items: list[Any], result: Any, source: Any) -> None:

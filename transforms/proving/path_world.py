@@ -30,7 +30,7 @@ from xductor.transforms.semantics.uninterpreted import GENERATOR
 from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
 
-@dataclass
+@dataclass(frozen=True)
 class Limits:
     """What instances are tried.
 
@@ -41,7 +41,6 @@ class Limits:
       rewrite asks for their digits.
     - `longest_shape`: of the sizes that an op without tensors is given.
     - `explain`: a plain no of `where` is told with the clause that says it.
-    - `size_classes`: sizes of the first two tensors are none, one and more, each in turn.
     """
 
     rank: int = 3
@@ -51,7 +50,6 @@ class Limits:
     listed_numbers: bool = False
     longest_list: int = 4
     longest_shape: int = 5
-    size_classes: bool = False
     explain: bool = False
 
 
@@ -117,6 +115,7 @@ class PathWorld:
     def begin_target(self) -> None:
         """From here on ops are those of the target, which stands in the place of the source."""
         self.in_target = True
+        self.path.source = len(self.path.taken)
         self._state = GENERATOR
 
     def require(self, condition: Term, why: str) -> None:

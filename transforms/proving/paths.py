@@ -23,12 +23,16 @@ class Unmade(Pruned):
 
 @dataclass
 class Path:
-    """One way through: the choices taken, and between how many."""
+    """One way through: the choices taken, and between how many.
+
+    - `source`: how many of them were taken for the source and the condition; 0 if that is not said.
+    """
 
     prefix: tuple[int, ...] = ()
     taken: list[int] = field(default_factory=list[int])
     counts: list[int] = field(default_factory=list[int])
     notes: list[str] = field(default_factory=list[str])
+    source: int = 0
 
     def choose(self, options: Sequence[T], what: str) -> T:
         """One of some options. Raises Pruned where there are none."""
@@ -45,10 +49,15 @@ class Path:
 
 
 def all_paths(
-    run: Callable[[Path], Any], pruned: Callable[[Path, Pruned], None] = lambda path, error: None
+    run: Callable[[Path], Any],
+    pruned: Callable[[Path, Pruned], None] = lambda path, error: None,
+    begins: Sequence[tuple[int, ...]] = ((),),
 ) -> Iterator[tuple[Path, Any]]:
-    """The result of `run` for each way through it; what raises Pruned is left out, and told."""
-    pending: list[tuple[int, ...]] = [()]
+    """The result of `run` for each way through it; what raises Pruned is left out, and told.
+
+    - `begins`: the first choices of the ways that are taken, if not all are.
+    """
+    pending = list(begins)[::-1]
     while pending:
         prefix = pending.pop()
         path = Path(prefix)

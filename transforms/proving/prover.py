@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, get_args
 
 import torch
@@ -26,8 +28,9 @@ from xductor.transforms.proving.mutations import KINDS, Mutation
 from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
+from xductor.transforms.proving.size_classes import FINENESS, each_class
 from xductor.transforms.proving.solver import z3_module
-from xductor.transforms.proving.subjects import RewriteSubject, Subject
+from xductor.transforms.proving.subjects import LEAST_DECIDED, RewriteSubject, Subject
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.driver import NOT_OF_THIS_DTYPE
 from xductor.transforms.rewriting.rewrite import Rewrite
@@ -73,11 +76,10 @@ class _AsksForMore(Exception):
 _MOST_REFUSALS = 4
 """After so many sources of these dtypes and ranks that eager refuses, it is not asked of others."""
 
+_DEVICES = ("cpu", "cuda:0")
+
 _MOST_SUSPICIONS = 12
 """After so many differences that no example shows, what is left is for generated instances."""
-
-LEAST_DECIDED = 24
-"""On so many instances both sides have to agree for a proof to count as one."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
@@ -98,7 +100,7 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     prover = _Prover(subject, seconds)
     proof = prover.proof()
     if proof.ok:
-        mutations = _of_mutations(subject)
+        mutations = _of_mutations(prover)
         if "refuted" not in mutations.values():
             proof = prover.validated(
                 "no copy of it with a mistake is refuted, so that a proof would tell nothing"
@@ -108,13 +110,15 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
     return proof
 
 
-def _of_mutations(subject: Subject) -> dict[str, str]:
+def _of_mutations(original: _Prover) -> dict[str, str]:
     """What becomes of copies with a mistake: a prover that lets all pass has seen nothing."""
     found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)
-        prover = _Prover(subject.mutated(mutation), _SECONDS_FOR_MUTATION)
+        prover = _Prover(original.subject.mutated(mutation), _SECONDS_FOR_MUTATION)
         prover.may_validate = False
+        if not mutation.drops_condition:
+            prover.take_instances_of(original)
         status = prover.proof().status
         if mutation.applied:
             found[kind] = status
@@ -141,15 +145,22 @@ class _Prover:
         self.found = Found()
         self.used: set[str] = set()
         self.limits = Limits()
+        self._decided: list[Instance] = []
         self._taken: set[Any] = set()
         self._refusals: dict[Any, list[str]] = {}
+        self._begins: dict[Limits, list[tuple[int, ...]]] = {}
+
+    def take_instances_of(self, other: _Prover) -> None:
+        """Look only at what another one was not refused: it has the same source and condition."""
+        self.reads = copy.deepcopy(other.reads)
+        self._taken, self._begins = set(other._taken), dict(other._begins)
 
     def proof(self) -> Proof:
         rank = LARGEST_RANK.get(self.subject.tensors, 2)
         reason = ""
         for listed in (False, True):
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
-            limits.longest_shape = 3 if listed else limits.longest_shape
+            limits = replace(limits, longest_shape=3) if listed else limits
             if listed:  # what was spent on the other way is not to be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
                 self.budget = Budget(total=self.seconds)
@@ -159,42 +170,72 @@ class _Prover:
                 # Low ranks first: their counter-examples are small.
                 self._explore(replace(limits, rank=min(1, rank), longest_shape=2))
                 self._until_stable(limits)
-                self._until_enough(limits)
+                if self.may_validate:  # of a copy with a mistake it does not matter how many agree
+                    self._until_enough(limits)
             except NotSymbolic as error:
                 reason = str(error)
                 self.found = Found()
                 continue
             except NoMeaning as error:
                 return self.validated(str(error))
+            except RecursionError:
+                return self.validated("its terms are nested more deeply than Python's stack allows")
             return self._finished()
         return self.validated(reason)
 
     def _until_enough(self, limits: Limits) -> None:
         """Look at what one instance stood for one by one, while they are few."""
-        wider = (
-            {"dtypes": KNOWN},
-            {"devices": ("cpu", "cuda:0")},
-            {"size_classes": True},
-        )
-        for more in wider:
-            found = self.found
-            if not 0 < found.instances < LEAST_DECIDED or found.stopped or found.unknown:
-                return
+        for more in ({"dtypes": KNOWN}, {"devices": _DEVICES}):
             limits = replace(limits, **more)
-            self._until_stable(limits)
+            if self._are_few() and self._with_what_is_asked(limits) != self.limits:
+                self._until_stable(limits)
+        try:
+            for many in FINENESS:
+                if self._are_few():
+                    self._look_by_sizes(many)
+        except _Enough:
+            pass
+
+    def _are_few(self) -> bool:
+        found = self.found
+        if found.stopped or found.unknown or found.example is not None:
+            return False
+        return 0 < found.instances < self.subject.least_decided
+
+    def _look_by_sizes(self, many: int) -> None:
+        """Look at what was decided by classes of its sizes.
+
+        All of the first classes; of finer ones as many as are missing.
+        """
+        decided = 0
+
+        def look(instance: Instance) -> bool:
+            nonlocal decided
+            self._check_time()
+            decided += self._agrees(instance)
+            return many == FINENESS[0] or decided < self.subject.least_decided
+
+        for one in self._decided:
+            if not each_class(one.assumptions, one.sizes, many, partial(look, one)):
+                break
+        self.found.instances = max(self.found.instances, decided)
 
     def _until_stable(self, limits: Limits) -> None:
         """Explore anew while it turns out that something asks for dtypes or devices."""
         while self.found.example is None:
             self.found = Found()
-            dtypes = KNOWN if self.reads.dtype else limits.dtypes
-            devices = ("cpu", "cuda:0") if self.reads.device else limits.devices
+            self._decided.clear()
             self._refusals.clear()
             try:
-                self._explore(replace(limits, dtypes=dtypes, devices=devices), whole=True)
+                self._explore(self._with_what_is_asked(limits), whole=True)
             except _AsksForMore:
                 continue
             return
+
+    def _with_what_is_asked(self, limits: Limits) -> Limits:
+        dtypes = KNOWN if self.reads.dtype else limits.dtypes
+        devices = _DEVICES if self.reads.device else limits.devices
+        return replace(limits, dtypes=dtypes, devices=devices)
 
     def _explore(self, limits: Limits, *, whole: bool = False) -> None:
         """Look at all instances.
@@ -207,12 +248,21 @@ class _Prover:
         def run(path: Path) -> Instance:
             return self.subject.instance(path, limits, self.reads, self.used)
 
+        begins: dict[tuple[int, ...], None] = {}
+
+        def pruned(path: Path, error: Pruned) -> None:
+            if path.source:
+                begins[tuple(path.taken[: path.source])] = None
+            self._pruned(path, error)
+
         try:
-            for _, instance in all_paths(run, self._pruned):
+            for path, instance in all_paths(run, pruned, self._begins.get(limits, [()])):
                 if whole and self._asked() != asked:
                     raise _AsksForMore
                 self._check(instance)
                 self._check_time()
+                begins[tuple(path.taken[: path.source])] = None
+            self._begins[limits] = list(begins)
         except _Enough:
             pass
         if whole and self.found.example is None and self._asked() != asked:
@@ -269,17 +319,24 @@ class _Prover:
         if instance.problem:
             self._suspect(instance, instance.problem)
             return
+        if not self._agrees(instance):
+            return
+        if found.instances < self.subject.least_decided:
+            self._decided.append(instance)
+        found.instances += 1
+        found.ranks |= set(instance.ranks)
+        found.dtypes.update(dict.fromkeys(instance.dtypes))
+        found.bounds.update(dict.fromkeys(instance.bounds))
+
+    def _agrees(self, instance: Instance) -> bool:
+        """Whether both sides agree, as far as is decided."""
+        found = self.found
         before = (found.undecided, found.suspicions, found.refused_later)
         self._obligations(instance)
         for place, (old, new) in enumerate(zip(instance.source, instance.target, strict=True)):
             if new is not None:
                 self._output(instance, place, old, new)
-        if (found.undecided, found.suspicions, found.refused_later) != before:
-            return
-        found.instances += 1
-        found.ranks |= set(instance.ranks)
-        found.dtypes.update(dict.fromkeys(instance.dtypes))
-        found.bounds.update(dict.fromkeys(instance.bounds))
+        return (found.undecided, found.suspicions, found.refused_later) == before
 
     def _suspect(
         self,
@@ -415,7 +472,7 @@ class _Prover:
             return self.validated(found.unknown)
         if not found.instances and found.undecided:
             return self.validated(next(iter(found.bounds)))
-        if not found.instances:
+        if not found.instances and not found.stopped:
             proof.status = "vacuous"
             proof.reason = "no instance of the pattern is taken by `where`"
             proof.not_taken = self._not_taken()
@@ -430,7 +487,7 @@ class _Prover:
     def _too_few(self) -> str:
         """Why what was decided is no proof; empty if it is one."""
         found = self.found
-        if found.instances < LEAST_DECIDED:
+        if found.instances < self.subject.least_decided:
             bounds = f": {', '.join(found.bounds)}" if found.bounds else ""
             return f"decided on {found.instances} symbolic instances only{bounds}"
         looked_at_all = not found.stopped and found.open_ranks == found.ranks
@@ -503,4 +560,4 @@ def _dtype_of(instance: Instance) -> torch.dtype | None:
     return first.meaning._dtype if isinstance(first, SymbolicTensor) else None
 
 
-__all__ = ["prove", "prove_subject"]
+__all__ = ["LEAST_DECIDED", "prove", "prove_subject"]

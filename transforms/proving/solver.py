@@ -289,6 +289,13 @@ class Assumptions:
         self.timeouts += answer is None
         return answer
 
+    def all_alike(self, value: int, variables: Mapping[str, Term]) -> dict[str, int] | None:
+        """One number for all variables, None if what is assumed does not show to hold for it."""
+        example = dict.fromkeys(variables.values(), value)
+        if all(_holds(one, example) for one in self.items):
+            return dict.fromkeys(variables, value)
+        return None
+
     def model(
         self,
         *conditions: Term,

@@ -16,12 +16,16 @@ from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.validate import ValidationResult, validate
 
+LEAST_DECIDED = 24
+"""On so many instances both sides of what leaves open ranks, dtypes and the like have to agree."""
+
 
 class Subject(Protocol):
     """Something with a source and a target, on symbolic values and on tensors.
 
     - `name`: as results and certificates show it; `numerics`: what it declares.
     - `tensors`: how many tensor variables it has.
+    - `least_decided`: on how many instances both sides have to agree for a proof to count as one.
     - `identity`: a name that no other subject has.
     """
 
@@ -33,6 +37,7 @@ class Subject(Protocol):
 
     name: str
     tensors: int
+    least_decided: int
 
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
         """The instance of one path. Raises Pruned where nothing is claimed on it."""
@@ -57,6 +62,8 @@ class Subject(Protocol):
 
 class RewriteSubject:
     """A declared rewrite, or a copy of it with a mistake in it."""
+
+    least_decided = LEAST_DECIDED
 
     def __init__(self, rewrite: Rewrite, mutation: Mutation | None = None) -> None:
         self.rewrite = rewrite
@@ -107,4 +114,4 @@ def _own(cls: type[Rewrite]) -> list[Any]:
     return found
 
 
-__all__ = ["RewriteSubject", "Subject"]
+__all__ = ["LEAST_DECIDED", "RewriteSubject", "Subject"]

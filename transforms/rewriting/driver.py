@@ -51,7 +51,10 @@ from xductor.transforms.rewriting.rewrite_index import RewriteIndex
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 MAX_GENERATIONS = 32
-"""How many applications may build on each other before they count as feeding each other."""
+"""How many applications that leave no fewer ops may build on each other before the driver gives up.
+
+Those that leave fewer come to an end by themselves: a long sum of constants may fold one by one.
+"""
 
 
 NOT_OF_THIS_DTYPE = "its numerics take no output of this dtype, or the policy does not admit them"
@@ -61,8 +64,23 @@ class ContractViolation(Exception):
     """A rewrite broke a contract; the message names rewrite, op, user's line, and what differs."""
 
 
-class RewritesFeedEachOther(Exception):
-    """Rewrites undo each other without end; the message names them."""
+class NoConvergence(Exception):
+    """Rewrites match what they made, without end; the message names them, `names` has the names."""
+
+    def __init__(self, message: str, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
+@dataclass(frozen=True)
+class _Lineage:
+    """The applications that an op comes from, and how many of them left no fewer ops."""
+
+    rewrites: tuple[Rewrite, ...] = ()
+    generations: int = 0
+
+
+_NO_LINEAGE = _Lineage()
 
 
 @dataclass
@@ -187,7 +205,8 @@ class _Walk:
         self.driver = driver
         self.state = state
         self.index = driver.index
-        self.history: dict[TorchOp, tuple[Rewrite, ...]] = {}
+        self.history: dict[TorchOp, _Lineage] = {}
+        self.given_up: list[Rewrite] = []
         self.queue: list[tuple[int, int, Any]] = []
         self.queued: set[int] = set()
         self.ticket = 0
@@ -225,11 +244,16 @@ class _Walk:
                 continue
             if one.devices and not self._pays_on(op, one.devices):
                 continue
-            if one.once and any(past.name == one.name for past in self.history.get(op, ())):
+            if one.once and any(past.name == one.name for past in self._lineage(op).rewrites):
+                continue
+            if self.given_up and any(one is past for past in self.given_up):
                 continue
             if self._try(one, op):
                 return True
         return False
+
+    def _lineage(self, op: TorchOp) -> _Lineage:
+        return self.history.get(op, _NO_LINEAGE)
 
     def _pays_on(self, op: TorchOp, devices: tuple[str, ...]) -> bool:
         """Whether the first result of an op is on a device of one of these kinds."""
@@ -249,7 +273,8 @@ class _Walk:
             self._tell(one, op, Declined(f"the modes it stands under are not known: {error}"))
         except NeedsGuard as error:  # a circumstance of the graph, not a fault of the rewrite
             self._tell(one, op, Declined(str(error)))
-        except RewritesFeedEachOther as error:
+        except NoConvergence as error:
+            self.given_up.append(one)
             if self.driver.watch.report is None:
                 raise
             self._tell(one, op, error)
@@ -328,13 +353,13 @@ class _Walk:
             application = Application(one, state.graph, match, made, outputs, state, checks)
             if not should_apply(one.name):
                 raise Declined("its debug counter says no")
-            chain = self._chain(one, match)
+            lineage = self._next_lineage(one, match, made)
             for listener in self.driver.watch.listeners:
                 listener(application)
         except BaseException:
             builder.discard()
             raise
-        self._connect(match, insertion, made, outputs, chain)
+        self._connect(match, insertion, made, outputs, lineage)
         for listener in self.driver.watch.applied:
             listener(application)
         return True
@@ -348,6 +373,8 @@ class _Walk:
         ]
         with building(builder):
             returned = one.replacement(*variables)
+        if returned is None:
+            raise Violation("`replacement` returned nothing; expected what stands in the place")
         outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(outputs) != len(match.outputs):
             raise Violation(
@@ -398,21 +425,15 @@ class _Walk:
             return first
         return match.anchor
 
-    def _chain(self, one: Rewrite, match: Match) -> tuple[Rewrite, ...]:
-        """The applications that made what this one matches, and this one."""
-        past = max((self.history.get(op, ()) for _, op in match.matched_ops()), key=len)
-        chain = (*past, one)
-        if len(chain) > MAX_GENERATIONS:
-            names = list(dict.fromkeys(step.name for step in reversed(chain)))[:2]
-            raise RewritesFeedEachOther(
-                describe(
-                    match.anchor,
-                    f"rewrites {' and '.join(names)} feed each other: {len(chain)} applications, "
-                    "each on what the last one made",
-                    hint="let `where` of one refuse what the other makes",
-                )
-            )
-        return chain
+    def _next_lineage(self, one: Rewrite, match: Match, made: list[TorchOp]) -> _Lineage:
+        """What the new ops come from. Raises NoConvergence where that has no end."""
+        before = [self._lineage(op) for _, op in match.matched_ops()]
+        past = max(before, key=lambda found: (found.generations, len(found.rewrites)))
+        chain = (*past.rewrites, one)
+        generations = past.generations + (len(made) >= len(match.removable()))
+        if generations > MAX_GENERATIONS:
+            raise _no_convergence(match.anchor, chain[-MAX_GENERATIONS:])
+        return _Lineage(chain, generations)
 
     def _connect(
         self,
@@ -420,12 +441,12 @@ class _Walk:
         insertion: TorchOp,
         made: list[TorchOp],
         outputs: list[Any],
-        chain: tuple[Rewrite, ...],
+        lineage: _Lineage,
     ) -> None:
         state = self.state
         for op in made:
             state.analyses.insert(op, insertion)
-            self.history[op] = chain
+            self.history[op] = lineage
         used: list[Any] = []
         for old, new in zip(match.outputs, outputs, strict=True):
             if new is not None and new is not old:
@@ -465,6 +486,21 @@ def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
     """Apply one rewrite at one op, if it matches there; whether it was applied."""
     return _Walk(driver, state)._try(one, op)
+
+
+def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:
+    names = tuple(dict.fromkeys(one.name for one in chain))
+    if len(names) == 1:
+        problem = f"rewrite {names[0]} matches its own result"
+        hint = "let `where` refuse what it makes, or give the rewrite `once = True`"
+    else:
+        problem = f"rewrites {' and '.join(names)} match each other's results"
+        hint = "let `where` of one refuse what the other makes"
+    problem += (
+        f", and did not converge: {MAX_GENERATIONS} applications, each on what the last one made, "
+        "left no fewer ops"
+    )
+    return NoConvergence(describe(op, problem, hint=hint), names)
 
 
 def _take_name(old: SSAValue, new: SSAValue, made: Sequence[TorchOp]) -> None:
@@ -533,8 +569,8 @@ __all__ = [
     "ContractViolation",
     "Driver",
     "Listener",
+    "NoConvergence",
     "RewriteIndex",
-    "RewritesFeedEachOther",
     "Watch",
     "attempt",
     "listeners",

@@ -16,10 +16,9 @@ from typing import Any
 from xductor.ir import aten, ops, prims
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
+from xductor.transforms.passes.declared_attributes import PLACE
+from xductor.transforms.rewriting.keyword_arguments import check_keywords
 from xductor.transforms.rewriting.patterns import PatternError
-
-PLACE = ("position", "before", "after")
-"""Attributes that say where in its stage a rewrite runs."""
 
 _OPTIONAL_METHODS = ("instances", "uuid")
 
@@ -114,6 +113,8 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
             path.check()
         except (AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite}.{function.__name__}: {error}") from None
+    for code, roots in _rooted_codes(function):
+        check_keywords(rewrite, function, code, roots)
 
 
 def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
@@ -190,6 +191,12 @@ _SHIFTED = sys.version_info >= (3, 12)
 
 
 def _op_paths(function: FunctionType) -> Iterator[_Path]:
+    for code, roots in _rooted_codes(function):
+        yield from _paths(code, roots)
+
+
+def _rooted_codes(function: FunctionType) -> Iterator[tuple[CodeType, dict[str, Any]]]:
+    """The code of a function, with the op functions and libraries that it has by name."""
     cells = function.__closure__ or ()
     closure: dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
@@ -201,7 +208,7 @@ def _op_paths(function: FunctionType) -> Iterator[_Path]:
         names = {name: function.__globals__.get(name) for name in code.co_names}
         roots = {name: value for name, value in {**names, **closure}.items() if _is_root(value)}
         if roots:
-            yield from _paths(code, roots)
+            yield code, roots
 
 
 def _is_root(value: Any) -> bool:
@@ -248,4 +255,4 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-__all__ = ["PLACE", "check_comparisons", "check_members", "check_ops"]
+__all__ = ["check_comparisons", "check_members", "check_ops"]

@@ -19,10 +19,11 @@ from typing import Any, NoReturn
 
 from xductor.ir import TorchOp
 from xductor.ir.functions.op_functions import OpFunction, OverloadFunction, RawFunction
+from xductor.transforms.passes.declared_attributes import DeclarationError
 from xductor.transforms.rewriting.pattern_operators import Operators
 
 
-class PatternError(TypeError):
+class PatternError(DeclarationError):
     """A rewrite whose methods do not fit together; raised when its class is made."""
 
 

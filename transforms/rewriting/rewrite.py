@@ -25,15 +25,15 @@ import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
-from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms.passes.stage import Stage
+from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
 from xductor.transforms.rewriting.pattern_operators import operators_of
 from xductor.transforms.rewriting.patterns import (
@@ -77,7 +77,8 @@ class Rewrite:
     which yields bindings for validation where generation needs help.
 
     Raises PatternError when the class is made: for methods that do not fit together, a misspelt
-    member, op or argument (`misspellings.py`), a pattern that is no computation.
+    member, op or argument (`misspellings.py`), an attribute that is none of what it may be
+    (`declared_values.py`), a pattern that is no computation.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -174,6 +175,8 @@ class Compiled:
         try:
             with operators_of(stages_of(rewrite)):
                 self.outputs = trace(rewrite.pattern, arguments)
+        except PatternError as error:
+            raise PatternError(_of_pattern(rewrite, str(error))) from error
         except (TypeError, AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite.name}.pattern: {error}") from error
         except RuntimeError as error:  # what torch.ops say to a variable
@@ -232,6 +235,12 @@ class Compiled:
         return None
 
 
+def _of_pattern(rewrite: Rewrite, message: str) -> str:
+    """A message about a pattern, which names the rewrite and its file."""
+    code = getattr(rewrite.pattern, "__func__", rewrite.pattern).__code__
+    return f"{rewrite.name}.pattern ({code.co_filename}:{code.co_firstlineno}): {message}"
+
+
 def calls_of(output: Any) -> list[Call]:
     """The calls that may make an output."""
     if isinstance(output, OneOf):
@@ -281,10 +290,9 @@ def _check_class(cls: type[Rewrite]) -> None:
     for needed in ("stage", "pattern", "replacement"):
         if not hasattr(cls, needed):
             raise PatternError(f"{cls.__name__} has no `{needed}`")
-    for stage in stages_of(cls):
-        if stage not in get_args(Stage):
-            raise PatternError(f"{cls.__name__}: no stage is called {stage!r}")
-    _check_numerics(cls)
+    check_attributes(cls)
+    if isinstance(cls.numerics, Mapping):
+        cls.numerics = NumericsByDtype(cls.numerics)
     given = parameters(cls.pattern)
     if cls.keeps and cls.keeps not in given:
         raise PatternError(
@@ -299,26 +307,9 @@ def _check_class(cls: type[Rewrite]) -> None:
             )
     check_members(cls, Rewrite, given)
     check_ops(cls.name, cls.replacement)
+    check_returns(cls.name, cls.replacement)
     check_comparisons(cls.name, cls.where)
     check_comparisons(cls.name, cls.pays)
-
-
-def _check_numerics(cls: type[Rewrite]) -> None:
-    declared: Any = cls.numerics
-    if isinstance(declared, Mapping):
-        wrong = [key for key in declared if not isinstance(key, torch.dtype)]
-        if wrong or not declared:
-            raise PatternError(
-                f"{cls.__name__}: numerics by dtype is a mapping from torch dtypes, found "
-                + (", ".join(map(repr, wrong)) or "none")
-            )
-        cls.numerics = declared = NumericsByDtype(declared)
-    for one in declared.values() if isinstance(declared, Mapping) else (declared,):
-        if one not in get_args(Numerics):
-            raise PatternError(
-                f"{cls.__name__}: numerics is {one!r}; it is one of "
-                + ", ".join(map(repr, get_args(Numerics)))
-            )
 
 
 _KINDS: dict[str, str] = {

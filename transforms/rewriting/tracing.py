@@ -64,10 +64,10 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"`pattern` returns {output!r}, which gives a list of any length, among others; "
                 "such a call is returned alone, and stands for all of its results"
             )
-        elif isinstance(_unbound(output), Call | Item | OneOf):
-            found.append(output)
+        elif (wrong := _no_call(output)) is not None:
+            raise PatternError(f"`pattern` returns {wrong!r}, which is no call of an operator")
         else:
-            raise PatternError(f"`pattern` returns {output!r}, which is no call of an operator")
+            found.append(output)
     if not found:
         raise PatternError("`pattern` returns nothing")
     return tuple(found)
@@ -80,6 +80,21 @@ def _is_list(output: Any) -> bool:
 
 def _unbound(output: Any) -> Any:
     return _unbound(output.pattern) if isinstance(output, Bound) else output
+
+
+def _no_call(output: Any) -> Any:
+    """What an output may be and is made by no op, so that it can be found nowhere; None if none."""
+    if isinstance(output, Bound):
+        return _no_call(output.pattern)
+    if isinstance(output, OneOf):
+        wrong = (_no_call(one) for one in output.alternatives)
+        return next((one for one in wrong if one is not None), None)
+    return None if isinstance(output, Call | Item) else _Nothing() if output is None else output
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
 
 
 __all__ = ["PatternBuilder", "trace"]

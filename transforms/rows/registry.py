@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
 from xductor.transforms.rows.pass_row import PassRow
+from xductor.transforms.rows.step_names import STEP_NAMES
 
 if TYPE_CHECKING:
     from xductor.transforms.passes.typed_pass import Stage, TypedPass
@@ -39,6 +40,12 @@ _COLUMNS = (
 def rows(stage: Stage | None = None) -> tuple[PassRow, ...]:
     """The rows of one stage, or all."""
     return tuple(row for row in ROWS if stage is None or row.stage == stage)
+
+
+@cache
+def place_names(stage: Stage) -> frozenset[str]:
+    """The passes and steps of a stage, beside which a user's rewrite may run."""
+    return frozenset((*(one.name for one in rows(stage)), *STEP_NAMES[stage]))
 
 
 def row(name: str, stage: Stage | None = None) -> PassRow:
@@ -102,6 +109,11 @@ def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
             for rewrite in _classes(_found(one.factory))
         )
     )
+
+
+def pass_names() -> set[str]:
+    """The names of all rows, and of all passes and rewrites whose classes are loaded."""
+    return {*_names_of_loaded(), *(one.name for one in ROWS)}
 
 
 def _names_of_loaded() -> set[str]:

@@ -22,7 +22,8 @@ PREFIX = "u.kernel."
 
 KERNELS = (
     "softmax", "prepare_softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row",
-    "variance", "deviation", "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention", "scatter_add", "index_put",
+    "variance", "deviation", "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention",
+    "scatter_add", "index_put",
     "addcmul", "addcdiv", "lerp", "sigmoid_backward", "tanh_backward", "mean", "cumsum", "cumprod",
     "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
     "baddbmm", "linear",

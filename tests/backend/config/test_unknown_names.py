@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import copy
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
+from xductor import Rewrite, Tensor
 from xductor.backend import stages
 from xductor.backend.config import environment, settings
 from xductor.backend.config.environment import UnknownVariableWarning
@@ -19,11 +23,14 @@ from xductor.backend.config.settings import Settings, SettingsError
 from xductor.backend.pipelines import disabled_passes, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
+from xductor.backend.steps import runner
 from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
+from xductor.ir import aten
 from xductor.transforms import TypedPass
 from xductor.transforms.passes import debug_counters
-from xductor.transforms.passes.debug_counters import UnknownCounterWarning
+from xductor.transforms.passes.debug_counters import CounterError, UnknownCounterWarning
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.rows.registry import rows
 
 
@@ -43,9 +50,16 @@ def afresh() -> Iterator[None]:
         ("lazy_init", "is needed in each compile"),
         ("recompile_and_lint", "is needed in each compile"),
         ("early_patterns", "has several passes"),
-        ("replace_random_passes", "is done by 'replace_random'; disable that"),
+        ("replace_random_passes", "is done by 'replace_random', which is needed for code gen"),
         ("post_grad_custom_pre_pass", "is a hook of Inductor's"),
         ("remove_reshape_pass", "does nothing"),
+        ("stable_topological_sort", "is needed for code generation: Inductor's own would run"),
+        ("chain_random_ops_ordering", "is needed for code generation: Inductor's own would run"),
+        ("canonicalize_quant_mapping", "is needed for code generation: Inductor's own would run"),
+        ("replace_randint", "is needed for code generation: Inductor's own would run"),
+        ("fuse_offset_creation_pass", "is needed for code generation: Inductor's own would run"),
+        ("replace_random", "is needed for code generation: Inductor's own would run"),
+        ("view_to_reshape", "is no step of a stage: Inductor runs its own before the stage"),
         ("pointless_veiw", "no pass is called 'pointless_veiw'. Did you mean 'pointless_view'"),
     ],
 )
@@ -88,17 +102,41 @@ def test_every_row_is_taken_or_refused_with_a_reason() -> None:
     taken = disabled_passes.names()
     for row in rows():
         assert (row.name in taken) is (disabled_passes.refusal(row.name) is None)
-        if row.factory:
-            assert row.name in taken
+
+
+def test_no_stage_runs_a_typed_pass_that_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every typed pass that a stage would try to run, where all names that are taken are off."""
+    tried: list[str] = []
+
+    def run_pass(run: StageRun, one: TypedPass, failed: Any = None) -> int:
+        tried.append(one.name)
+        return 0
+
+    monkeypatch.setattr(runner, "run_pass", run_pass)
+    monkeypatch.setattr(TypedPass, "may_fire", lambda self, graph: True)
+    gm = make_fx(lambda x: torch.sin(x) + 1, tracing_mode="fake")(torch.randn(4))
+    off = settings.Settings(disabled_passes=disabled_passes.names())
+    taken: set[str] = set()
+    for now in (settings.Settings(), off):
+        with settings.use(now):
+            stages.pre_grad_passes(copy.deepcopy(gm), [torch.randn(4)])
+            stages.joint_graph_passes(copy.deepcopy(gm))
+            stages.post_grad_passes(copy.deepcopy(gm), True)
+        if now is off:
+            assert not taken & {*tried}
+        else:
+            taken = {*tried} & disabled_passes.names()
+            assert {"remove_noop_ops", "reorder_for_locality", "pointless_view"} <= taken
+        tried.clear()
 
 
 def test_what_is_taken_is_left_out() -> None:
-    """Each bridged step asks whether it is disabled; typed passes have tests of their own."""
+    """Each bridged step asks whether it is disabled."""
     gm = torch.fx.symbolic_trace(lambda x: x)
     steps = [one for one in (*pre_grad.STEPS, *post_grad.STEPS) if isinstance(one, BridgedStep)]
     record = stage_records.StageRecord("joint", "g", "joint", "structure", 1)
     for step in steps:
-        if step.name in disabled_passes.names() and not step.required:
+        if step.name in disabled_passes.names():
             off = settings.Settings(disabled_passes=frozenset({step.name}))
             assert not step.wanted(StageRun("joint", gm, off, record))
     assert stages.joint_graph_passes
@@ -149,3 +187,52 @@ def test_a_counter_that_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(debug_counters.VARIABLE, "*=0:2,counted_by_a_test=3,fuse_attention=1")
         debug_counters.active()
     assert Counted
+
+
+class _SinAsCos(Rewrite):
+    """Wrong, and quick to apply."""
+
+    stage = "joint"
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.sin(x)
+
+    def replacement(self, x: Tensor) -> Any:
+        return aten.cos(x)
+
+
+@pytest.mark.parametrize("graph", [torch.sin, torch.neg])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda gm: stages.joint_graph_passes(gm),
+        lambda gm: runner.run_typed(gm, [RewritePass.of([_SinAsCos])], "joint"),
+        lambda gm: xductor.inductor_pass(_SinAsCos)(gm.graph),
+    ],
+    ids=["a stage", "typed passes", "a hook"],
+)
+def test_a_malformed_counter_is_no_fault_of_a_rewrite(
+    graph: Any, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read where a stage begins, whether or not a pass has something to ask."""
+    gm = make_fx(graph, tracing_mode="fake")(torch.randn(4))
+    monkeypatch.setenv(debug_counters.VARIABLE, "foo")
+    with pytest.raises(CounterError) as raised:
+        run(gm)
+    assert str(raised.value) == (
+        "XDUCTOR_DEBUG_COUNTER: expected NAME=skip:count, as in pointless_view=3:1, found 'foo'"
+    )
+
+
+def test_a_counter_that_nobody_asks_is_told_once_in_a_stage_that_applies_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gm = make_fx(torch.neg, tracing_mode="fake")(torch.randn(4))
+    monkeypatch.setenv(debug_counters.VARIABLE, "pointless_veiw=2")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            stages.joint_graph_passes(gm)
+    messages = [str(one.message) for one in told if one.category is UnknownCounterWarning]
+    assert len(messages) == 1
+    assert "Did you mean 'pointless_view'?" in messages[0]

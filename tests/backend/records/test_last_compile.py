@@ -9,7 +9,12 @@ import torch
 
 import xductor
 from xductor import Rewrite, Tensor
-from xductor.backend.records.compile_record import CompileRecord, NotARecord, last_compile
+from xductor.backend.records.compile_record import (
+    CompileRecord,
+    NotARecord,
+    last_compile,
+)
+from xductor.backend.records.counts import UnknownPass
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.ir import aten
 from xductor.transforms.passes.debug_counters import Counter, CounterError, counting, parse
@@ -136,3 +141,38 @@ def test_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(stage_records, "recent", lambda: ())
     assert len(last_compile()) == 0
+
+
+def test_a_name_that_no_pass_has_is_no_zero() -> None:
+    record = compiled()
+    assert record.count("neg_neg") == record.counts()["neg_neg"] > 0
+    for known in ("pad_mm", "fuse_attention", "b2b_gemm_pass", "never_in_a_compile"):
+        assert record.count(known) == record.counts()[known] == 0
+        assert known not in record.counts()
+    for ask in (record.count, record.counts().__getitem__, CompileRecord().count):
+        with pytest.raises(UnknownPass, match=r"is called 'neg_negg'\. Did you mean 'neg_neg'\?"):
+            ask("neg_negg")
+        with pytest.raises(KeyError, match=r"is called 'qqqq'\. `xductor passes`"):
+            ask("qqqq")
+    assert record.counts().get("qqqq") is None
+    assert CompileRecord().counts() == {}
+
+
+def test_a_rewrite_that_is_loaded_no_more_is_known_by_its_record(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    compiled().save(path)
+    path.write_text(path.read_text().replace("neg_neg", "of_elsewhere"))
+    record = CompileRecord.load(path)
+    assert record.count("of_elsewhere") > 0
+    with pytest.raises(UnknownPass):
+        record.count("of_elsewhre")
+
+
+class NeverInACompile(Rewrite):
+    stage = "joint"
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.cosh(x)
+
+    def replacement(self, x: Tensor) -> Any:
+        return x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import inspect
 import math
@@ -10,6 +11,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from torch.utils._sympy.singleton_int import SingletonInt
 
 from xductor.ir import SymExpr
 from xductor.ir.symbolic import expression_nodes
+from xductor.ir.symbolic.expression_arithmetic import mul, substitute
 from xductor.ir.symbolic.expression_functions import function_class, function_name
 from xductor.ir.symbolic.expressions import (
     ExpressionError,
@@ -321,7 +324,51 @@ def test_errors_point_at_the_text(text: str, column: int, expected: str) -> None
 
 def test_deep_nesting_is_an_error_of_the_text() -> None:
     with pytest.raises(ExpressionError, match="nested too deeply"):
-        parse_expr("(" * 50_000 + "s0" + ")" * 50_000)
+        parse_expr("(" * 15_000 + "s0" + ")" * 15_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("*".join(["3"] * 16_000), "a number has more than 4096 bits"),
+        ("*".join(["9" * 99] * 300), "a number has more than 4096 bits"),
+        ("*".join([f"({'9' * 99}*s0)"] * 300), "a number has more than 4096 bits"),
+        ("*".join([f"rational(1, {n})*s0" for n in range(2, 1500)]), "more than 4096 bits"),
+        ("+".join([f"rational(1, {10**98 + n})" for n in range(280)]), "more than 4096 bits"),
+        ("((9**1000)**1000)**1000", "a number has more than 4096 bits"),
+        ("((s0**1000)**1000)**1000", "too large an exponent"),
+        ("((s0 + 1)**1000)**1000", "too large an exponent"),
+        ("*".join(["s0"] * 2000), "too large an exponent"),
+        ("*".join(["3"] * 60_000), "119999 characters are too long"),
+        ("+".join(["s0"] * 60_000), "179999 characters are too long"),
+        ("+".join(["1"] * 60_000), "119999 characters are too long"),
+    ],
+)
+def test_what_folds_without_end_is_refused_at_once(text: str, said: str) -> None:
+    start = time.thread_time()
+    with pytest.raises(ExpressionError, match=said) as raised:
+        parse_expr(text)
+    assert time.thread_time() - start < 1
+    assert raised.value.text == text
+    assert len(str(raised.value)) < 2000
+
+
+@pytest.mark.parametrize("text", ["pow_nat(9, s0)", "lshift(1, s0)", "pow_nat(s0, s0)"])
+def test_what_is_too_large_stays_a_call(text: str) -> None:
+    found = substitute(parse_expr(text), {"s0": 99_999_999_999})
+    assert isinstance(found, SymExpr)
+
+
+def test_products_of_many_sums_stay_products() -> None:
+    """A few factors multiplied out have more terms than anybody can hold."""
+    sums = [parse_expr(f"a{n} + b{n} + c{n} + d{n}") for n in range(40)]
+    start = time.thread_time()
+    with pytest.raises(ExpressionError, match="characters are too long"):
+        functools.reduce(mul, sums)
+    assert time.thread_time() - start < 2
+    product = mul(sums[0], sums[1])
+    assert isinstance(product, SymExpr)
+    assert product.head == "add"
 
 
 def test_unknown_sympy_classes_are_named() -> None:

@@ -8,6 +8,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
+import xductor
 from xductor.ir import (
     ArgsAttr,
     GraphOp,
@@ -318,3 +319,50 @@ fx.graph @forward stage(joint) (%q : {q}, %sum : !fx.tensor<f32[1, 2, 8, 1], cpu
 """),
         "structure",
     )
+
+
+OUTSIDE = {
+    "fx.get_attr": (
+        '%a = fx.get_attr "w" : TYPE',
+        '%a = "fx.get_attr"() ARGS<("w",), ()>}> : () -> (TYPE)',
+    ),
+    "fx.output": ("fx.output (1,)", '"fx.output"() ARGS<((1,),), ()>}> : () -> ()'),
+    "fx.opaque_call": (
+        '%a = fx.opaque_call opaque<callable, "1"> : TYPE',
+        '%a = "fx.opaque_call"() ARGS<(opaque<callable, "1">,), ()>}> : () -> (TYPE)',
+    ),
+    "aten.ones.default": (
+        "%a = aten.ones.default [4] : TYPE",
+        '%a = "aten.ones.default"() ARGS<[4], none, none, none, none>}> : () -> (TYPE)',
+    ),
+    "pyfn.torch.ones": (
+        "%a = pyfn.torch.ones 4 : TYPE",
+        '%a = "pyfn.torch.ones"() ARGS<(4,), ()>}> : () -> (TYPE)',
+    ),
+}
+A_GRAPH = "fx.graph @f stage(joint) (%x : TYPE) { fx.output (%x,) }"
+
+
+@pytest.mark.parametrize("way", ["top", "behind", "nested", "alone"])
+@pytest.mark.parametrize("form", [0, 1], ids=["custom", "generic"])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_an_op_outside_of_every_graph(name: str, form: int, way: str) -> None:
+    op = OUTSIDE[name][form] + "\n"
+    text = {
+        "top": f"{op}{A_GRAPH}",
+        "behind": f"{A_GRAPH}\n{op}",
+        "nested": f"builtin.module {{\n{A_GRAPH}\nbuiltin.module {{\n{op}}}\n}}",
+        "alone": f"builtin.module {{\n{op}}}",
+    }[way]
+    text = text.replace("ARGS", "<{args = #fx.args").replace("TYPE", "!fx.tensor<f32[4], cpu>")
+    module = xductor.parse_ir(text)
+    assert name in xductor.print_ir(module)
+    with pytest.raises(VerifyException, match=rf"{name}.*: it stands in no graph; its place is in"):
+        xductor.verify(module, level="structure")
+
+
+def test_a_graph_that_is_not_at_the_top() -> None:
+    text = f"builtin.module {{\nbuiltin.module {{\n{A_GRAPH}\n}}\n}}"
+    module = xductor.parse_ir(text.replace("TYPE", "!fx.tensor<f32[4], cpu>"))
+    with pytest.raises(VerifyException, match=r"fx.graph @f stands in builtin.module; its place"):
+        xductor.verify(module, level="structure")

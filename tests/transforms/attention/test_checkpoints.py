@@ -316,6 +316,54 @@ def test_what_nobody_uses_keeps_nothing(function: Function, fused: int) -> None:
         _compare(function, "qkv", fused=fused, writes=True)
 
 
+# Results that the backward does not need, of operands that are computed again.
+
+
+def _of_the_forward_alone(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    copy = _in_checkpoint(lambda v, q: q + 0, v, q)
+    y = q.add_(q).sin()
+    with torch.no_grad():
+        return _attend(q * 1.0, copy, copy), y
+
+
+def _of_the_forward_alone_and_called_so(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    copy = _in_checkpoint(lambda v, q: q + 0, v, q)
+    y = q.add_(q).sin()
+    with torch.no_grad():
+        return torch.nn.functional.scaled_dot_product_attention(q, copy, copy), y
+
+
+def _beside_a_kept_product(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """The backward needs what is computed of the copy, which a product keeps it from."""
+    copy = _in_checkpoint(lambda v, q: q + 0, v, q)
+    y = (copy @ k.detach().mT).sin()
+    q.add_(q)
+    with torch.no_grad():
+        return _attend(copy, copy, copy), y
+
+
+def _in_the_checkpoint_and_detached(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    def body(q: Tensor, v: Tensor) -> Tensor:
+        return _attend(q + 0, v * 1.0, v + 0).detach()
+
+    o = _in_checkpoint(body, q, v)
+    return o.cos(), q.add_(v).sin()
+
+
+@pytest.mark.parametrize(
+    ("function", "fused"),
+    [
+        (_of_the_forward_alone, 1),
+        (_of_the_forward_alone_and_called_so, 0),
+        (_beside_a_kept_product, 1),
+        (_in_the_checkpoint_and_detached, 1),
+    ],
+)
+def test_what_the_backward_does_not_need_is_not_kept(function: Function, fused: int) -> None:
+    with config.patch(fallback_random=True):
+        _compare(function, "qkv", fused=fused, writes=True)
+
+
 def test_an_unused_draw_stays() -> None:
     """As in Inductor, and so do the numbers of those behind it."""
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from tests.transforms.attention.fused import compare, copies, fused
 from tests.transforms.attention.spelling import bhsd
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 Function = Callable[..., Any]
 _REASON = "for its backward"
@@ -249,3 +250,19 @@ def test_inputs_that_overlap() -> None:
     run, outcome = fused(overlapping)
     run(whole, whole[0], k, v.requires_grad_()).sum().backward()
     assert outcome.count == 0
+
+
+def test_a_caller_that_writes_a_result_is_told() -> None:
+    """What happens behind the graph is not known to it: never silently wrong gradients."""
+    compiled = torch.compile(_attend, backend="xductor", options={"xductor.on_error": "raise"})
+    inputs = [one.requires_grad_() for one in bhsd()]
+    with without_codegen():
+        written, copied = compiled(*inputs), compiled(*inputs).clone()
+        with torch.no_grad():
+            written.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            written.sum().backward()
+        copied.mul_(2).sum().backward()
+    found = [one.grad for one in inputs]
+    expected = torch.autograd.grad(_attend(*inputs).mul(2).sum(), inputs)
+    torch.testing.assert_close(found, list(expected), atol=1e-5, rtol=1e-5)

@@ -88,7 +88,7 @@ def test_extremes_of_floats_do_not_commute(name: str, tmp_path: Path) -> None:
     assert_example_fails(refuted, tmp_path)
     assert refuted.counter_example is not None
     assert all((one == 0).all() for one in refuted.counter_example.inputs.values())
-    # How many of the pairs of ranks and sizes are decided in the time depends on the machine.
-    for claim in (OfIntegers, UpToZeros):
-        assert xductor.prove(claim, seconds=10).status != "refuted"
+    assert xductor.prove(OfIntegers, seconds=60).ok
+    up_to_zeros = xductor.prove(UpToZeros, seconds=60)
+    assert up_to_zeros.status == "proved", up_to_zeros
     assert f"aten.{name}.default" not in commutativity.EXCHANGEABLE

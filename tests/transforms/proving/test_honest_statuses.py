@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -15,7 +16,12 @@ from xductor.backend.cli.main import main
 from xductor.ir import aten
 from xductor.transforms.proving import domains, prover
 from xductor.transforms.proving.noop_cases import NoopCase
+from xductor.transforms.proving.paths import Path, all_paths
+from xductor.transforms.proving.size_classes import each_class
+from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.proving.subjects import RewriteSubject
+from xductor.transforms.semantics.evaluation import Evaluation
+from xductor.transforms.semantics.terms import le, var
 from xductor.transforms.validation.validate import ValidationResult
 
 
@@ -146,3 +152,77 @@ def test_vacuous_says_what_was_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "`where` says no: len(shape) > 7" in text
     assert "length of shape: 0" in text
     assert "`where` says no: len(shape) > 7" in str(xductor.validate(LongShapesOnly, instances=2))
+
+
+class NegatedAndLessTwo(Joint):
+    """Refused in most ranks and dtypes by its condition, and in some by the meaning."""
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.clone(aten.sub(aten.neg(x), 2))
+
+    def where(self, x: Tensor) -> Any:
+        return x.ndim == 2 and x.dtype in (torch.float32, torch.int64)
+
+    def replacement(self, x: Tensor) -> Any:
+        return aten.sub(aten.neg(x), 2)
+
+
+@pytest.mark.parametrize("rewrite", [NegatedAndLessTwo, SumOfConstants, ClonedVector])
+def test_copies_with_a_mistake_look_at_what_the_rewrite_was_not_refused(
+    rewrite: type[xductor.Rewrite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = xductor.prove(rewrite)
+    monkeypatch.setattr(prover._Prover, "take_instances_of", lambda self, other: None)
+    whole = xductor.prove(rewrite)
+    assert shared.status == "proved", shared
+    assert (shared.instances, shared.mutations) == (whole.instances, whole.mutations)
+
+
+def test_ways_may_be_followed_from_where_they_begin() -> None:
+    def run(path: Path) -> tuple[int, ...]:
+        first = path.choose(range(3), "first")
+        path.source = len(path.taken)
+        return first, path.choose(range(first + 1), "second")
+
+    every = list(all_paths(run))
+    begins = list(dict.fromkeys(tuple(path.taken[: path.source]) for path, _ in every))
+    assert [made for _, made in all_paths(run, begins=begins)] == [made for _, made in every]
+    assert len(every) == 6
+
+
+def test_what_was_stopped_is_not_called_never_taken() -> None:
+    one = prover._Prover(RewriteSubject(ClonedVector()), 0.0)
+    one.may_validate = False
+    proof = one.proof()
+    assert proof.status == "undecided"
+    assert "stopped after 0 s" in proof.reason
+
+
+def test_classes_of_sizes_leave_nothing_out() -> None:
+    sizes = (var("m"), var("n"))
+    found: list[Any] = []
+    assumptions = Assumptions()
+    assumptions.add(le(0, sizes[0]))
+    assumptions.add(le(1, sizes[1]))
+
+    def look() -> bool:
+        found.append(tuple(assumptions.items[-2:]))
+        return True
+
+    assert each_class(assumptions, sizes, 2, look)
+    assert len(found) == 6  # three by two: the second is never 0
+    for m, n in itertools.product(range(4), range(1, 4)):
+        here = Evaluation({}, dict(zip(sizes, (m, n), strict=True)))
+        assert sum(all(here._of(part) for part in one) for one in found) == 1, (m, n)
+    assert len(assumptions.items) == 2
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_one_rank_and_one_dtype_are_looked_at_by_sizes(rank: int) -> None:
+    class Narrow(ClonedVector):
+        def where(self, x: Tensor) -> Any:
+            return x.ndim == rank and x.dtype == torch.float32
+
+    proof = xductor.prove(Narrow)
+    assert proof.status == "proved", proof
+    assert proof.instances >= prover.LEAST_DECIDED

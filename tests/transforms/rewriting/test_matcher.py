@@ -25,7 +25,7 @@ class Search:
     """The matches of a pattern in the graph of a function; values by the names of their nodes."""
 
     def __init__(self, pattern: Any, function: Callable[..., Any], *inputs: torch.Tensor) -> None:
-        methods = {"stage": "joint", "pattern": pattern, "replacement": lambda self: None}
+        methods = {"stage": "joint", "pattern": pattern, "replacement": lambda self: ()}
         self.compiled = instance(type("Tried", (Rewrite,), methods)).compiled
         self.module = from_fx(make_fx(function, tracing_mode="fake")(*inputs), "joint")
         graph = entry_graph(self.module)

@@ -1,0 +1,120 @@
+"""Inputs that a forward writes to, and that the backward reads.
+
+A backward computes some of its values again, from an input if that is small. AOTAutograd hands it
+the tensor itself, though the forward may write to it at its end: the gradients are those of what
+was written, and nobody says so; or, where the input requires a gradient, the backward raises. Eager
+keeps what its ops keep, which the input need not be among. So the forward hands over a copy of what
+the input held.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from xductor.backend.config import compile_state, versions
+from xductor.backend.fx.value_metadata import run_on_recorded
+from xductor.backend.fx.views_and_writes import viewed, written_by
+
+if TYPE_CHECKING:
+    from torch.fx import GraphModule, Node
+
+aten = torch.ops.aten
+
+
+def attach() -> None:
+    """Let forwards copy the inputs that they keep for the backward and write to."""
+    module = versions.partitioners_module()
+    if module is not None:
+        _attach(module)
+
+
+def _attach(module: ModuleType) -> None:
+    name = "_extract_fwd_bwd_modules"
+    stock = getattr(module, name)
+
+    @functools.wraps(stock)
+    def extract(*args: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
+        forward, backward = stock(*args, **kwargs)
+        if compile_state.current().settings is not None:
+            keep_what_inputs_held(forward, backward, kwargs["num_fwd_outputs"])
+        return forward, backward
+
+    setattr(module, name, extract)
+
+
+def keep_what_inputs_held(forward: GraphModule, backward: GraphModule, outputs: int) -> int:
+    """Let a forward save copies of inputs that it writes to; returns how many.
+
+    Behind its first `outputs` results a forward returns what it saves, under the names that the
+    inputs of the backward have. An input that the backward writes to as well has to be itself.
+    """
+    written = _written_inputs(forward)
+    if not written:
+        return 0
+    theirs = {node.name for node in _written_inputs(backward)}
+    output = forward.graph.output_node()
+    results: list[Any] = list(output.args[0])  # type: ignore[arg-type]
+    copies: dict[Node, Node] = {}
+    for place in range(outputs, len(results)):
+        saved = results[place]
+        if isinstance(saved, torch.fx.Node) and saved.name not in theirs:
+            results[place] = _kept(saved, written, copies)
+    if copies:
+        output.args = (tuple(results),)
+        forward.recompile()
+    return len(copies)
+
+
+def _kept(saved: Node, written: set[Node], copies: dict[Node, Node]) -> Node:
+    """What stands for a saved tensor: the same view of a copy, where its input is written."""
+    chain = [saved]
+    while (base := viewed(chain[-1])) is not None:
+        chain.append(base)
+    if chain[-1] not in written or any(written_by(node) for node in chain):
+        return saved
+    for node in reversed(chain):
+        if node not in copies:
+            graph = node.graph
+            with graph.inserting_after(node):
+                copies[node] = (
+                    graph.call_function(aten.clone.default, (node,))
+                    if node.op == "placeholder"
+                    else graph.node_copy(node, lambda one: copies.get(one, one))
+                )
+            _record(copies[node], node)
+    return copies[saved]
+
+
+def _record(copy: Node, node: Node) -> None:
+    """What the partitioner and Inductor read of a node: a value in a storage of its own."""
+    copy.meta = {name: one for name, one in node.meta.items() if name != "desc"}
+    value = node.meta.get("val")
+    if isinstance(value, FakeTensor):
+        copy.meta["val"] = run_on_recorded(copy, "val", value.fake_mode)
+
+
+def _written_inputs(gm: GraphModule) -> set[Node]:
+    """The inputs whose elements a graph writes, or for which it returns what others will write."""
+    inputs = gm.graph.find_nodes(op="placeholder")
+    found = {one for node in gm.graph.nodes for one in written_by(node) if one.op == "placeholder"}
+    mutated = [
+        one.mutated_input
+        for one in gm.graph.output_node().meta.get("desc", ())
+        if isinstance(one, _mutations())
+    ]
+    return found | {one for one in inputs if one.meta.get("desc") in mutated}
+
+
+@functools.cache
+def _mutations() -> type:
+    from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput
+
+    return InputMutationAOTOutput
+
+
+__all__ = ["attach", "keep_what_inputs_held"]

@@ -1,0 +1,33 @@
+"""Looks at one instance by classes of its sizes, each of which is a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.semantics.terms import Term, eq, le
+
+FINENESS = (2, 5, 11, 23)
+"""From which number on sizes are one class, tried in turn while instances are few."""
+
+
+def each_class(
+    assumptions: Assumptions, sizes: Sequence[Term], many: int, look: Callable[[], bool]
+) -> bool:
+    """Call a function under each way of saying how large sizes are; what cannot be is left out.
+
+    The classes of a size are 0, 1 and so on up to `many`, and that or more: each value is in one.
+    The function, and this one, answer whether to go on.
+    """
+    if not sizes:
+        return look()
+    first, *others = sizes
+    for condition in (*[eq(first, size) for size in range(many)], le(many, first)):
+        if assumptions.possible(condition):
+            with assumptions.under(condition):
+                if not each_class(assumptions, others, many, look):
+                    return False
+    return True
+
+
+__all__ = ["FINENESS", "each_class"]

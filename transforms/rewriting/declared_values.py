@@ -1,0 +1,86 @@
+"""What the class of a rewrite declares: values of its attributes, a replacement that returns."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from xductor.transforms.passes.declared_attributes import (
+    PLACE,
+    DeclarationError,
+    check_devices,
+    check_kind,
+    check_members,
+    check_values,
+)
+from xductor.transforms.rewriting import spellings
+from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.rewriting.spellings import Spelling
+
+_VALUES = ("stage", "numerics", "inductor", "name", "counter", *PLACE)
+_METHODS = ("pattern", "where", "pays", "replacement", "instances", "uuid")
+
+
+def check_attributes(cls: type) -> None:
+    """Raise PatternError for an attribute of a rewrite's class that is none of what it may be."""
+    try:
+        check_values(cls, [name for name in _VALUES if hasattr(cls, name)])
+        check_devices(cls)
+        expected = "a tuple of spellings, such as ALL_SPELLINGS"
+        check_members(cls, "through", _is_spelling, expected, _spellings())
+        check_kind(cls, "once", bool, "True or False")
+        check_kind(cls, "keeps", str, "the name of a variable of the pattern")
+    except DeclarationError as error:
+        raise PatternError(str(error)) from None
+    for name in _METHODS:
+        method = inspect.getattr_static(cls, name, None)
+        known = getattr(method, "__func__", method)
+        if not isinstance(known, FunctionType) and (method is not None or name in _defined(cls)):
+            raise PatternError(f"{cls.__name__}.{name} is {method!r}; expected a method")
+
+
+def _defined(cls: type) -> set[str]:
+    return {name for owner in cls.__mro__ for name in vars(owner)}
+
+
+def _is_spelling(one: Any) -> bool:
+    return isinstance(one, Spelling)
+
+
+def _spellings() -> list[str]:
+    found = vars(spellings).items()
+    return [
+        name
+        for name, one in found
+        if isinstance(one, Spelling | tuple) and not name.startswith("_")
+    ]
+
+
+def check_returns(rewrite: str, method: Callable[..., Any]) -> None:
+    """Raise PatternError for a `replacement` that returns nothing, whichever way it ends."""
+    function = getattr(method, "__func__", method)
+    if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
+        return
+    code = function.__code__
+    if code.co_consts.count(None) == 0:
+        return
+    before: dis.Instruction | None = None
+    returned: list[bool] = []
+    for one in dis.get_instructions(code):
+        if one.opname == "RETURN_CONST":
+            returned.append(one.argval is None)
+        elif one.opname == "RETURN_VALUE":
+            ends = before is not None and before.opname == "LOAD_CONST"
+            returned.append(ends and before is not None and before.argval is None)
+        before = one
+    if returned and all(returned):
+        raise PatternError(
+            f"{rewrite}.{function.__name__} ({code.co_filename}:{code.co_firstlineno}) returns "
+            "nothing; expected what stands in the place of what `pattern` matches"
+        )
+
+
+__all__ = ["check_attributes", "check_returns"]
