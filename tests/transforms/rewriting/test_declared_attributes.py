@@ -100,14 +100,14 @@ def _plain(message: str) -> str:
     return ".*".join(map(re.escape, message.split(".*")))
 
 
-@pytest.mark.parametrize(("members", "said"), [*COMMON, *OF_REWRITES], ids=str)
+@pytest.mark.parametrize(("members", "said"), [*COMMON, *OF_REWRITES])
 def test_of_a_rewrite(members: dict[str, Any], said: str) -> None:
     with pytest.raises(PatternError, match=_plain(said)) as raised:
         _rewrite(**members)
     assert "given" in str(raised.value).lower()
 
 
-@pytest.mark.parametrize(("members", "said"), [*COMMON, *OF_PASSES], ids=str)
+@pytest.mark.parametrize(("members", "said"), [*COMMON, *OF_PASSES])
 def test_of_a_procedural_pass(members: dict[str, Any], said: str) -> None:
     with pytest.raises(DeclarationError, match=_plain(said)) as raised:
         _pass(**members)
