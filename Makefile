@@ -1,5 +1,6 @@
 # make demo   compile a small model through the typed IR and compare it with eager
 # make test   lint, layering, types, tests: what CI runs
+# make check-all   what takes longer too: random programs, damaged texts, all proofs, each torch
 # make proofs make all certificates and records of validation anew (some 20 minutes)
 # make docs   build the documentation into site/
 # make versions   demo, round trips and models on each release of torch that is supported
@@ -27,12 +28,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export PIP_NO_INPUT ?= 1
 unexport PYTHONPATH
 
-.PHONY: demo versions test lint layers types unit benchmarks proofs proofs-since docs format clean
+.PHONY: demo versions test check-all long lint layers types unit benchmarks proofs proofs-since docs format clean
 
 demo: $(INSTALLED)
 	$(BIN)/xductor demo
 
 test: lint layers types benchmarks unit
+
+check-all: test long versions
+
+# Hours on two cores; run before a release, and before an issue is called resolved.
+long: $(INSTALLED)
+	$(BIN)/python -m tests.before_autograd.random_programs --count 2000 --seed 0
+	$(BIN)/python -m tests.before_autograd.random_programs --attends --count 1000 --seed 0
+	$(BIN)/python -m tests.ir.text.damaged_texts --count 100000 --seed 1
+	$(BIN)/xductor prove --fresh --jobs $(WORKERS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
