@@ -23,6 +23,20 @@ from xductor.ir.functions.op_function_types import (
     Value,
 )
 
+class _op__low_memory_max_pool_offsets_to_indices__default(OverloadFunction):
+    def __call__(_op, self: TensorArg, kernel_size: Many[IntArg] | Value | Anything, input_size: Many[IntArg] | Value | Anything, stride: Many[IntArg] | Value | Anything, padding: Many[IntArg] | Value | Anything, dilation: Many[IntArg] | Value | Anything) -> Result: ...
+class _op__low_memory_max_pool_offsets_to_indices(OpFunction):
+    default: _op__low_memory_max_pool_offsets_to_indices__default
+    def __call__(_op, self: TensorArg, kernel_size: Many[IntArg] | Value | Anything, input_size: Many[IntArg] | Value | Anything, stride: Many[IntArg] | Value | Anything, padding: Many[IntArg] | Value | Anything, dilation: Many[IntArg] | Value | Anything) -> Result: ...
+    __getattr__: None  # type: ignore
+_low_memory_max_pool_offsets_to_indices: _op__low_memory_max_pool_offsets_to_indices
+class _op__low_memory_max_pool_with_offsets__default(OverloadFunction):
+    def __call__(_op, self: TensorArg, kernel_size: Many[IntArg] | Value | Anything, stride: Many[IntArg] | Value | Anything, padding: Many[IntArg] | Value | Anything, dilation: Many[IntArg] | Value | Anything, ceil_mode: BoolArg) -> tuple[Result, Result]: ...
+class _op__low_memory_max_pool_with_offsets(OpFunction):
+    default: _op__low_memory_max_pool_with_offsets__default
+    def __call__(_op, self: TensorArg, kernel_size: Many[IntArg] | Value | Anything, stride: Many[IntArg] | Value | Anything, padding: Many[IntArg] | Value | Anything, dilation: Many[IntArg] | Value | Anything, ceil_mode: BoolArg) -> tuple[Result, Result]: ...
+    __getattr__: None  # type: ignore
+_low_memory_max_pool_with_offsets: _op__low_memory_max_pool_with_offsets
 class _op__make_token__default(OverloadFunction):
     def __call__(_op) -> Result: ...
 class _op__make_token(OpFunction):
@@ -37,6 +51,13 @@ class _op__sink_tokens(OpFunction):
     def __call__(_op, tokens: Many[TensorArg] | Value | Anything) -> None: ...
     __getattr__: None  # type: ignore
 _sink_tokens: _op__sink_tokens
+class _op__unsafe_index_put___default(OverloadFunction):
+    def __call__(_op, self: TensorArg, indices: Many[TensorArg | None] | Value | Anything, values: TensorArg, accumulate: BoolArg = ...) -> Result: ...
+class _op__unsafe_index_put_(OpFunction):
+    default: _op__unsafe_index_put___default
+    def __call__(_op, self: TensorArg, indices: Many[TensorArg | None] | Value | Anything, values: TensorArg, accumulate: BoolArg = ...) -> Result: ...
+    __getattr__: None  # type: ignore
+_unsafe_index_put_: _op__unsafe_index_put_
 class _op_abs__default(OverloadFunction):
     def __call__(_op, self: TensorArg) -> Result: ...
 class _op_abs(OpFunction):
@@ -429,6 +450,13 @@ class _op_floor(OpFunction):
     def __call__(_op, self: TensorArg) -> Result: ...
     __getattr__: None  # type: ignore
 floor: _op_floor
+class _op_fma__default(OverloadFunction):
+    def __call__(_op, a: TensorArg, b: TensorArg, c: TensorArg) -> Result: ...
+class _op_fma(OpFunction):
+    default: _op_fma__default
+    def __call__(_op, a: TensorArg, b: TensorArg, c: TensorArg) -> Result: ...
+    __getattr__: None  # type: ignore
+fma: _op_fma
 class _op_fmax__default(OverloadFunction):
     def __call__(_op, self: TensorArg, other: TensorArg) -> Result: ...
 class _op_fmax(OpFunction):
@@ -520,6 +548,69 @@ class _op_imag(OpFunction):
     def __call__(_op, self: TensorArg) -> Result: ...
     __getattr__: None  # type: ignore
 imag: _op_imag
+class _op_inductor_cvt_e8m0_rceil__default(OverloadFunction):
+    def __call__(_op, input: TensorArg) -> Result: ...
+class _op_inductor_cvt_e8m0_rceil(OpFunction):
+    default: _op_inductor_cvt_e8m0_rceil__default
+    def __call__(_op, input: TensorArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_cvt_e8m0_rceil: _op_inductor_cvt_e8m0_rceil
+class _op_inductor_force_stride_order__default(OverloadFunction):
+    def __call__(_op, input: TensorArg, stride: Many[IntArg] | Value | Anything) -> Result: ...
+class _op_inductor_force_stride_order(OpFunction):
+    default: _op_inductor_force_stride_order__default
+    def __call__(_op, input: TensorArg, stride: Many[IntArg] | Value | Anything) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_force_stride_order: _op_inductor_force_stride_order
+class _op_inductor_lookup_seed__default(OverloadFunction):
+    def __call__(_op, seeds: TensorArg, index: IntArg) -> Result: ...
+class _op_inductor_lookup_seed(OpFunction):
+    default: _op_inductor_lookup_seed__default
+    def __call__(_op, seeds: TensorArg, index: IntArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_lookup_seed: _op_inductor_lookup_seed
+class _op_inductor_rand_eager_offset__default(OverloadFunction):
+    def __call__(_op, offset: IntArg, device: DeviceArg) -> Result: ...
+class _op_inductor_rand_eager_offset(OpFunction):
+    default: _op_inductor_rand_eager_offset__default
+    def __call__(_op, offset: IntArg, device: DeviceArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_rand_eager_offset: _op_inductor_rand_eager_offset
+class _op_inductor_rand_eager_offsets__default(OverloadFunction):
+    def __call__(_op, offsets: Many[IntArg] | Value | Anything, device: DeviceArg) -> Result: ...
+class _op_inductor_rand_eager_offsets(OpFunction):
+    default: _op_inductor_rand_eager_offsets__default
+    def __call__(_op, offsets: Many[IntArg] | Value | Anything, device: DeviceArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_rand_eager_offsets: _op_inductor_rand_eager_offsets
+class _op_inductor_randint__default(OverloadFunction):
+    def __call__(_op, low: IntArg, high: IntArg, size: Many[IntArg] | Value | Anything, seed: TensorArg) -> Result: ...
+class _op_inductor_randint(OpFunction):
+    default: _op_inductor_randint__default
+    def __call__(_op, low: IntArg, high: IntArg, size: Many[IntArg] | Value | Anything, seed: TensorArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_randint: _op_inductor_randint
+class _op_inductor_random__default(OverloadFunction):
+    def __call__(_op, size: Many[IntArg] | Value | Anything, seed: TensorArg, mode: StrArg, *, align_dtype: DtypeArg | None = ...) -> Result: ...
+class _op_inductor_random(OpFunction):
+    default: _op_inductor_random__default
+    def __call__(_op, size: Many[IntArg] | Value | Anything, seed: TensorArg, mode: StrArg, *, align_dtype: DtypeArg | None = ...) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_random: _op_inductor_random
+class _op_inductor_seed__default(OverloadFunction):
+    def __call__(_op, device: DeviceArg) -> Result: ...
+class _op_inductor_seed(OpFunction):
+    default: _op_inductor_seed__default
+    def __call__(_op, device: DeviceArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_seed: _op_inductor_seed
+class _op_inductor_seeds__default(OverloadFunction):
+    def __call__(_op, count: IntArg, device: DeviceArg) -> Result: ...
+class _op_inductor_seeds(OpFunction):
+    default: _op_inductor_seeds__default
+    def __call__(_op, count: IntArg, device: DeviceArg) -> Result: ...
+    __getattr__: None  # type: ignore
+inductor_seeds: _op_inductor_seeds
 class _op_iota__default(OverloadFunction):
     def __call__(_op, length: IntArg, *, start: IntArg, step: IntArg, dtype: DtypeArg, device: DeviceArg, requires_grad: BoolArg) -> Result: ...
 class _op_iota(OpFunction):
@@ -667,6 +758,13 @@ class _op_pow(OpFunction):
     def __call__(_op, self: TensorArg, other: TensorArg) -> Result: ...
     __getattr__: None  # type: ignore
 pow: _op_pow
+class _op_prepare_softmax_online__default(OverloadFunction):
+    def __call__(_op, a: TensorArg, dim: IntArg) -> tuple[Result, Result]: ...
+class _op_prepare_softmax_online(OpFunction):
+    default: _op_prepare_softmax_online__default
+    def __call__(_op, a: TensorArg, dim: IntArg) -> tuple[Result, Result]: ...
+    __getattr__: None  # type: ignore
+prepare_softmax_online: _op_prepare_softmax_online
 class _op_prod__default(OverloadFunction):
     def __call__(_op, inp: TensorArg, dims: Many[IntArg] | Value | Anything | None, *, output_dtype: DtypeArg | None = ...) -> Result: ...
 class _op_prod(OpFunction):

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ def stub_texts() -> dict[str, str]:
 @cache
 def operators(library: str) -> tuple[str, ...]:
     """Names of a library's operators that the dispatcher has; those that Python can spell."""
+    import_module("torch._inductor.inductor_prims")  # registers Inductor's prims
     prefix = f"{library}::"
     names = {
         name.removeprefix(prefix).partition(".")[0]

@@ -122,6 +122,23 @@ class Analyses:
             self.order.forget(op)
         erase_unused(op)
 
+    def move(self, op: Any, above: Any) -> None:
+        """Put an op of the graph right before another one, and note it for `ORDER`."""
+        known = vars(self)
+        known.pop("ops", None)
+        if "by_name" in known:
+            key = self.order.key
+            same = self.by_name[op.name]
+            del same[bisect_left(same, key(op), key=key)]
+        if "order" in known:
+            self.order.forget(op)
+        op.detach()
+        self.graph.block.insert_op_before(op, above)
+        if "order" in known:
+            self.order.insert(op, above)
+        if "by_name" in known:
+            insort(self.by_name[op.name], op, key=self.order.key)
+
     def forget(self, preserved: Collection[str]) -> None:
         """Drop what was found, but for the parts that a pass kept up to date."""
         known = vars(self)

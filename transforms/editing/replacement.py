@@ -9,13 +9,12 @@ from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir import Facts, GetAttrOp, GraphOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import Dim
-from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.analysis.op_effects import effects_of, never_writes
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.written_back import made_in_written_input, outlives
-from xductor.transforms.passes.applications import applied
 
 _VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
 
@@ -70,7 +69,8 @@ class Replacement:
 
     def __init__(self, graph: GraphOp) -> None:
         self.graph = graph
-        self.analyses = analyses_of(graph)
+        self.editor = Editor(graph)
+        self.analyses = self.editor.analyses
 
     @cached_property
     def facts(self) -> Facts:
@@ -138,14 +138,9 @@ class Replacement:
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
         """Let `source` stand for the only result of `op`, and erase `op`: one application."""
-        applied(op, source)
-        result = op.results[0]
-        if (memory := self.analyses.known_memory) is not None:
-            memory.unite(result, source)
-        if result in self.returned:
+        if op.results[0] in self.returned:
             self.returned.add(tensor_of(source))
-        result.replace_all_uses_with(source)
-        self.analyses.erase(op)
+        self.editor.replace(op, source)
 
 
 def is_outside(value: SSAValue) -> bool:

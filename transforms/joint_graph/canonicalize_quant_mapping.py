@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import OpResult
 
 from xductor.ir import (
     GetAttrOp,
@@ -21,12 +21,12 @@ from xductor.ir import (
     graph_named,
     op_class,
 )
-from xductor.ir.dialect.arguments import leaves, map_tree
+from xductor.ir.dialect.arguments import leaves
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.metadata import quantization_text
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.graphs import free_subgraph_name
-from xductor.transforms.passes.applications import applied
+from xductor.transforms.editing.editor import Editor, raw_call_args
 
 _PACKED = "higher_order.invoke_quant_packed"
 _OPTIONS = "quant_options"
@@ -52,13 +52,13 @@ class CanonicalizeQuantMapping(TypedPass):
         unpacked: dict[str, str] = {}
         changed = 0
         for graph in list(graphs_of(module)):
-            for op in list(graph.block.ops):
-                if op.name == _PACKED and isinstance(op, RawOp):
-                    changed += _canonicalize(module, graph, op, unpacked)
+            editor = Editor(graph)
+            for op in editor.analyses.named((_PACKED,)):
+                changed += _canonicalize(module, editor, op, unpacked)
         return changed
 
 
-def _canonicalize(module: ModuleOp, graph: GraphOp, op: RawOp, unpacked: dict[str, str]) -> bool:
+def _canonicalize(module: ModuleOp, editor: Editor, op: RawOp, unpacked: dict[str, str]) -> bool:
     """Put a call in its canonical form; False where its options cannot be read."""
     body, *arguments = op.positional
     keywords = op.keywords
@@ -67,36 +67,24 @@ def _canonicalize(module: ModuleOp, graph: GraphOp, op: RawOp, unpacked: dict[st
         return False
     single: str | None = None
     if len(op.results) == 1 and op.tuple_valued:
-        single = _unpacked(module, graph, body.name, unpacked)
+        single = _unpacked(module, editor.graph, body.name, unpacked)
         if single is None:
             return False
-    operands: list[SSAValue] = []
-
-    def refer(leaf: Any) -> Any:
-        if not isinstance(leaf, SSAValue):
-            return leaf
-        operands.append(leaf)
-        return Ref(len(operands) - 1)
-
-    positional = tuple([map_tree(one, refer) for one in arguments])
-    named = tuple([(name, map_tree(item, refer)) for name, item in keywords.items()])
     from torch._higher_order_ops import invoke_quant
 
     cls: Any = op_class(invoke_quant)
+    args, operands = raw_call_args((SymbolRef(single or body.name), *arguments), keywords)
     made = cls.make(
-        raw_args((SymbolRef(single or body.name), *positional), named),
+        args,
         operands,
         op.result_types,
         _with_options(op, options, packed=single is None),
         structure=None if single is not None else op.structure,
     )
-    applied(op, *made.results)
-    graph.block.insert_op_before(made, op)
-    for old, new in zip(op.results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    graph.block.erase_op(op)
+    editor.insert(made, op)
+    editor.replace(op, *made.results)
     if options_op is not None and all(one.first_use is None for one in options_op.results):
-        graph.block.erase_op(options_op)
+        editor.erase(options_op)
     return True
 
 

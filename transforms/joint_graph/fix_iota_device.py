@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir import ArgsAttr, GraphOp, SchemaOp, TensorType
+from xductor.ir import SchemaOp, TensorType
 from xductor.ir.dialect.arguments import references
 from xductor.transforms import EXACT, TypedPass, graphs_of
-from xductor.transforms.analysis.analyses import analyses_of
-from xductor.transforms.passes.applications import applied
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.debug_counters import should_apply
 
 _IOTA = "prims.iota.default"
@@ -37,16 +36,25 @@ class FixIotaDevice(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         moved = 0
         for graph in graphs_of(module):
-            for op in analyses_of(graph).named((_IOTA,)):
-                device = _indexed_device(op)
-                if (
-                    device is not None
-                    and device.type != op.argument("device").type
-                    and should_apply(self.name)
-                ):
-                    _move(graph, op, device)
-                    moved += 1
+            with Editor(graph) as editor:
+                moved += sum(_moved(editor, op) for op in editor.analyses.named((_IOTA,)))
         return moved
+
+
+def _moved(editor: Editor, op: SchemaOp) -> bool:
+    """Put a range on the device of what it indexes in the place of `op`, if that is another."""
+    device = _indexed_device(op)
+    if device is None or device.type == op.argument("device").type:
+        return False
+    if not should_apply(FixIotaDevice.name):
+        return False
+    arguments = list(op.argument_tree(op.args.data))
+    arguments[op.table.index["device"]] = device
+    here: Any = op.results[0].type
+    types = [TensorType(here.data._replace(device=device))]
+    made = editor.call(op.name, arguments, above=op, types=types, named=True)
+    editor.replace(op, *made.results)
+    return True
 
 
 def _indexed_device(op: SchemaOp) -> torch.device | None:
@@ -64,21 +72,3 @@ def _indexed_device(op: SchemaOp) -> torch.device | None:
             return None
         devices.add(indexed.device)
     return devices.pop() if len(devices) == 1 else None
-
-
-def _move(graph: GraphOp, op: SchemaOp, device: torch.device) -> None:
-    """Put a range on the device in the place of `op`."""
-    data = list(op.args.data)
-    data[op.table.index["device"]] = device
-    type_ = op.results[0]._type
-    assert type(type_) is TensorType
-    made = type(op).make(
-        ArgsAttr(tuple(data)),
-        op._operands,
-        [TensorType(type_.data._replace(device=device))],
-        op.node.inherited(op.node.names, op.node.node),
-    )
-    applied(op, made.results[0])
-    graph.block.insert_op_before(made, op)
-    op.results[0].replace_all_uses_with(made.results[0])
-    graph.block.erase_op(op)

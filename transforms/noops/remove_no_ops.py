@@ -167,9 +167,7 @@ def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: Inferen
     if not fits or not should_apply(RemoveNoOps.name):
         made.erase()
         return False
-    replacement.analyses.insert(made, op)
-    if (memory := replacement.analyses.known_memory) is not None:
-        memory.puts(made, op)
+    replacement.editor.insert(made, op)
     replacement.replace(op, made.results[0])
     return True
 

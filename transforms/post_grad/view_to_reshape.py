@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir import GraphOp, SchemaOp, op_class_by_name, result_aliases
+from xductor.ir import SchemaOp, op_class_by_name, result_aliases
 from xductor.ir.dialect.results import AliasAttr
 from xductor.transforms import EXACT, TypedPass, graphs_of
-from xductor.transforms.passes.applications import applied
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.debug_counters import should_apply
 
 _VIEW = "aten.view.default"
@@ -34,24 +33,23 @@ class ViewToReshape(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         changed = 0
         for graph in graphs_of(module):
-            for op in graph.block.ops:
-                if op.name == _VIEW and isinstance(op, SchemaOp) and should_apply(self.name):
-                    _reshape(graph, op)
+            editor = Editor(graph)
+            for op in editor.analyses.named((_VIEW,)):
+                if should_apply(self.name):
+                    _reshape(editor, op)
                     changed += 1
         return changed
 
 
-def _reshape(graph: GraphOp, op: SchemaOp) -> None:
+def _reshape(editor: Editor, op: SchemaOp) -> None:
     """A reshape in the place of a view, with its arguments, type and alias."""
-    cls: Any = op_class_by_name(_RESHAPE)
-    made = cls.make(
+    made = editor.put(
+        op_class_by_name(_RESHAPE),
         op.args,
         op._operands,
         op.result_types,
-        op.node.inherited(op.node.names, op.node.node),
+        op,
+        named=True,
         aliases=AliasAttr(result_aliases(op)),
     )
-    applied(op, made.results[0])
-    graph.block.insert_op_before(made, op)
-    op.results[0].replace_all_uses_with(made.results[0])
-    graph.block.erase_op(op)
+    editor.replace(op, *made.results)

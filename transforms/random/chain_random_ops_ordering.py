@@ -20,7 +20,7 @@ from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.graphs import free_subgraph_name
-from xductor.transforms.passes.applications import applied
+from xductor.transforms.editing.editor import Editor
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class ChainRandomOpsOrdering(TypedPass):
         return sum(len(graph.find_nodes(op="call_function", target=one)) for one in random) > 1
 
     def rewrite(self, module: ModuleOp) -> int:
-        graph = entry_graph(module)
-        ops: list[Any] = [op for op in graph.block.ops if _draws(op)]
+        editor = Editor(entry_graph(module))
+        ops: list[Any] = [op for op in editor.analyses.ops if _draws(op)]
         for index in range(1, len(ops)):
-            ops[index] = _wait(module, graph, ops[index], ops[index - 1])
+            ops[index] = _wait(module, editor, ops[index], ops[index - 1])
         return max(len(ops) - 1, 0)
 
 
@@ -66,8 +66,9 @@ def _is_random(target: OpOverload) -> bool:
     return torch.Tag.nondeterministic_seeded in target.tags
 
 
-def _wait(module: ModuleOp, graph: GraphOp, op: TorchOp, before: TorchOp) -> TorchOp:
+def _wait(module: ModuleOp, editor: Editor, op: TorchOp, before: TorchOp) -> TorchOp:
     """Put a `control_deps` that runs `op` after `before` in the place of `op`."""
+    graph = editor.graph
     name = free_subgraph_name(module, graph, f"subgraph_{op.node.node or op.name.split('.')[1]}")
     inputs = list(dict.fromkeys(op._operands))
     module.body.block.add_op(_body(graph, op, name, inputs))
@@ -75,19 +76,16 @@ def _wait(module: ModuleOp, graph: GraphOp, op: TorchOp, before: TorchOp) -> Tor
     arguments = tuple([Ref(count + index) for index in range(len(inputs))])
     awaited = ((_whole(before),), SymbolRef(name), *arguments)
     target = import_module("torch._inductor.fx_passes.control_dependencies").control_deps
-    cls: Any = op_class(target)
-    made = cls.make(
+    made = editor.put(
+        op_class(target),
         raw_args(awaited),
         [*before.results, *inputs],
         op.result_types,
-        op.node.inherited(op.node.names, op.node.node),
+        op,
+        named=True,
         structure=flat_structure(len(op.results)) if op.tuple_valued else None,
     )
-    applied(op, *made.results)
-    graph.block.insert_op_before(made, op)
-    for old, new in zip(op.results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    graph.block.erase_op(op)
+    editor.replace(op, *made.results)
     return made
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, InferenceEnv, SchemaOp, TensorType, op_class
+from xductor.ir import SchemaOp, TensorType, op_class
 from xductor.transforms.analysis.graphs import facts_of
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.rewriting.building import ReplacementBuilder
 
 _BLOCK = 256
@@ -17,14 +18,14 @@ _UNROLL = 4
 _CALLS = 4  # numbers that one call of the engine gives
 
 
-def eager_offset(graph: GraphOp, op: SchemaOp, type_: TensorType) -> int | SSAValue:
+def eager_offset(editor: Editor, op: SchemaOp, type_: TensorType) -> int | SSAValue:
     """The offset of a draw: a number, or arithmetic over its sizes that is put above `op`.
 
     Raises:
         Unbuildable: the arithmetic cannot be typed.
     """
     sizes = op.argument("size")
-    facts = facts_of(graph)
+    facts = facts_of(editor.graph)
     if any(facts.known_equal(size, 0) is True for size in type_.shape):
         return 0
     widest = _widest_grid(type_.device)
@@ -34,18 +35,17 @@ def eager_offset(graph: GraphOp, op: SchemaOp, type_: TensorType) -> int | SSAVa
             count *= size
         grid = min((count + _BLOCK - 1) // _BLOCK, widest)
         return ((count - 1) // (_BLOCK * grid * _UNROLL) + 1) * _CALLS
-    with InferenceEnv.of(graph) as env:
-        builder = ReplacementBuilder(env, facts, op.node, [], lambda: [], lambda _: True)
+    builder = ReplacementBuilder(editor.env, facts, op.node, [], lambda: [], lambda _: True)
 
-        def call(function: Any, *arguments: Any) -> Any:
-            cls = op_class(function)
-            assert cls is not None
-            made = builder.raw_call(cls, arguments, {})
-            return getattr(made, "value", made)
+    def call(function: Any, *arguments: Any) -> Any:
+        cls = op_class(function)
+        assert cls is not None
+        made = builder.raw_call(cls, arguments, {})
+        return getattr(made, "value", made)
 
-        offset = _symbolic_offset(call, sizes, widest)
+    offset = _symbolic_offset(call, sizes, widest)
     for made in builder.made:
-        graph.block.insert_op_before(made, op)
+        editor.insert(made, op)
     return offset
 
 

@@ -7,21 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir import (
-    ArgsAttr,
-    GraphOp,
     ListArg,
-    NodeMeta,
-    Ref,
     SchemaOp,
     SymIntType,
     TensorType,
     TorchOp,
-    op_class_by_name,
 )
 from xductor.transforms import EXACT
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.random.random_draws import (
     LOOKUP_SEED,
@@ -31,7 +27,6 @@ from xductor.transforms.random.random_draws import (
     SEEDS,
     SELECT,
     RedrawingPass,
-    ops_of,
 )
 
 
@@ -48,13 +43,12 @@ class FuseSeedCreationPass(RedrawingPass):
     numerics = EXACT
     roots = frozenset((SEED,))
 
-    def redraw(self, graph: GraphOp) -> int:
-        groups = _by_device(ops_of(graph, SEED.__eq__))
-        for seeds in groups.values():
-            args = ArgsAttr((len(seeds), seeds[0].argument("device")))
-            combined = _combined(graph, seeds[0], SEEDS, args, [], (len(seeds),))
+    def redraw(self, editor: Editor) -> int:
+        groups = _by_device(editor.analyses.named((SEED,)))
+        for device, seeds in groups.items():
+            combined = _combined(editor, seeds[0], SEEDS, (len(seeds), device), (len(seeds),))
             for number, seed in enumerate(seeds):
-                _read(graph, seed, LOOKUP_SEED, ArgsAttr((Ref(0), number)), combined)
+                _read(editor, seed, LOOKUP_SEED, (combined, number))
         return len(groups)
 
 
@@ -72,29 +66,17 @@ class FuseOffsetCreationPass(RedrawingPass):
     numerics = EXACT
     roots = frozenset((OFFSET,))
 
-    def redraw(self, graph: GraphOp) -> int:
+    def redraw(self, editor: Editor) -> int:
         lists = 0
-        for offsets in _by_device(ops_of(graph, OFFSET.__eq__)).values():
-            for together in _hoisted(graph, offsets):
-                self.fuse(graph, together)
+        for device, offsets in _by_device(editor.analyses.named((OFFSET,))).items():
+            for together in _hoisted(editor, offsets):
+                listed = ListArg([op.argument("offset") for op in together])
+                shape = (len(together), 2)
+                combined = _combined(editor, together[0], OFFSETS, (listed, device), shape)
+                for number, op in enumerate(together):
+                    _read(editor, op, SELECT, (combined, 0, number))
                 lists += 1
         return lists
-
-    def fuse(self, graph: GraphOp, offsets: Sequence[SchemaOp]) -> None:
-        operands: list[SSAValue] = []
-        listed: list[Any] = []
-        for op in offsets:
-            offset = op.argument("offset")
-            if isinstance(offset, SSAValue):
-                listed.append(Ref(len(operands)))
-                operands.append(offset)
-            else:
-                listed.append(offset)
-        args = ArgsAttr((ListArg(listed), offsets[0].argument("device")))
-        shape = (len(offsets), 2)
-        combined = _combined(graph, offsets[0], OFFSETS, args, operands, shape)
-        for number, op in enumerate(offsets):
-            _read(graph, op, SELECT, ArgsAttr((Ref(0), 0, number)), combined)
 
 
 def _by_device(ops: Iterable[SchemaOp]) -> dict[Any, list[SchemaOp]]:
@@ -105,60 +87,46 @@ def _by_device(ops: Iterable[SchemaOp]) -> dict[Any, list[SchemaOp]]:
 
 
 def _combined(
-    graph: GraphOp,
+    editor: Editor,
     first: SchemaOp,
     name: str,
-    args: ArgsAttr,
-    operands: Sequence[SSAValue],
+    arguments: Sequence[Any],
     shape: tuple[int, ...],
 ) -> SSAValue:
     """The tensor of all seeds. It is of no place: what is recomputed must not draw again."""
-    cls: Any = op_class_by_name(name)
-    device = _type(first).device
-    made = cls.make(
-        args, operands, [TensorType.get(torch.int64, shape, device=device)], NodeMeta(("",))
-    )
+    drawn: Any = first.results[0].type
+    types = [TensorType.get(torch.int64, shape, device=drawn.device)]
+    made = editor.call(name, arguments, above=first, types=types, placed=False)
     applied(first, made.results[0])
-    graph.block.insert_op_before(made, first)
     return made.results[0]
 
 
-def _read(graph: GraphOp, seed: SchemaOp, name: str, args: ArgsAttr, combined: SSAValue) -> None:
+def _read(editor: Editor, seed: SchemaOp, name: str, arguments: Sequence[Any]) -> None:
     """Read a seed out of the tensor of all."""
-    cls: Any = op_class_by_name(name)
-    type_ = _type(seed)
-    number = args.data[-1]
+    type_: Any = seed.results[0].type
     if name == SELECT:
-        type_ = TensorType(type_.data._replace(offset=2 * number))
-    made = cls.make(args, [combined], [type_], seed.node.inherited(seed.node.names, seed.node.node))
-    graph.block.insert_op_before(made, seed)
-    seed.results[0].replace_all_uses_with(made.results[0])
-    graph.block.erase_op(seed)
-
-
-def _type(op: SchemaOp) -> TensorType:
-    type_ = op.results[0]._type
-    assert type(type_) is TensorType
-    return type_
+        type_ = TensorType(type_.data._replace(offset=2 * arguments[-1]))
+    made = editor.call(name, arguments, above=seed, types=[type_], named=True)
+    editor.replace(seed, *made.results, counted=False)
 
 
 # Sizes above the first offset.
 
 
-def _hoisted(graph: GraphOp, offsets: Sequence[SchemaOp]) -> list[list[SchemaOp]]:
+def _hoisted(editor: Editor, offsets: Sequence[SchemaOp]) -> list[list[SchemaOp]]:
     """The offsets in lists, each of which can be reserved where its first one is."""
-    position: dict[Operation, float] = {op: number for number, op in enumerate(graph.block.ops)}
     lists: list[list[SchemaOp]] = []
     for op in offsets:
-        if lists and _hoist(graph, op, lists[-1][0], position):
+        if lists and _hoist(editor, op, lists[-1][0]):
             lists[-1].append(op)
         else:
             lists.append([op])
     return lists
 
 
-def _hoist(graph: GraphOp, op: SchemaOp, first: SchemaOp, position: dict[Operation, float]) -> bool:
+def _hoist(editor: Editor, op: SchemaOp, first: SchemaOp) -> bool:
     """Move the arithmetic that an offset needs above `first`; False where it cannot all move."""
+    order = editor.analyses.order
     needed: set[TorchOp] = set()
     pending = list(op._operands)
     while pending:
@@ -168,16 +136,14 @@ def _hoist(graph: GraphOp, op: SchemaOp, first: SchemaOp, position: dict[Operati
         assert isinstance(value, OpResult)
         owner = value.op
         assert isinstance(owner, TorchOp)
-        if position[owner] < position[first] or owner in needed:
+        if order.before(owner, first) or owner in needed:
             continue
         if not _is_arithmetic(owner):
             return False
         needed.add(owner)
         pending += owner._operands
-    for owner in sorted(needed, key=position.__getitem__):
-        owner.detach()
-        graph.block.insert_op_before(owner, first)
-        position[owner] = position[first] - 0.5
+    for owner in sorted(needed, key=order.key):
+        editor.move(owner, first)
     return True
 
 

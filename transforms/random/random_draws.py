@@ -8,7 +8,6 @@ device, from the same distributions, in the same order, each draw from a seed of
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,12 +15,13 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import Facts, GraphOp, SchemaOp, TensorType, TorchOp
+from xductor.ir import Facts, GraphOp, TensorType, TorchOp
 from xductor.ir.dialect.types import Dim
 from xductor.transforms import Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import facts_of, integer
 from xductor.transforms.analysis.op_effects import effects_of, never_draws
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import known_equal
 
 #: Draws that the compiler's generator can make, by what they draw.
@@ -168,24 +168,20 @@ class RedrawingPass(TypedPass):
     """
 
     @abstractmethod
-    def redraw(self, graph: GraphOp) -> int:
-        """Rewrite one graph and return the number of applications."""
+    def redraw(self, editor: Editor) -> int:
+        """Rewrite the editor's graph and return the number of applications."""
 
     def rewrite(self, module: ModuleOp) -> int:
         changed = 0
         for graph in graphs_of(module):
             before = draws_of(graph)
-            if (applications := self.redraw(graph)) > 0:
-                analyses_of(graph).forget(())
+            with Editor(graph) as editor:
+                applications = self.redraw(editor)
+            if applications > 0:
+                analyses_of(graph).forget(())  # what a pass says that it left is not taken for it
                 check_draws(before, draws_of(graph), facts_of(graph), self.name)
                 changed += applications
         return changed
-
-
-def ops_of(graph: GraphOp, wanted: Callable[[str], Any]) -> Iterator[SchemaOp]:
-    """The calls of overloads whose names are wanted, in order; the graph may change meanwhile."""
-    analyses = analyses_of(graph)
-    yield from analyses.named({name for name in analyses.by_name if wanted(name)})
 
 
 __all__ = [
@@ -195,5 +191,4 @@ __all__ = [
     "RedrawingPass",
     "check_draws",
     "draws_of",
-    "ops_of",
 ]

@@ -8,11 +8,11 @@ from functools import cache
 from typing import Any
 
 import torch
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from xductor.ir import ArgsAttr, GraphOp, Ref, SchemaOp, TensorType, op_class_by_name
+from xductor.ir import SchemaOp, TensorType, op_class_by_name
 from xductor.transforms import EXACT
-from xductor.transforms.passes.applications import applied
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.random.eager_offsets import eager_offset
 from xductor.transforms.random.random_draws import (
     ATEN_DRAWS,
@@ -21,7 +21,6 @@ from xductor.transforms.random.random_draws import (
     RANDOM,
     SEED,
     RedrawingPass,
-    ops_of,
 )
 
 _CONVERT = "prims.convert_element_type.default"
@@ -55,23 +54,18 @@ class ReplaceRandom(RedrawingPass):
 
     align_random_eager: bool = False
 
-    def redraw(self, graph: GraphOp) -> int:
+    def redraw(self, editor: Editor) -> int:
         replaced = 0
-        for op in ops_of(graph, _FLOATS.__contains__):
+        for op in editor.analyses.named(_FLOATS):
             type_ = _drawn_type(op)
             if type_ is None:
                 continue
             kind = ATEN_DRAWS[op.name]
-            size, operands = op.args.data[op.table.index["size"]], list(op._operands)
             aligned = self.align_random_eager and kind == "rand" and type_.device.type == "cuda"
-            if aligned:
-                align: Any = op.argument("dtype")
-                seed = _seed(graph, op, OFFSET, [2], eager_offset(graph, op, type_))
-            else:
-                align = None
-                seed = _seed(graph, op, SEED, [])
-            args = ArgsAttr((size, Ref(len(operands)), kind, align)[: _prim_arguments()])
-            _replace(graph, op, RANDOM, args, [*operands, seed], torch.float32)
+            align = op.argument("dtype") if aligned else None
+            seed = _offset(editor, op, type_) if aligned else _seed(editor, op, SEED)
+            arguments = (op.argument("size"), seed, kind, align)[: _prim_arguments()]
+            _replace(editor, op, RANDOM, arguments, torch.float32)
             replaced += 1
         return replaced
 
@@ -90,15 +84,14 @@ class ReplaceRandint(RedrawingPass):
     roots = _INTEGERS
     matched_nodes = 1
 
-    def redraw(self, graph: GraphOp) -> int:
+    def redraw(self, editor: Editor) -> int:
         replaced = 0
-        for op in ops_of(graph, _INTEGERS.__contains__):
+        for op in editor.analyses.named(_INTEGERS):
             if _drawn_type(op) is None:
                 continue
-            seed, operands = _seed(graph, op, SEED, []), list(op._operands)
-            bounds_and_size = op.args.data[: op.table.index["size"] + 1]
-            args = ArgsAttr((*bounds_and_size, Ref(len(operands))))
-            _replace(graph, op, RANDINT, args, [*operands, seed], torch.int64)
+            bounds_and_size = op.argument_tree(op.args.data[: op.table.index["size"] + 1])
+            arguments = (*bounds_and_size, _seed(editor, op, SEED))
+            _replace(editor, op, RANDINT, arguments, torch.int64)
             replaced += 1
         return replaced
 
@@ -122,59 +115,33 @@ def _drawn_type(op: SchemaOp) -> TensorType | None:
     return type_ if type_.dtype in _DTYPES and type_.device.type != "meta" else None
 
 
-def _seed(
-    graph: GraphOp, op: SchemaOp, name: str, shape: Sequence[int], offset: Any = None
-) -> SSAValue:
+def _seed(editor: Editor, op: SchemaOp, name: str, *before: Any) -> SSAValue:
     """A fresh seed for a draw, above it. Inductor tells devices apart as the call spells them."""
     type_ = op.results[0]._type
     assert type(type_) is TensorType
     device = op.argument("device") or type_.device
-    operands: list[SSAValue] = [offset] if isinstance(offset, SSAValue) else []
-    given: Any = Ref(0) if operands else offset
-    args = ArgsAttr((device,) if name == SEED else (given, device))
-    made_type = TensorType.get(torch.int64, tuple(shape), device=type_.device)
-    return _insert(graph, op, name, args, operands, made_type).results[0]
+    types = [TensorType.get(torch.int64, (2,) if before else (), device=type_.device)]
+    return editor.call(name, (*before, device), above=op, types=types).results[0]
+
+
+def _offset(editor: Editor, op: SchemaOp, type_: TensorType) -> SSAValue:
+    """Seed and offset of PyTorch's generator, which is moved on as eager moves it."""
+    return _seed(editor, op, OFFSET, eager_offset(editor, op, type_))
 
 
 def _replace(
-    graph: GraphOp,
-    op: SchemaOp,
-    name: str,
-    args: ArgsAttr,
-    operands: list[SSAValue],
-    dtype: torch.dtype,
+    editor: Editor, op: SchemaOp, name: str, arguments: Sequence[Any], dtype: torch.dtype
 ) -> None:
     """Put a prim that draws in `dtype` in the place of a draw, and a cast to what that gave."""
-    old = op.results[0]
-    type_ = old._type
+    type_ = op.results[0]._type
     assert type(type_) is TensorType
-    drawn_type = TensorType(type_.data._replace(dtype=dtype))
     whole = type_.dtype is dtype
-    value = _insert(graph, op, name, args, operands, drawn_type, named=whole).results[0]
+    types = [TensorType(type_.data._replace(dtype=dtype))]
+    drawn = editor.call(name, arguments, above=op, types=types, named=whole)
     if not whole:
-        cast = ArgsAttr((Ref(0), type_.dtype))
-        value = _insert(graph, op, _CONVERT, cast, [value], type_, named=True).results[0]
-    applied(op, value)
-    old.replace_all_uses_with(value)
-    graph.block.erase_op(op)
-
-
-def _insert(
-    graph: GraphOp,
-    op: SchemaOp,
-    name: str,
-    args: ArgsAttr,
-    operands: Sequence[SSAValue],
-    type_: Attribute,
-    *,
-    named: bool = False,
-) -> SchemaOp:
-    """A new op above `op`, of its place in the program; `named` takes its name too."""
-    cls: Any = op_class_by_name(name)
-    node = op.node.inherited(op.node.names, op.node.node) if named else op.node.inherited(("",))
-    made = cls.make(args, operands, [type_], node)
-    graph.block.insert_op_before(made, op)
-    return made
+        cast = (drawn.results[0], type_.dtype)
+        drawn = editor.call(_CONVERT, cast, above=op, named=True)
+    editor.replace(op, *drawn.results)
 
 
 __all__ = ["ReplaceRandint", "ReplaceRandom"]

@@ -30,7 +30,6 @@ from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, known_equal, same_meta
 from xductor.transforms.editing.symint_scope import SymintScope
-from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.uniform_values import uniform_values
 from xductor.transforms.uniform_values.uniform_values import FULL, UNIFORM_VALUES, UniformValues
@@ -126,14 +125,9 @@ class _Folding:
         if not should_apply(ConstantFoldUniformValue.name):
             made.erase()
             return False
-        applied(op, made.results[0])
-        self.replacement.analyses.insert(made, op)
-        if (memory := self.replacement.analyses.known_memory) is not None:
-            memory.puts(made, op)
-            memory.unite(result, made.results[0])
+        self.replacement.editor.insert(made, op)
         self.uniform.stands_for(made.results[0], result)
-        result.replace_all_uses_with(made.results[0])
-        self.replacement.analyses.erase(op)
+        self.replacement.editor.replace(op, made.results[0])
         return True
 
     def can_be_filled(self, type_: TensorType) -> bool:

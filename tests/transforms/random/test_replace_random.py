@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.ir import ArgsAttr, GraphOp, Ref, SchemaOp, entry_graph, verify
+from xductor.ir import ArgsAttr, Ref, SchemaOp, entry_graph, verify
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,
@@ -131,8 +132,9 @@ class _Wrong(ReplaceRandom):
 
     spoils: str = ""
 
-    def redraw(self, graph: GraphOp) -> int:
-        replaced = super().redraw(graph)
+    def redraw(self, editor: Editor) -> int:
+        replaced = super().redraw(editor)
+        graph = editor.graph
         random = [op for op in graph.block.ops if op.name == "prims.inductor_random.default"]
         first, second = [op for op in random if isinstance(op, SchemaOp)]
         if self.spoils == "same seed":
