@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
@@ -153,7 +153,7 @@ class _Fusion:
             root.node,
             [attention.query.value, attention.key.value, attention.value.value],
             state.symints,
-            lambda value: _is_above(value, root, state),
+            lambda value: state.is_above(value, root),
         )
         try:
             with modes_at(root, state):
@@ -207,22 +207,9 @@ class _Fusion:
     ) -> None:
         applied(attention.root, new)
         for op in made:
-            state.analyses.insert(op, attention.root)
-        state.replaces(attention.result, new)
-        attention.result.replace_all_uses_with(new)
-        matched = set(attention.ops)
-        pending: list[Any] = sorted(matched, key=state.order.key, reverse=True)
-        while pending:
-            op = pending.pop(0)
-            if op.parent is None or any(result.first_use is not None for result in op.results):
-                continue
-            if op not in matched and not _is_pure(op):
-                continue
-            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
-            state.erases(op)
-            state.analyses.erase(op)
-            pending += [one for one in above if isinstance(one, TorchOp)]
-        state.adds(made)
+            state.put(op, attention.root)
+        state.take_over(attention.result, new)
+        state.erase_dead(attention.ops, _is_pure)
         lay_out_anew(new, state)
 
 
@@ -264,12 +251,6 @@ def _check_device(attention: Attention) -> None:
 
 def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
-
-
-def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
-    if not isinstance(value, OpResult):
-        return True
-    return value.op not in state.order or state.order.before(value.op, op)
 
 
 __all__ = ["Fused", "Listener", "Report", "fuse", "told_of_fusions"]

@@ -160,14 +160,11 @@ def lay_out_anew(value: SSAValue, state: GraphState) -> None:
             structure=user.structure,
             aliases=found.aliases,
         )
-        state.analyses.insert(made, user)
+        state.put(made, user)
         for old, new in zip(user.results, made.results, strict=True):
-            state.replaces(old, new)
-            old.replace_all_uses_with(new)
+            state.take_over(old, new)
             pending += [use.operation for use in new.uses]
-        state.erases(user)
-        state.analyses.erase(user)
-        state.adds([made])
+        state.erase(user)
 
 
 def _with_strides(before: Any, after: Any, state: GraphState) -> Any:

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TensorType, TorchOp
 from xductor.ir.functions.op_functions import building
@@ -342,7 +342,7 @@ class _Walk:
             anchor.node,
             _tensors(match),
             state.symints,
-            lambda value: _is_above(value, insertion, state),
+            lambda value: state.is_above(value, insertion),
         )
         try:
             with modes_at(insertion, state):
@@ -420,7 +420,7 @@ class _Walk:
             # the last of the matched ops: it may move up to that use if its operands allow.
             for _, op in match.matched_ops():
                 for operand in op.operands:
-                    if operand.owner not in inside and not _is_above(operand, first, self.state):
+                    if operand.owner not in inside and not self.state.is_above(operand, first):
                         raise Declined("an output is used before all operands are there")
             return first
         return match.anchor
@@ -445,35 +445,17 @@ class _Walk:
     ) -> None:
         state = self.state
         for op in made:
-            state.analyses.insert(op, insertion)
+            state.put(op, insertion)
             self.history[op] = lineage
         used: list[Any] = []
         for old, new in zip(match.outputs, outputs, strict=True):
             if new is not None and new is not old:
                 used += [use.operation for use in old.uses]
                 _take_name(old, new, made)
-                state.replaces(old, new)
-                old.replace_all_uses_with(new)
-        self._erase_dead(match)
-        state.adds(made)
+                state.take_over(old, new)
+        state.erase_dead(match.removable(), _is_pure)
         for op in (*made, *used):
             self._push(op)
-
-    def _erase_dead(self, match: Match) -> None:
-        """Erase the matched ops that nobody uses, and pure ops that only they used."""
-        state = self.state
-        removable = match.removable()
-        pending: list[Any] = sorted(removable, key=state.order.key, reverse=True)
-        while pending:
-            op = pending.pop(0)
-            if op.parent is None or any(result.first_use is not None for result in op.results):
-                continue
-            if op not in removable and not _is_pure(op):
-                continue
-            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
-            state.erases(op)
-            state.analyses.erase(op)
-            pending += [one for one in above if isinstance(one, TorchOp)]
 
 
 def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
@@ -531,12 +513,6 @@ def _tensors(match: Match) -> list[SSAValue]:
     for item in match.bindings.values():
         add(item)
     return found
-
-
-def _is_above(value: SSAValue, op: TorchOp, state: GraphState) -> bool:
-    if not isinstance(value, OpResult):
-        return True
-    return value.op not in state.order or state.order.before(value.op, op)
 
 
 def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, InferenceEnv, Ref, SymIntType, TorchOp
 from xductor.ir.dialect.arguments import leaves
@@ -167,8 +167,44 @@ class GraphState:
             yield op
             op = op.next_op
 
-    def replaces(self, old: SSAValue, new: SSAValue) -> None:
-        """Note that `new` is about to take over the uses of `old`."""
+    def is_above(self, value: SSAValue, op: TorchOp) -> bool:
+        """Whether a value is there at an op; one that is made only now is."""
+        if not isinstance(value, OpResult):
+            return True
+        return value.op not in self.order or self.order.before(value.op, op)
+
+    # How the graph is changed.
+
+    def put(self, made: TorchOp, above: TorchOp) -> None:
+        """Put a new op above another."""
+        self.analyses.insert(made, above)
+        self._adds(made)
+
+    def take_over(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new` take over the uses of `old`."""
+        self._replaces(old, new)
+        old.replace_all_uses_with(new)
+
+    def erase(self, op: TorchOp) -> None:
+        """Erase an op that nothing uses."""
+        self._erases(op)
+        self.analyses.erase(op)
+
+    def erase_dead(self, ops: Iterable[TorchOp], may_go: Callable[[TorchOp], bool]) -> None:
+        """Erase those of some ops that nobody uses, and ops that only they used and that may go."""
+        wanted = set(ops)
+        pending: list[Any] = sorted(wanted, key=self.order.key, reverse=True)
+        while pending:
+            op = pending.pop(0)
+            if op.parent is None or any(result.first_use is not None for result in op.results):
+                continue
+            if op not in wanted and not may_go(op):
+                continue
+            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
+            self.erase(op)
+            pending += [one for one in above if isinstance(one, TorchOp)]
+
+    def _replaces(self, old: SSAValue, new: SSAValue) -> None:
         known = vars(self)
         if "footprints" in known:
             self.footprints.forget()
@@ -197,18 +233,15 @@ class GraphState:
         for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
             vars(self).pop(name, None)
 
-    def adds(self, ops: Iterable[TorchOp]) -> None:
-        """Note new ops of the graph."""
+    def _adds(self, op: TorchOp) -> None:
         known = vars(self)
-        for op in ops:
-            if "writes" in known and written_operands(op, self.bodies):
-                known.pop("writes")
-                known.pop("written_roots", None)
-            if "events" in known and is_event(op, self.bodies):
-                known.pop("events")
+        if "writes" in known and written_operands(op, self.bodies):
+            known.pop("writes")
+            known.pop("written_roots", None)
+        if "events" in known and is_event(op, self.bodies):
+            known.pop("events")
 
-    def erases(self, op: TorchOp) -> None:
-        """Forget an op that is about to be erased."""
+    def _erases(self, op: TorchOp) -> None:
         known = vars(self)
         for name in ("writes", "events"):
             if op in known.get(name, ()):
