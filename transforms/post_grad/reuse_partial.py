@@ -15,7 +15,7 @@ class _ReusePartial(Rewrite, abstract=True):
     """The whole reduction goes over the results of the partial one."""
 
     stage = "post_grad"
-    inductor = "post_grad.py:register_partial_reduction_pattern"
+    inductor = "post_grad.py:reuse_partial"
     counter = "partial_reduction_reuse"
 
     def pays(self, input: Tensor) -> Any:
