@@ -44,6 +44,8 @@ _RANKS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"), (4,)),
     "embedding": (1, 2),
 }
+#: Operators that do something else where a dim has size one: half of such dims get it.
+_OF_ONES = frozenset(("expand", "expand_as", "broadcast_to", "squeeze"))
 #: Arguments that hold indices or conditions.
 _INDICES = frozenset(("index", "indices", "target", "offsets"))
 _MASKS = frozenset(("mask", "condition", "attn_mask"))
@@ -98,6 +100,8 @@ class Choices:
         shape = fitting_shape(op, param, known, lambda: self.pick(self.sizes), self.pick)
         if shape is None:
             shape = self._shape(op, param, others)
+        if op in _OF_ONES and param in ("self", "input"):
+            shape = tuple([1 if self.chance(0.5) else size for size in shape])
         return self._typed(shape, self._dtype(param))
 
     def tensors(self, op: str, param: str, others: Sequence[TensorType]) -> list[TensorType]:
@@ -225,7 +229,7 @@ class Choices:
             self.random.shuffle(order)
             return [place - rank if self.chance(0.2) else place for place in order]
         if param in ("size", "shape"):
-            return self._expanded(source) if "expand" in op else self._regrouped(source)
+            return self._expanded(source) if op in _OF_ONES else self._regrouped(source)
         if param in ("dim", "dims"):
             dims = self.random.sample(range(rank), self.random.randint(0, rank))
             return [place - rank if self.chance(0.2) else place for place in dims]

@@ -90,6 +90,41 @@ class ExpandForgotten(Rewrite):
         return aten.add(x, aten.neg(y))
 
 
+class MaximumOfExpanded(Rewrite):
+    """Right only where nothing is expanded, or only what is reduced."""
+
+    stage = "joint"
+
+    def pattern(self, x: Tensor, size: list[int], dims: list[int]):
+        return aten.amax(aten.expand(x, size), dims)
+
+    def where(self, x: Tensor, size: list[int]):
+        return len(size) == x.ndim
+
+    def replacement(self, x: Tensor, dims: list[int]):
+        return aten.amax(x, dims)
+
+
+class SqueezeForgotten(Rewrite):
+    stage = "joint"
+
+    def pattern(self, x: Tensor, dim: int):
+        return aten.neg(aten.squeeze(x, dim))
+
+    def replacement(self, x: Tensor):
+        return aten.neg(x)
+
+
+class SqueezeOfSeveralForgotten(SqueezeForgotten):
+    def pattern(self, x: Tensor, dim: list[int]):
+        return aten.neg(aten.squeeze(x, dim))
+
+
+class SqueezeOfAllForgotten(SqueezeForgotten):
+    def pattern(self, x: Tensor):
+        return aten.neg(aten.squeeze(x))
+
+
 @pytest.mark.parametrize("cls", [BmmToMm, Permutes, SplitReluCat, IndexOfNegated, MaybeCopied])
 def test_right_rewrites(cls: type[Rewrite]) -> None:
     result = xductor.validate(cls, instances=15, rounds=3)
@@ -132,6 +167,17 @@ def test_a_wrong_rewrite_is_violated_with_the_graph() -> None:
 
 def test_a_broken_contract_is_violated_too() -> None:
     result = validate(ExpandForgotten)
+    assert result.status == "violated"
+    assert "expected sizes" in result.violations[0]
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [MaximumOfExpanded, SqueezeForgotten, SqueezeOfSeveralForgotten, SqueezeOfAllForgotten],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_dims_of_one_show_is_seen(cls: type[Rewrite], seed: int) -> None:
+    result = validate(cls, instances=24, seed=seed)
     assert result.status == "violated"
     assert "expected sizes" in result.violations[0]
 
