@@ -21,7 +21,8 @@ Policy = Literal["strict", "default", "fast"]
 EXACT: Numerics = "exact"
 #: As exact, but 0.0 may become -0.0 and the other way round (`x + 0.0` is `x`).
 UP_TO_ZERO_SIGN: Numerics = "exact up to the sign of zero"
-#: The same terms in another order: equal over the reals, rounded elsewhere.
+#: The same terms in another order, with or without zeros among them: equal over the reals, rounded
+#: elsewhere. So a sum that is zero may have the other sign.
 REASSOCIATES: Numerics = "reassociates"
 #: Roundings of what is computed on the way do not take place, and none is added: over all elements
 #: the result is no further from that of float64 than it was.
