@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import torch
 
+from xductor.transforms.proving.nested_folds import flattened, is_in_any_order, reordered
 from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
 from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
 from xductor.transforms.semantics.scalars import from_index
@@ -152,7 +153,9 @@ class Comparison:
                 return one
             if one.op == "fold":
                 inner = self._of_one(one)
-                return one if inner is None else visit(inner)
+                if inner is not None:
+                    return visit(inner)
+                return flattened(one, self._is_one) if self._is_in_any_order(one) else one
             return rebuilt(one, visit)
 
         return visit(item)
@@ -162,9 +165,16 @@ class Comparison:
         name, binders, sizes, body = item.args
         if name not in _OF_ONE_ITSELF:
             return None
-        if not all(self.assumptions.implies(eq(size, 1)) for size in sizes):
+        if not all(map(self._is_one, sizes)):
             return None
         return substitute(body, {var(k): integer(0) for k in binders})
+
+    def _is_one(self, size: Term) -> bool:
+        return self.assumptions.implies(eq(size, 1))
+
+    def _is_in_any_order(self, item: Term) -> bool:
+        """Whether a fold may be taken in any order, and so in parts."""
+        return is_in_any_order(item)
 
     def _truth(self, condition: Term) -> Term:
         if has_elements(condition):
@@ -220,6 +230,11 @@ class Comparison:
 
     def _folds_alike(self, a: Term, b: Term) -> bool:
         """Reductions over equal extents whose bodies are equal at each index."""
+        if self._is_in_any_order(b):
+            return any(self._folds_in_order(a, one) for one in reordered(b))
+        return self._folds_in_order(a, b)
+
+    def _folds_in_order(self, a: Term, b: Term) -> bool:
         name, binders, sizes, body = a.args
         other_name, other_binders, other_sizes, other_body = b.args
         if name != other_name or len(sizes) != len(other_sizes):

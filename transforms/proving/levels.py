@@ -31,6 +31,8 @@ class Level:
     """One way of being equal: the numerics it amounts to, and how both sides are compared.
 
     - `of_source`: as `form`, of the source alone.
+    - `drops_rounding`: only where the source loses a rounding by `of_source`, and the target has
+      none that it could lose: what a sum in another order is off by is less than that rounding.
     - `hasty`: with little time for a formula, as another way comes after it.
     """
 
@@ -40,6 +42,7 @@ class Level:
     of_source: Callable[[Term], Term] | None = None
     axiom: str = ""
     comparison: type[Comparison] = Comparison
+    drops_rounding: bool = False
     hasty: bool = False
 
 
@@ -55,6 +58,14 @@ _FEWER = Level(
     of_source=without_roundings,
     axiom="a rounding between two ops need not take place",
 )
+_FEWER_SUMS = Level(
+    ROUNDS_LESS_OFTEN,
+    of_source=without_roundings,
+    axiom="a sum that is no longer rounded to a narrower dtype may be taken in any order\n  axiom: "
+    + "\n  axiom: ".join(AXIOMS),
+    comparison=SumComparison,
+    drops_rounding=True,
+)
 _SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
 
 #: What is tried for what a rewrite declares, the strictest first.
@@ -63,7 +74,7 @@ LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
     # Bits of sums in two orders are nothing that z3 decides, nor has to; the last way asks it too.
     REASSOCIATES: (replace(_BITS, hasty=True), _SUMS),
-    ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), _FEWER),
+    ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), replace(_FEWER, hasty=True), _FEWER_SUMS),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
     APPROXIMATE: (*[replace(one, hasty=True) for one in (_BITS, _ZERO_SIGN, _ROUNDINGS)], _SUMS),
 }
@@ -111,6 +122,8 @@ class Elements:
                 assumptions, level.relation, budget, self.known, level.form
             )
             source = a if level.of_source is None else level.of_source(a)
+            if level.drops_rounding and not _loses_roundings(a, b):
+                continue
             answer = comparison.related(source, b)
             if not place or found.verdict.answer == "unknown":
                 found.verdict = comparison.verdict
@@ -139,6 +152,10 @@ class Elements:
             found = self._tried(assumptions, *pair, every)
             self._agreed[question] = found
         return found if found.level is not None else None
+
+
+def _loses_roundings(source: Term, target: Term) -> bool:
+    return without_roundings(source) is not source and without_roundings(target) is target
 
 
 def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:

@@ -181,7 +181,7 @@ class SymbolicDim(Dim):
 class SymbolicTensor(Tensor):
     """A tensor that may have any sizes, strides and elements."""
 
-    __slots__ = ("knowledge", "meaning", "reads", "sizes", "steps")
+    __slots__ = ("_named", "_sizes", "is_variable", "knowledge", "meaning", "reads", "steps")
 
     def __init__(
         self,
@@ -190,19 +190,35 @@ class SymbolicTensor(Tensor):
         reads: Reads,
         named: Callable[[Term], Term],
         strides: str,
+        is_variable: bool = False,
     ) -> None:
         self.meaning = meaning
         self.reads = reads
         self.knowledge = facts
-        self.sizes = tuple([expression_of(size, named) for size in meaning.shape])
         self.steps = tuple([symbol(f"{strides}_stride{k}") for k in range(meaning.rank)])
-        type_ = TensorType.get(
-            meaning._dtype,
-            self.sizes,
-            self.steps,
-            meaning.device,
-        )
-        super().__init__(type_, facts, None)
+        self.is_variable = is_variable
+        self._facts = facts
+        self.value = None
+        self._named = named
+        self._sizes: tuple[Expr, ...] | None = None
+
+    @property
+    def sizes(self) -> tuple[Expr, ...]:
+        """The sizes as expressions; made when asked for, as most results between are not."""
+        if self._sizes is None:
+            self._sizes = tuple([expression_of(one, self._named) for one in self.meaning.shape])
+        return self._sizes
+
+    @property
+    def type(self) -> TensorType:  # type: ignore[override]
+        return TensorType.get(self.meaning._dtype, self.sizes, self.steps, self.meaning.device)
+
+    def same_dtype(self, other: Tensor) -> bool:
+        assert isinstance(other, SymbolicTensor)
+        one, two = self.meaning, other.meaning
+        if not (self.is_variable and other.is_variable):
+            self.reads.dtype = True  # of results it depends on which dtypes they are made of
+        return one._dtype is two._dtype
 
     @property
     def dtype(self) -> torch.dtype:
