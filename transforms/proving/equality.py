@@ -144,7 +144,7 @@ class Comparison:
         def worked_out(one: Term) -> Term:
             if one.sort == INT or one.op in ("zero", "nonneg", "var", "number"):
                 return one if one.sort == INT else self._truth(one)
-            if one.op == "ite" and not has_elements(one.args[0]):
+            if one.op == "ite" and (not has_elements(one.args[0]) or is_of_numbers(one.args[0])):
                 decided = self._truth(one.args[0])
                 if decided is TRUE or decided is FALSE:
                     return visit(one.args[1] if decided is TRUE else one.args[2])
@@ -178,10 +178,21 @@ class Comparison:
 
     def _truth(self, condition: Term) -> Term:
         if has_elements(condition):
-            return _by_elements(condition)
+            found = _by_elements(condition)
+            return self._truth_of_numbers(found) if is_of_numbers(found) else found
         if self.assumptions.implies(condition):
             return TRUE
         return FALSE if self.assumptions.implies(negation(condition)) else condition
+
+    def _truth_of_numbers(self, condition: Term) -> Term:
+        """As `_truth`, of a condition on Python numbers alone."""
+        if condition is TRUE or condition is FALSE:
+            return condition
+        for answer in (TRUE, FALSE):
+            inner = Comparison(self.assumptions, "bits", self.budget, self.known)
+            if inner._by_formula(condition, answer) == "equal":
+                return answer
+        return condition
 
     # Leaves.
 
@@ -371,6 +382,14 @@ def _by_elements(condition: Term) -> Term:
         return condition
     wide = cast(place.args[0], torch.int64)
     return call("eq", (wide, from_index(rest, torch.int64)), BOOL)
+
+
+def is_of_numbers(item: Term) -> bool:
+    """Whether a term is made of Python numbers, and of no element of a tensor."""
+    if item.op in ("element", "fold", "var"):
+        return False
+    inner = list(parts(item))
+    return item.op in ("scalar", "constant") or (bool(inner) and all(map(is_of_numbers, inner)))
 
 
 def _values(item: Term) -> Iterator[Term]:

@@ -23,6 +23,7 @@ from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.proving.summation import AXIOMS, SumComparison
 from xductor.transforms.proving.summed_products import begin_names
+from xductor.transforms.semantics.kernels import with_sums_apart
 from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scalar
 
 
@@ -40,7 +41,7 @@ class Level:
     relation: Relation = "bits"
     form: Callable[[Term], Term] | None = None
     of_source: Callable[[Term], Term] | None = None
-    axiom: str = ""
+    axioms: tuple[str, ...] = ()
     comparison: type[Comparison] = Comparison
     drops_rounding: bool = False
     hasty: bool = False
@@ -51,22 +52,24 @@ _ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
 _ROUNDINGS = Level(
     DROPS_ROUNDING,
     form=without_roundings,
-    axiom="a cast of a cast between floats may be the last cast alone",
+    axioms=("a cast of a cast between floats may be the last cast alone",),
 )
 _FEWER = Level(
     ROUNDS_LESS_OFTEN,
     of_source=without_roundings,
-    axiom="a rounding between two ops need not take place",
+    axioms=("a rounding between two ops need not take place",),
 )
 _FEWER_SUMS = Level(
     ROUNDS_LESS_OFTEN,
-    of_source=without_roundings,
-    axiom="a sum that is no longer rounded to a narrower dtype may be taken in any order\n  axiom: "
-    + "\n  axiom: ".join(AXIOMS),
+    of_source=lambda item: without_roundings(with_sums_apart(item)),
+    axioms=(
+        "a sum that is no longer rounded to a narrower dtype may be taken in any order",
+        *AXIOMS,
+    ),
     comparison=SumComparison,
     drops_rounding=True,
 )
-_SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
+_SUMS = Level(REASSOCIATES, axioms=AXIOMS, comparison=SumComparison)
 
 #: What is tried for what a rewrite declares, the strictest first.
 LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
@@ -155,7 +158,8 @@ class Elements:
 
 
 def _loses_roundings(source: Term, target: Term) -> bool:
-    return without_roundings(source) is not source and without_roundings(target) is target
+    apart = with_sums_apart(source)
+    return without_roundings(apart) is not apart and without_roundings(target) is target
 
 
 def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:

@@ -406,8 +406,7 @@ class _Prover:
             self._different(instance, agreement.verdict, index)
             return
         found.needed = _weaker(found.needed, level.numerics)
-        if level.axiom:
-            found.axioms.add(level.axiom)
+        found.axioms.update(level.axioms)
 
     def _elements_at(self, instance: Instance) -> Elements:
         """What compares elements by the numerics of an instance, which is one that is taken."""

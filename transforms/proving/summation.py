@@ -87,6 +87,8 @@ class SumComparison(Comparison):
             return known == constant_value(b)
         if a.op == b.op == "fold":
             return self._folds_alike(a, b)
+        if a.op == b.op == "cast":  # of integers, by now
+            return self._alike(a.args[0], b.args[0])
         if a.op == b.op == "call":
             return self._calls_alike(a, b)
         return super()._alike(a, b)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from xductor.transforms.proving.roundings import is_float
-from xductor.transforms.semantics.kernels import PREFIX, definition_of
+from xductor.transforms.semantics.kernels import PREFIX, SCALED, definition_of
 from xductor.transforms.semantics.terms import (
     BOOL,
     Term,
@@ -28,9 +28,9 @@ from xductor.transforms.semantics.terms import (
 
 #: Kernels that show the same NaN and infinities as their definitions.
 DEFINED = (
-    "softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add", "mean", "cumsum",
+    "softmax", "log_softmax", "prepare_softmax", "logsumexp", "variance", "deviation", "scatter_add", "mean", "cumsum",
     "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
-    "baddbmm", "linear",
+    "baddbmm", "linear", *SCALED,
 )  # fmt: skip
 
 _serial = itertools.count()

@@ -274,7 +274,8 @@ class SymbolicNumber:
         if right is None:
             if not isinstance(other, numbers.Real) or isinstance(other, Dim):
                 return NotImplemented
-            right = number_as(other, self._dtype())
+            # An int is compared with a float as the numbers that both are.
+            right = number_as(other, torch.float64 if isinstance(other, float) else self._dtype())
         left = self.term
         wide = torch.float64 if torch.float64 in (left.sort, right.sort) else torch.int64
         left, right = cast(left, wide), cast(right, wide)
