@@ -96,7 +96,7 @@ _LEAST = 1e-30
 
 
 def _is_nothing(factor: Scalar | None) -> Any:
-    return factor is not None and -_LEAST < factor and factor < _LEAST
+    return factor is not None and factor > -_LEAST and factor < _LEAST
 
 
 def _random(*sizes: int, dtype: torch.dtype) -> torch.Tensor:

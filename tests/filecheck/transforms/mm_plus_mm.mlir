@@ -1,15 +1,15 @@
 // RUN: xductor-opt %s -p mm_plus_mm | filecheck %s
 
 // CHECK-LABEL: fx.graph @fires
-fx.graph @fires stage(post_grad) symbols(s0 : int positive [2, 64]) (%a : !fx.tensor<f32[s0, 4], cpu>, %b : !fx.tensor<f32[4, 8], cpu>, %c : !fx.tensor<f32[s0, 6], cpu>, %d : !fx.tensor<f32[6, 8], cpu>, %e : !fx.tensor<bf16[2, 4], cpu>, %f : !fx.tensor<bf16[4, 8], cpu>) {
+fx.graph @fires stage(post_grad) symbols(s0 : int positive [2, 64]) (%a : !fx.tensor<f32[s0, 4], cpu>, %b : !fx.tensor<f32[4, 8], cpu>, %c : !fx.tensor<f32[s0, 6], cpu>, %d : !fx.tensor<f32[6, 8], cpu>, %e : !fx.tensor<bf16[2, 4], cpu>, %f : !fx.tensor<bf16[4, 8], cpu>, %g : !fx.tensor<bf16[4, 8], cpu>) {
   // CHECK-NEXT: %mm_plus_mm = xductor.mm_plus_mm.default %a, %b, %c, %d : !fx.tensor<f32[s0, 8], cpu>
-  // CHECK-NEXT: %mm_plus_mm_1 = xductor.mm_plus_mm.default %e, %f, %e, %f : !fx.tensor<bf16[2, 8], cpu>
+  // CHECK-NEXT: %mm_plus_mm_1 = xductor.mm_plus_mm.default %e, %f, %e, %g : !fx.tensor<bf16[2, 8], cpu>
   // CHECK-NEXT: fx.output (%mm_plus_mm, %mm_plus_mm_1)
   %m = aten.mm.default %a, %b : !fx.tensor<f32[s0, 8], cpu>
   %n = aten.mm.default %c, %d : !fx.tensor<f32[s0, 8], cpu>
   %x = aten.add.Tensor %m, %n : !fx.tensor<f32[s0, 8], cpu>
   %o = aten.mm.default %e, %f : !fx.tensor<bf16[2, 8], cpu>
-  %p = aten.mm.default %e, %f : !fx.tensor<bf16[2, 8], cpu>
+  %p = aten.mm.default %e, %g : !fx.tensor<bf16[2, 8], cpu>
   %y = aten.add.Tensor %o, %p : !fx.tensor<bf16[2, 8], cpu>
   fx.output (%x, %y)
 }

@@ -66,7 +66,8 @@ def test_which_zero_it_is_depends_on_the_order_so_strict_takes_integers_only(tra
 
 
 GRAPH = """
-fx.graph @forward stage(post_grad) symbols(s0 : int positive [2, 64]) (%a : !fx.tensor<f32[s0, 128], cpu>) {
+fx.graph @forward stage(post_grad) symbols(s0 : int positive [2, 64]) (
+    %a : !fx.tensor<f32[s0, 128], cpu>) {
   %u = aten.amax.default %a, [1] : !fx.tensor<f32[s0], cpu>
   %v = aten.max.default %a : !fx.tensor<f32[], cpu>
   fx.output (%u, %v)

@@ -104,7 +104,7 @@ class DropsSmallFactor(Rewrite):
     def where(self, a: Tensor, factor: Scalar) -> Any:
         if a.dtype != torch.int64 or not isinstance(factor, int):
             return no("integers only")
-        return -0.5 < factor and factor < 0.5
+        return factor > -0.5 and factor < 0.5
 
     def replacement(self, a: Tensor) -> Any:
         return aten.mul(a, 0)
