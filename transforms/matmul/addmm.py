@@ -61,7 +61,7 @@ class Addmm(Rewrite):
             return no("what is added is on another device")
         if input.ndim > 2:
             return no("what is added has more dims than the product")
-        if beta == 0 or alpha == 0:
+        if _is_nothing(beta) or _is_nothing(alpha):
             return no("addmm does not read what counts for nothing, and so loses its NaN")
         sizes = (mat1.shape[0], mat2.shape[1])[2 - input.ndim :]
         pairs = zip(input.shape, sizes, strict=True)
@@ -89,6 +89,14 @@ class Addmm(Rewrite):
             for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
                 given = [_random(*shape, dtype=dtype) for shape in (sizes, (4, 33), (33, 5))]
                 yield dict(zip(("input", "mat1", "mat2"), given, strict=True))
+
+
+_LEAST = 1e-30
+"""Smaller factors may be 0 by the time they are float32."""
+
+
+def _is_nothing(factor: Scalar | None) -> Any:
+    return factor is not None and factor > -_LEAST and factor < _LEAST
 
 
 def _random(*sizes: int, dtype: torch.dtype) -> torch.Tensor:

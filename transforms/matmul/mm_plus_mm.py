@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten, ops
-from xductor.transforms import EXACT, REASSOCIATES, ROUNDS_LESS_OFTEN, Rewrite, Tensor, all_of
+from xductor.transforms import (
+    EXACT,
+    REASSOCIATES,
+    ROUNDS_LESS_OFTEN,
+    Rewrite,
+    Tensor,
+    all_of,
+    no,
+)
 from xductor.transforms.matmul import operators as operators  # registers the operator
 from xductor.transforms.passes.numerics import Declared
 
@@ -33,6 +41,11 @@ class MmPlusMm(Rewrite):
             mat1.shape[0] == mat3.shape[0],
             mat2.shape[1] == mat4.shape[1],
         )
+
+    def pays(self, mat1: Tensor, mat2: Tensor, mat3: Tensor, mat4: Tensor) -> Any:
+        if mat1.value is mat3.value and mat2.value is mat4.value:
+            return no("both products are one, which is computed once")
+        return True
 
     def replacement(self, mat1: Tensor, mat2: Tensor, mat3: Tensor, mat4: Tensor) -> Any:
         return ops.xductor.mm_plus_mm(mat1, mat2, mat3, mat4)

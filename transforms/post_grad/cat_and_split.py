@@ -37,7 +37,7 @@ class CatSplitwithsizesReplace(Rewrite):
         first, *others = xs
         if len(xs) != len(sizes):
             return no(f"{len(xs)} tensors and {len(sizes)} pieces")
-        if any(x.dtype != first.dtype for x in others):
+        if not all(x.same_dtype(first) for x in others):
             return no("cat promotes the dtypes")
         if any(x.ndim != first.ndim for x in others):
             return no("cat passes over vectors without elements")

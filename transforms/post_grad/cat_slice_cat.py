@@ -24,7 +24,7 @@ class CatSliceCat(Rewrite):
         self, xs: list[Tensor], dim: int, sliced: int, along: int, start: int, end: int
     ) -> Any:
         first, *others = xs
-        if any(x.dtype != first.dtype for x in others):
+        if not all(x.same_dtype(first) for x in others):
             return no("cat promotes the dtypes")
         if any(x.ndim != first.ndim for x in others):
             return no("cat passes over vectors without elements")

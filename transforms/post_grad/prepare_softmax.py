@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+import torch
 
 from xductor.ir import aten, prims
-from xductor.transforms import REASSOCIATES, Rewrite, Tensor, no
+from xductor.transforms import REASSOCIATES, ROUNDS_LESS_OFTEN, Rewrite, Tensor, no
+from xductor.transforms.passes.numerics import Declared
 
 
 class PrepareSoftmax(Rewrite):
@@ -17,7 +20,10 @@ class PrepareSoftmax(Rewrite):
     stage = "post_grad"
     inductor = "post_grad.py:prepare_softmax_pattern"
     devices = ("cuda", "xpu")
-    numerics = REASSOCIATES
+    numerics: ClassVar[Declared] = {
+        **dict.fromkeys((torch.float32, torch.float64), REASSOCIATES),
+        **dict.fromkeys((torch.float16, torch.bfloat16), ROUNDS_LESS_OFTEN),
+    }
 
     def __init__(self, triton_devices: tuple[str, ...] = ("cuda", "xpu")) -> None:
         self.triton_devices = triton_devices

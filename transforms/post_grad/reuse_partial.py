@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+import torch
 
 from xductor.ir import aten
-from xductor.transforms import Rewrite, Tensor, no, one_of
+from xductor.transforms import EXACT, REASSOCIATES, Rewrite, Tensor, no, one_of
+from xductor.transforms.passes.numerics import Declared
 
 _SMALL = 4096
 """Below this many elements a second reading costs nothing."""
@@ -17,6 +20,15 @@ class _ReusePartial(Rewrite, abstract=True):
     stage = "post_grad"
     inductor = "post_grad.py:reuse_partial"
     counter = "partial_reduction_reuse"
+    numerics: ClassVar[Declared] = {
+        **dict.fromkeys(
+            (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool), EXACT
+        ),
+        # Which zero is the extreme of 0.0 and -0.0 depends on the order.
+        **dict.fromkeys(
+            (torch.float16, torch.bfloat16, torch.float32, torch.float64), REASSOCIATES
+        ),
+    }
 
     def pays(self, input: Tensor) -> Any:
         return input.numel() >= _SMALL or no(f"fewer than {_SMALL} elements")

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
 
 from xductor.ir import ListArg
+from xductor.transforms.passes.numerics import (
+    APPROXIMATE,
+    EXACT,
+    UP_TO_ZERO_SIGN,
+    Numerics,
+)
 from xductor.transforms.proving.eager_runs import Named, NotTaken, SourceRefused, Trial
 from xductor.transforms.proving.instances import Instance
 from xductor.transforms.proving.results import CounterExample
@@ -16,6 +23,7 @@ from xductor.transforms.proving.symbolic import SymbolicNumber, SymbolicTensor, 
 from xductor.transforms.rewriting.handles import Dim
 from xductor.transforms.semantics.evaluation import Evaluation
 from xductor.transforms.semantics.terms import Term, var
+from xductor.transforms.validation.fragment_runs import largest_tame, put_ones_for_large
 
 _FLOATS = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), float("-inf"), 3e38, 1e-41, 0.1)
 _INTEGERS = (0, 1, -1, 2, 3, 127, -128, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))
@@ -30,18 +38,23 @@ def find(
     values: Mapping[Term, Any] | None = None,
     extra: Mapping[str, Term] | None = None,
     rounds: int = ROUNDS,
-    tame: bool = False,
+    numerics: Numerics = EXACT,
 ) -> CounterExample | None:
     """An example on which the two sides differ in eager, or None if none was found.
 
     - `run`: both sides on given values.
     - `conditions`: under which they differ, if that is known; `values`: elements there.
     - `extra`: further integer variables, such as the index at which they differ.
-    - `tame`: ordinary numbers only, for a rewrite whose NaN and infinities may differ.
+    - `numerics`: what they may differ by. Ordinary numbers only are tried where NaN and infinities
+      may be others; where sums may be taken in another order, none that are so large that it
+      depends on the order whether they overflow.
     """
+    ordinary = numerics == APPROXIMATE
+    tame = numerics not in (EXACT, UP_TO_ZERO_SIGN)
     variables = {**instance.variables, **(extra or {})}
     for number, sizes in enumerate(_sizes(instance, conditions, variables, rounds)):
-        concrete = _Concrete(sizes, {} if tame else values or {}, 6 * number if tame else number)
+        given = {} if ordinary else values or {}
+        concrete = _Concrete(sizes, given, 6 * number if ordinary else number, tame=tame)
         try:
             fillings = [concrete.value(one) for one in instance.fillings]
             trial = run(fillings)
@@ -111,8 +124,16 @@ def _sizes(
 class _Concrete:
     """Numbers in the place of what is symbolic."""
 
-    def __init__(self, sizes: Mapping[str, int], values: Mapping[Term, Any], number: int) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        values: Mapping[Term, Any],
+        number: int,
+        *,
+        tame: bool = False,
+    ) -> None:
         self.sizes = sizes
+        self.tame = tame
         self.values = values
         self.number = number
         self.random = random.Random(number)
@@ -137,11 +158,15 @@ class _Concrete:
 
     def _number(self, item: SymbolicNumber) -> Any:
         known = self.values.get(item.term)
-        if known is None or self.number % 3 == 2:
+        if known is None or self.number % 3 == 2 or self._is_large(known):
             known = self.random.choice(_NUMBERS if item.kind == "float" else (0, 1, 2, -1, 3))
         found = float(known) if item.kind == "float" else int(known)
         self.attributes[str(item.term)] = found
         return found
+
+    def _is_large(self, known: float) -> bool:
+        """Whether a number may make what it is multiplied by overflow."""
+        return self.tame and isfinite(known) and abs(known) > largest_tame(torch.float32)
 
     def _tensor(self, item: SymbolicTensor) -> Named:
         meaning = item.meaning
@@ -153,6 +178,8 @@ class _Concrete:
         name = str(meaning.element([0] * meaning.rank).args[0])
         if self.number % 3 != 2:
             self._place(name, data)
+        if self.tame and dtype.is_floating_point:
+            put_ones_for_large(data)
         return Named(name, data)
 
     def _place(self, name: str, data: torch.Tensor) -> None:

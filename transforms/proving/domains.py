@@ -10,7 +10,7 @@ import torch
 
 from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.semantics.scalars import KNOWN
-from xductor.transforms.semantics.values import NoMeaning
+from xductor.transforms.semantics.values import Illegal, NoMeaning
 
 RANKS = {
     "mm": {"self": 2, "mat2": 2},
@@ -26,6 +26,7 @@ ONE_DTYPE = frozenset(RANKS)
 DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"))
 """Names of parameters that are a dim."""
 
+_JOINING = frozenset(("cat", "concat", "concatenate", "stack"))
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
 _VIEWS = frozenset(("view", "reshape", "_unsafe_view", "view_copy"))
 """Ops whose sizes are of what they are given; other ops with sizes make tensors of them."""
@@ -39,6 +40,15 @@ OTHER_DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
 
 LONGEST_LIST = 3
 """The length to which lists are tried whose length no rank gives."""
+
+MOST_PIECES = 5
+"""Into how many pieces of given sizes a tensor is split at most."""
+
+MIXED_RANK = 2
+"""Beside a list of tensors: up to this rank each dim is from both ends whatever the others are."""
+
+ODD_RANK = 3
+"""Up to this rank one tensor of a list may be unlike the others."""
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1.1, float("inf"), float("nan"), 0, 1, 2, -1)
 """What stands for a Python number whose digits a rewrite asks for."""
@@ -55,6 +65,8 @@ STRINGS = {
 
 def rank_of(slot: Slot) -> int:
     """The rank that dims of a call count in."""
+    if not slot.tensors and slot.op in _JOINING:
+        raise Illegal(f"{slot.op} of no tensors")
     if not slot.tensors:
         raise NoMeaning(f"the dims of {slot.op}, which has no tensor")
     rank = slot.tensors[0].rank
@@ -90,6 +102,11 @@ def dims(slot: Slot) -> list[int]:
     return list(range(-rank, rank))
 
 
+def from_one_end(dims: list[int], other: int) -> list[int]:
+    """Those of some dims that are from the end from which another one is."""
+    return [dim for dim in dims if (dim < 0) == (other < 0)]
+
+
 def dim_lists(slot: Slot) -> list[list[int]]:
     """Permutations, or lists of distinct dims; beyond `SIGNED_RANK` from the front, in order."""
     permuting = slot.op in _PERMUTING
@@ -121,7 +138,7 @@ def odd_ones(count: int, rank: int) -> list[tuple[int, str]]:
     Of lists of two and of three tensors; where one may be of rank 1, which can be empty, the others
     are of another rank.
     """
-    if not 1 < count < 4:
+    if not 1 < count < 4 or rank > ODD_RANK:
         return []
     dtypes = [(place, "dtype") for place in range(1 if count == 2 else 0, count)]
     return dtypes if rank == 1 else [*dtypes, *[(place, "rank") for place in range(count)]]
@@ -143,7 +160,12 @@ def lengths(slot: Slot, largest: int, longest_shape: int) -> Sequence[int]:
         return range(longest_shape + 1)
     if slot.param == "size" or slot.param == "shape":
         return range(largest + 1)
-    return range(LONGEST_LIST + 1)
+    return range(longest_list(slot) + 1)
+
+
+def longest_list(slot: Slot) -> int:
+    """How long a list of integers is at most whose length no rank gives."""
+    return MOST_PIECES if slot.param in ("split_sizes", "split_size") else LONGEST_LIST
 
 
 def has_minus_one(slot: Slot) -> bool:
@@ -201,11 +223,13 @@ __all__ = [
     "dim_lists",
     "dims",
     "dtypes",
+    "from_one_end",
     "has_minus_one",
     "is_complete_length",
     "is_made",
     "left_out_of_dim_lists",
     "lengths",
+    "longest_list",
     "odd_ones",
     "rank_of",
     "ranks",

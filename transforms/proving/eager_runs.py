@@ -12,6 +12,7 @@ from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, TensorType, TorchO
 from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
 from xductor.transforms.passes.numerics import (
     APPROXIMATE,
+    REASSOCIATES,
     ROUNDS_LESS_OFTEN,
     Declared,
     Numerics,
@@ -231,9 +232,11 @@ def run_both(
     if numerics == ROUNDS_LESS_OFTEN:
         with InFloat64():
             wide = PatternRun(rewrite.compiled, _Replay(given), Recorder("w", facts)).outputs()
-        trial.problem = _further_off(trial, [data_of(one) for one in wide], record.largest)
+        trial.problem = _further_off(
+            trial, [data_of(one) for one in wide], record.dtypes | second.dtypes, record.largest
+        )
     else:
-        largest = record.largest if numerics == APPROXIMATE else 0.0
+        largest = record.largest if numerics in (APPROXIMATE, REASSOCIATES) else 0.0
         trial.problem = difference(trial, numerics, record.dtypes | second.dtypes, largest)
     if trial.problem:
         trial.script = script_of(
@@ -304,9 +307,12 @@ def difference(
     return ""
 
 
-def _further_off(trial: Trial, wide: Sequence[Any], largest: float) -> str:
+def _further_off(
+    trial: Trial, wide: Sequence[Any], dtypes: Iterable[torch.dtype], largest: float
+) -> str:
     """How the results are further from float64 than the source's; empty if they are not."""
-    problem = difference(trial, APPROXIMATE, largest=largest)  # dtypes, sizes, what is finite
+    # Dtypes, sizes, and what is NaN or infinite; float64 tells of the rest.
+    problem = difference(trial, ROUNDS_LESS_OFTEN, dtypes, largest)
     total = Errors()
     for place, (reference, old, new) in enumerate(
         zip(wide, trial.source, trial.target, strict=False)

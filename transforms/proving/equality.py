@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import torch
 
+from xductor.transforms.proving.nested_folds import flattened, is_in_any_order, reordered
 from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
 from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
 from xductor.transforms.semantics.scalars import from_index
@@ -143,7 +144,7 @@ class Comparison:
         def worked_out(one: Term) -> Term:
             if one.sort == INT or one.op in ("zero", "nonneg", "var", "number"):
                 return one if one.sort == INT else self._truth(one)
-            if one.op == "ite" and not has_elements(one.args[0]):
+            if one.op == "ite" and (not has_elements(one.args[0]) or is_of_numbers(one.args[0])):
                 decided = self._truth(one.args[0])
                 if decided is TRUE or decided is FALSE:
                     return visit(one.args[1] if decided is TRUE else one.args[2])
@@ -152,7 +153,9 @@ class Comparison:
                 return one
             if one.op == "fold":
                 inner = self._of_one(one)
-                return one if inner is None else visit(inner)
+                if inner is not None:
+                    return visit(inner)
+                return flattened(one, self._is_one) if self._is_in_any_order(one) else one
             return rebuilt(one, visit)
 
         return visit(item)
@@ -162,16 +165,34 @@ class Comparison:
         name, binders, sizes, body = item.args
         if name not in _OF_ONE_ITSELF:
             return None
-        if not all(self.assumptions.implies(eq(size, 1)) for size in sizes):
+        if not all(map(self._is_one, sizes)):
             return None
         return substitute(body, {var(k): integer(0) for k in binders})
 
+    def _is_one(self, size: Term) -> bool:
+        return self.assumptions.implies(eq(size, 1))
+
+    def _is_in_any_order(self, item: Term) -> bool:
+        """Whether a fold may be taken in any order, and so in parts."""
+        return is_in_any_order(item)
+
     def _truth(self, condition: Term) -> Term:
         if has_elements(condition):
-            return _by_elements(condition)
+            found = _by_elements(condition)
+            return self._truth_of_numbers(found) if is_of_numbers(found) else found
         if self.assumptions.implies(condition):
             return TRUE
         return FALSE if self.assumptions.implies(negation(condition)) else condition
+
+    def _truth_of_numbers(self, condition: Term) -> Term:
+        """As `_truth`, of a condition on Python numbers alone."""
+        if condition is TRUE or condition is FALSE:
+            return condition
+        for answer in (TRUE, FALSE):
+            inner = Comparison(self.assumptions, "bits", self.budget, self.known)
+            if inner._by_formula(condition, answer) == "equal":
+                return answer
+        return condition
 
     # Leaves.
 
@@ -220,6 +241,11 @@ class Comparison:
 
     def _folds_alike(self, a: Term, b: Term) -> bool:
         """Reductions over equal extents whose bodies are equal at each index."""
+        if self._is_in_any_order(b):
+            return any(self._folds_in_order(a, one) for one in reordered(b))
+        return self._folds_in_order(a, b)
+
+    def _folds_in_order(self, a: Term, b: Term) -> bool:
         name, binders, sizes, body = a.args
         other_name, other_binders, other_sizes, other_body = b.args
         if name != other_name or len(sizes) != len(other_sizes):
@@ -356,6 +382,14 @@ def _by_elements(condition: Term) -> Term:
         return condition
     wide = cast(place.args[0], torch.int64)
     return call("eq", (wide, from_index(rest, torch.int64)), BOOL)
+
+
+def is_of_numbers(item: Term) -> bool:
+    """Whether a term is made of Python numbers, and of no element of a tensor."""
+    if item.op in ("element", "fold", "var"):
+        return False
+    inner = list(parts(item))
+    return item.op in ("scalar", "constant") or (bool(inner) and all(map(is_of_numbers, inner)))
 
 
 def _values(item: Term) -> Iterator[Term]:

@@ -86,6 +86,8 @@ class SymbolicFiller:
         self.device = ""
         self.free_dtypes: list[torch.dtype] = []
         self.unlike: list[str] = []
+        self.dim: int | None = None
+        self._has_list = False
         self._count = 0
 
     def _kept(self, made: Any) -> Any:
@@ -146,9 +148,10 @@ class SymbolicFiller:
         count = self._length(range(1, longest + 1), name)
         if count > 1:
             self._bounded(
-                f"lists of at most {longest} tensors; of two or three of them one may be unlike "
-                "the others in dtype or rank"
+                f"lists of at most {longest} tensors; of two or three of them, of rank "
+                f"{domains.ODD_RANK} at most, one may be unlike the others in dtype or rank"
             )
+        self._has_list = True
         rank, dtype = self._rank(name, slot), self._dtype(name, slot)
         odd, what = self._listed(
             [(-1, ""), *domains.odd_ones(count, rank)], f"which one of {name} is unlike the others"
@@ -187,7 +190,7 @@ class SymbolicFiller:
             device=torch.device(self.device),
             on_dtype=self._note_dtype,
         )
-        return SymbolicTensor(value, self.knowledge, self.reads, self.world.size, name)
+        return SymbolicTensor(value, self.knowledge, self.reads, self.world.size, name, True)
 
     def _note_sizes(self, sizes: Sequence[Term]) -> None:
         self.sizes.update(dict.fromkeys((*sizes[:1], *sizes[-1:])))
@@ -243,12 +246,24 @@ class SymbolicFiller:
 
     def _integer(self, name: str, slot: Slot) -> Any:
         if slot.param in domains.DIMS:
-            return self._listed(domains.dims(slot), name)
+            return self._dim(domains.dims(slot), name)
         if self.limits.listed_ints:
             self._bounded(f"integer attributes in {list(domains.INTEGERS)}")
             return self._listed(domains.INTEGERS, name)
         made = self.world.variable(name)
         return SymbolicDim(self._expression(made), self.knowledge, self.reads)
+
+    def _dim(self, options: list[int], name: str) -> int:
+        """A dim; of high rank beside a list of tensors, from the end from which the first one is.
+
+        The instances with lists are many, and never all that there are.
+        """
+        if self._has_list and self.dim is not None and len(options) > 2 * domains.MIXED_RANK:
+            self._bounded(f"dims of rank above {domains.MIXED_RANK}: all from the same end")
+            return self._listed(domains.from_one_end(options, self.dim), name)
+        found = self._listed(options, name)
+        self.dim = found if self.dim is None else self.dim
+        return found
 
     def _expression(self, item: Term) -> Any:
         return expression_of(item, self.world.size)
@@ -263,8 +278,8 @@ class SymbolicFiller:
         made_here = domains.is_made(slot)
         if made_here:
             self.reads.several_ranks = True
-        if not domains.is_complete_length(slot) and count == domains.LONGEST_LIST:
-            self._bounded(f"lists of at most {domains.LONGEST_LIST} integers")
+        if not domains.is_complete_length(slot) and count == domains.longest_list(slot):
+            self._bounded(f"lists of at most {count} integers")
         unknown = -1
         if domains.has_minus_one(slot):
             unknown = self._listed(range(-1, count), f"the place of -1 in {name}")
@@ -356,12 +371,19 @@ def make_instance(
     calls = MeaningCalls(world, filler)
     calls.used = used
     run = PatternRun(rewrite.compiled, filler, calls)
+    asked = reads.dtype
     try:
         source = run.outputs()
+    except Pruned:  # for its sizes, which no dtype changes
+        reads.dtype = asked
+        raise
     except Illegal as error:
         raise Unmade(str(error)) from error
+    # Of what `where` refuses it matters only which dtypes `where` asked for.
+    reads.dtype, asked = asked, reads.dtype
     if mutation is None or not mutation.drops_condition:
         _answer_where(rewrite, run.bindings, world, limits.explain)
+    reads.dtype |= asked
     if not world.assumptions.possible():
         raise Pruned("the hypothesis cannot be")
     filler.note_unlike_dtypes()

@@ -23,6 +23,7 @@ from xductor.transforms.proving.roundings import without_roundings
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.proving.summation import AXIOMS, SumComparison
 from xductor.transforms.proving.summed_products import begin_names
+from xductor.transforms.semantics.kernels import with_sums_apart
 from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scalar
 
 
@@ -31,6 +32,8 @@ class Level:
     """One way of being equal: the numerics it amounts to, and how both sides are compared.
 
     - `of_source`: as `form`, of the source alone.
+    - `drops_rounding`: only where the source loses a rounding by `of_source`, and the target has
+      none that it could lose: what a sum in another order is off by is less than that rounding.
     - `hasty`: with little time for a formula, as another way comes after it.
     """
 
@@ -38,8 +41,9 @@ class Level:
     relation: Relation = "bits"
     form: Callable[[Term], Term] | None = None
     of_source: Callable[[Term], Term] | None = None
-    axiom: str = ""
+    axioms: tuple[str, ...] = ()
     comparison: type[Comparison] = Comparison
+    drops_rounding: bool = False
     hasty: bool = False
 
 
@@ -48,14 +52,24 @@ _ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
 _ROUNDINGS = Level(
     DROPS_ROUNDING,
     form=without_roundings,
-    axiom="a cast of a cast between floats may be the last cast alone",
+    axioms=("a cast of a cast between floats may be the last cast alone",),
 )
 _FEWER = Level(
     ROUNDS_LESS_OFTEN,
     of_source=without_roundings,
-    axiom="a rounding between two ops need not take place",
+    axioms=("a rounding between two ops need not take place",),
 )
-_SUMS = Level(REASSOCIATES, axiom="\n  axiom: ".join(AXIOMS), comparison=SumComparison)
+_FEWER_SUMS = Level(
+    ROUNDS_LESS_OFTEN,
+    of_source=lambda item: without_roundings(with_sums_apart(item)),
+    axioms=(
+        "a sum that is no longer rounded to a narrower dtype may be taken in any order",
+        *AXIOMS,
+    ),
+    comparison=SumComparison,
+    drops_rounding=True,
+)
+_SUMS = Level(REASSOCIATES, axioms=AXIOMS, comparison=SumComparison)
 
 #: What is tried for what a rewrite declares, the strictest first.
 LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
@@ -63,7 +77,7 @@ LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
     # Bits of sums in two orders are nothing that z3 decides, nor has to; the last way asks it too.
     REASSOCIATES: (replace(_BITS, hasty=True), _SUMS),
-    ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), _FEWER),
+    ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), replace(_FEWER, hasty=True), _FEWER_SUMS),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
     APPROXIMATE: (*[replace(one, hasty=True) for one in (_BITS, _ZERO_SIGN, _ROUNDINGS)], _SUMS),
 }
@@ -111,6 +125,8 @@ class Elements:
                 assumptions, level.relation, budget, self.known, level.form
             )
             source = a if level.of_source is None else level.of_source(a)
+            if level.drops_rounding and not _loses_roundings(a, b):
+                continue
             answer = comparison.related(source, b)
             if not place or found.verdict.answer == "unknown":
                 found.verdict = comparison.verdict
@@ -139,6 +155,11 @@ class Elements:
             found = self._tried(assumptions, *pair, every)
             self._agreed[question] = found
         return found if found.level is not None else None
+
+
+def _loses_roundings(source: Term, target: Term) -> bool:
+    apart = with_sums_apart(source)
+    return without_roundings(apart) is not apart and without_roundings(target) is target
 
 
 def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:

@@ -12,13 +12,11 @@ from typing import Any, get_args
 import torch
 
 from xductor.transforms.passes.numerics import (
-    APPROXIMATE,
     EXACT,
     REASSOCIATES,
     Numerics,
     numerics_at,
     numerics_text,
-    weakest,
 )
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.equality import Budget, Verdict
@@ -140,7 +138,6 @@ class _Prover:
         self.reads = Reads()
         self.budget = Budget(total=seconds)
         self.elements: dict[Numerics, Elements] = {}
-        self.is_tame = weakest(subject.numerics) == APPROXIMATE
         self.reads.dtype = not isinstance(subject.numerics, str)
         self.found = Found()
         self.used: set[str] = set()
@@ -348,7 +345,12 @@ class _Prover:
     ) -> None:
         """Something that may be wrong: an example that is run decides."""
         example = counterexamples.find(
-            self.subject.run, instance, conditions, values, extra, tame=self.is_tame
+            self.subject.run,
+            instance,
+            conditions,
+            values,
+            extra,
+            numerics=self._numerics_of(instance),
         )
         if example is not None:
             self.found.example = example
@@ -404,22 +406,26 @@ class _Prover:
             self._different(instance, agreement.verdict, index)
             return
         found.needed = _weaker(found.needed, level.numerics)
-        if level.axiom:
-            found.axioms.add(level.axiom)
+        found.axioms.update(level.axioms)
 
     def _elements_at(self, instance: Instance) -> Elements:
         """What compares elements by the numerics of an instance, which is one that is taken."""
-        numerics = numerics_at(self.subject.numerics, _dtype_of(instance))
-        assert numerics is not None
+        numerics = self._numerics_of(instance)
         if numerics not in self.elements:
             self.elements[numerics] = Elements(numerics, self.budget)
         return self.elements[numerics]
+
+    def _numerics_of(self, instance: Instance) -> Numerics:
+        """What an instance that is taken may change."""
+        numerics = numerics_at(self.subject.numerics, _dtype_of(instance))
+        assert numerics is not None
+        return numerics
 
     def _different(self, instance: Instance, verdict: Verdict, index: list[Term]) -> None:
         if verdict.answer == "unknown":
             if len(self.found.bounds) < 3:  # numbers may show what the solver does not
                 example = counterexamples.find(
-                    self.subject.run, instance, rounds=12, tame=self.is_tame
+                    self.subject.run, instance, rounds=12, numerics=self._numerics_of(instance)
                 )
                 if example is not None:
                     self.found.example = example

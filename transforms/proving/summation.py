@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xductor.transforms.proving.equality import Answer, Comparison
+from xductor.transforms.proving.nested_folds import is_extreme, is_in_any_order, reordered
 from xductor.transforms.proving.roundings import is_float
 from xductor.transforms.proving.solver import has_elements
 from xductor.transforms.proving.summed_products import (
@@ -26,7 +27,6 @@ from xductor.transforms.proving.summed_products import (
     mentions,
     negated,
     renamed,
-    reordered,
     split_index,
     stripped,
 )
@@ -54,6 +54,7 @@ from xductor.transforms.semantics.terms import (
 AXIOMS = (
     "sums of floats may be taken in any order, and products be distributed over them",
     "casts between floats do not round",
+    "the extreme of extremes is that of all, and of 0.0 and -0.0 either",
     "softmax, logsumexp, variances, scatter_add and index_put are what their definitions say",
 )
 
@@ -86,6 +87,8 @@ class SumComparison(Comparison):
             return known == constant_value(b)
         if a.op == b.op == "fold":
             return self._folds_alike(a, b)
+        if a.op == b.op == "cast":  # of integers, by now
+            return self._alike(a.args[0], b.args[0])
         if a.op == b.op == "call":
             return self._calls_alike(a, b)
         return super()._alike(a, b)
@@ -103,6 +106,9 @@ class SumComparison(Comparison):
             return True
         comparable = a.sort == b.sort or (is_float(a) and is_float(b))
         return comparable and a.sort not in (INT, BOOL) and self._same_sums(a, b)
+
+    def _is_in_any_order(self, item: Term) -> bool:
+        return is_extreme(item) or is_in_any_order(item)
 
     def _folds_alike(self, a: Term, b: Term) -> bool:
         if a.args[0] != b.args[0]:

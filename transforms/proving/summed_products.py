@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from xductor.transforms.proving.roundings import is_float
-from xductor.transforms.semantics.kernels import PREFIX, definition_of
+from xductor.transforms.semantics.kernels import PREFIX, SCALED, definition_of
 from xductor.transforms.semantics.terms import (
     BOOL,
     Term,
@@ -18,7 +18,6 @@ from xductor.transforms.semantics.terms import (
     cast,
     constant_value,
     either,
-    make,
     mul,
     negation,
     parts,
@@ -29,8 +28,9 @@ from xductor.transforms.semantics.terms import (
 
 #: Kernels that show the same NaN and infinities as their definitions.
 DEFINED = (
-    "softmax", "log_softmax", "logsumexp", "variance", "deviation", "scatter_add", "mean", "cumsum",
-    "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "baddbmm", "linear",
+    "softmax", "log_softmax", "prepare_softmax", "logsumexp", "variance", "deviation",
+    "scatter_add", "mean", "cumsum", "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
+    "baddbmm", "linear", *SCALED,
 )  # fmt: skip
 
 _serial = itertools.count()
@@ -188,22 +188,6 @@ def join_indices(product: Product) -> Product | None:
     return None
 
 
-def reordered(item: Term) -> Iterator[Term]:
-    """A fold with its indices in every order."""
-    name, binders, sizes, body = item.args
-    for order in itertools.permutations(range(len(binders))):
-        yield make(
-            "fold",
-            (
-                name,
-                tuple([binders[k] for k in order]),
-                tuple([sizes[k] for k in order]),
-                body,
-            ),
-            item.sort,
-        )
-
-
 __all__ = [
     "Product",
     "begin_names",
@@ -216,7 +200,6 @@ __all__ = [
     "mentions",
     "negated",
     "renamed",
-    "reordered",
     "split_index",
     "stripped",
     "walk",

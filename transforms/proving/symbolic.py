@@ -181,7 +181,7 @@ class SymbolicDim(Dim):
 class SymbolicTensor(Tensor):
     """A tensor that may have any sizes, strides and elements."""
 
-    __slots__ = ("knowledge", "meaning", "reads", "sizes", "steps")
+    __slots__ = ("_named", "_sizes", "is_variable", "knowledge", "meaning", "reads", "steps")
 
     def __init__(
         self,
@@ -190,19 +190,35 @@ class SymbolicTensor(Tensor):
         reads: Reads,
         named: Callable[[Term], Term],
         strides: str,
+        is_variable: bool = False,
     ) -> None:
         self.meaning = meaning
         self.reads = reads
         self.knowledge = facts
-        self.sizes = tuple([expression_of(size, named) for size in meaning.shape])
         self.steps = tuple([symbol(f"{strides}_stride{k}") for k in range(meaning.rank)])
-        type_ = TensorType.get(
-            meaning._dtype,
-            self.sizes,
-            self.steps,
-            meaning.device,
-        )
-        super().__init__(type_, facts, None)
+        self.is_variable = is_variable
+        self._facts = facts
+        self.value = None
+        self._named = named
+        self._sizes: tuple[Expr, ...] | None = None
+
+    @property
+    def sizes(self) -> tuple[Expr, ...]:
+        """The sizes as expressions; made when asked for, as most results between are not."""
+        if self._sizes is None:
+            self._sizes = tuple([expression_of(one, self._named) for one in self.meaning.shape])
+        return self._sizes
+
+    @property
+    def type(self) -> TensorType:  # type: ignore[override]
+        return TensorType.get(self.meaning._dtype, self.sizes, self.steps, self.meaning.device)
+
+    def same_dtype(self, other: Tensor) -> bool:
+        assert isinstance(other, SymbolicTensor)
+        one, two = self.meaning, other.meaning
+        if not (self.is_variable and other.is_variable):
+            self.reads.dtype = True  # of results it depends on which dtypes they are made of
+        return one._dtype is two._dtype
 
     @property
     def dtype(self) -> torch.dtype:
@@ -258,7 +274,8 @@ class SymbolicNumber:
         if right is None:
             if not isinstance(other, numbers.Real) or isinstance(other, Dim):
                 return NotImplemented
-            right = number_as(other, self._dtype())
+            # An int is compared with a float as the numbers that both are.
+            right = number_as(other, torch.float64 if isinstance(other, float) else self._dtype())
         left = self.term
         wide = torch.float64 if torch.float64 in (left.sort, right.sort) else torch.int64
         left, right = cast(left, wide), cast(right, wide)

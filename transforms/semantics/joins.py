@@ -70,11 +70,12 @@ def _without_empty_ones(world: World, tensors: Sequence[TensorValue]) -> Sequenc
 def cat(world: World, tensors: Sequence[TensorValue], dim: Any = 0) -> TensorValue:
     if not tensors:
         raise Illegal("cat of nothing")
-    dtype = _joint_dtype(tensors)
-    tensors = _without_empty_ones(world, tensors)
-    rank = tensors[0].rank
+    joined = _without_empty_ones(world, tensors)
+    rank = joined[0].rank
     if rank == 0:
         raise Illegal("cat of rank 0")
+    dtype = _joint_dtype(tensors)
+    tensors = joined
     place = dim_of(dim, rank)
     first = tensors[0]
     for other in tensors[1:]:

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import torch
 
-from xductor.transforms.semantics.scalars import from_index
-from xductor.transforms.semantics.terms import Term, call
+from xductor.transforms.semantics.scalars import fn, from_index, wide
+from xductor.transforms.semantics.terms import Term, call, cast, rebuilt
 
 PREFIX = "u.kernel."
 
@@ -29,6 +29,31 @@ KERNELS = (
     "baddbmm", "linear",
 )  # fmt: skip
 """The kernels by name."""
+
+
+SCALED = {"u.add_scaled": "add", "u.sub_scaled": "sub"}
+"""Sums with a factor, by what they are sums with."""
+
+
+def _scaled(name: str, x: Term, y: Term, factor: Term, dtype: torch.dtype) -> Term:
+    wider = wide(dtype)
+    product = fn("mul", cast(y, wider), cast(factor, wider))
+    return cast(fn(name, cast(x, wider), product), dtype)
+
+
+def with_sums_apart(item: Term) -> Term:
+    """A term in which sums with a factor are products and sums."""
+    done: dict[Term, Term] = {}
+
+    def visit(one: Term) -> Term:
+        found = done.get(one)
+        if found is None:
+            made = rebuilt(one, visit)
+            scaled = made.op == "call" and made.args[0] in SCALED
+            found = done[one] = (definition_of(made) or made) if scaled else made
+        return found
+
+    return visit(item)
 
 
 def by_kernel(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
@@ -51,6 +76,8 @@ def summed_by(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
 
 def definition_of(item: Term) -> Term | None:
     """The definition that a kernel computes up to roundings; None for what is no kernel's."""
+    if item.op == "call" and item.args[0] in SCALED:
+        return _scaled(SCALED[item.args[0]], *item.args[1:], item.sort)
     if item.op == "call" and item.args[0].startswith(PREFIX):
         return item.args[1]
     return None

@@ -116,11 +116,11 @@ def prepare_softmax_online(world: World, x: TensorValue, dim: Any) -> list[Tenso
     rows, wider = Rows(x, reduced_dims([dim], x.rank), True), wide(dtype)
 
     def largest(index: Sequence[Term]) -> Term:
-        return rows.fold("max", index, lambda one: cast(one, wider), wider)
+        return rows.fold("max", index, lambda one: one, dtype)
 
     def total(index: Sequence[Term]) -> Term:
         def power(one: Term) -> Term:
-            return call("u.exp", (fn("sub", cast(one, wider), largest(index)),), wider)
+            return call("u.exp", (fn("sub", cast(one, wider), cast(largest(index), wider)),), wider)
 
         found = rows.fold("sum", index, power, wider)
         return cast(by_kernel("prepare_softmax", found), dtype)
@@ -128,7 +128,7 @@ def prepare_softmax_online(world: World, x: TensorValue, dim: Any) -> list[Tenso
     def made(element: Element) -> TensorValue:
         return TensorValue(rows.shape, dtype, element, device=x.device, on_dtype=x.on_dtype)
 
-    return [made(lambda index: cast(largest(index), dtype)), made(total)]
+    return [made(largest), made(total)]
 
 
 # Norms over the last dims.

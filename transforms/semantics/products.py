@@ -180,4 +180,14 @@ def mm_plus_mm(
 ) -> TensorValue:
     first = contraction(world, a, b, 0, "mm_plus_mm", is_part=True)
     second = contraction(world, c, d, 0, "mm_plus_mm", is_part=True)
-    return scaled_sum(world, "mm_plus_mm", first, second, 1, 1)
+    if first.dtype is not second.dtype:
+        raise Illegal("the products have other dtypes")
+    for old, new in zip(first.shape, second.shape, strict=True):
+        world.require(eq(old, new), "mm_plus_mm: products of other sizes")
+    dtype = first.dtype
+
+    def element(index: Sequence[Term]) -> Term:
+        parts = [_unrounded(one.element(index), wide(dtype)) for one in (first, second)]
+        return cast(summed_by("mm_plus_mm", arithmetic("add")(*parts), first.shape), dtype)
+
+    return TensorValue(first.shape, dtype, element, device=first.device)

@@ -108,7 +108,7 @@ def inputs_of(graph: GraphOp, trial: Trial, *, tame: bool) -> list[Any]:
     if tame:
         for item in made:
             if isinstance(item, torch.Tensor) and _is_float(item):
-                _tame(item)
+                put_ones_for_large(item)
     if graph.stage.data == "pre_grad":
         for item, argument in zip(made, graph.arguments, strict=True):
             type_: Any = argument.type
@@ -137,11 +137,16 @@ def _elements(tensor: torch.Tensor) -> torch.Tensor:
 
 
 @torch.no_grad()
-def _tame(tensor: torch.Tensor) -> None:
-    """Put ones for finite numbers whose square or sum may overflow."""
+def put_ones_for_large(tensor: torch.Tensor) -> None:
+    """Put ones for finite numbers whose square or sum may overflow; NaN and infinities stay."""
     flat = _elements(tensor)
-    large = flat.isfinite() & (flat.abs() > torch.finfo(flat.dtype).max ** 0.25)
+    large = flat.isfinite() & (flat.abs() > largest_tame(flat.dtype))
     flat.masked_fill_(large, 1.0)
+
+
+def largest_tame(dtype: torch.dtype) -> float:
+    """How large a number may be so that no sum or product of a few of them overflows."""
+    return torch.finfo(dtype).max ** 0.25
 
 
 def finite_inputs(inputs: Sequence[Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -138,3 +139,14 @@ def _close(case: Any, function: Any, *inputs: torch.Tensor) -> None:
     slack = torch.finfo(wanted.dtype).eps if narrow else 0.0  # `validating` asks for more of these
     found, wanted = found.double(), wanted.double()
     torch.testing.assert_close(found, wanted, rtol=2 * slack or 1e-5, atol=8 * slack or 1e-5)
+
+
+def test_factors_that_may_be_nothing_as_float32_stay(trace: Any) -> None:
+    """A kernel does not read what is multiplied by 0, and so loses its NaN."""
+    for factor, applied in ((1e-40, 0), (-1e-60, 0), (1e-20, 1)):
+        case = trace(partial(_scaled, factor), C, A, B)
+        assert case.run(Addmm) == applied
+
+
+def _scaled(factor: float, c: Any, a: Any, b: Any) -> Any:
+    return torch.add(c, torch.mm(a, b), alpha=factor)
