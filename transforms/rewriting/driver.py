@@ -26,6 +26,7 @@ from xductor.ir.text.diagnostics import describe
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
@@ -488,6 +489,55 @@ def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> boo
     return _Walk(driver, state)._try(one, op)
 
 
+class Procedure:
+    """Puts what a procedure makes in the place of what it found, under the contracts of rewrites.
+
+    For one graph, inside of its `InferenceEnv`; `name` is that of the pass.
+    """
+
+    def __init__(self, name: str, state: GraphState) -> None:
+        self.name = name
+        self.state = state
+        self._walk = _Walk(Driver(RewriteIndex(())), state)
+
+    def replace(self, match: Match, build: Callable[[], Any]) -> None:
+        """Let what `build` makes with op functions stand for the outputs of a match.
+
+        `match.bindings` has the tensors whose sizes may be asked for.
+
+        Raises:
+            Declined, Unbuildable, UnknownMode: a circumstance of the graph; it is as it was.
+            ContractViolation: a fault of the procedure; the graph is as it was.
+        """
+        state, anchor = self.state, match.anchor
+        insertion = self._walk._insertion_point(match)
+        builder = ReplacementBuilder(
+            state.env,
+            state.facts,
+            anchor.node,
+            _tensors(match),
+            state.symints,
+            lambda value: _is_above(value, insertion, state),
+        )
+        try:
+            with modes_at(insertion, state):
+                with building(builder):
+                    built = build()
+                values = built if isinstance(built, list) else [built]
+                outputs = [one.value for one in values]
+                self._walk._check(match, insertion, builder.made, outputs)
+            if not should_apply(self.name):
+                raise Declined("its debug counter says no")
+        except BaseException as error:
+            builder.discard()
+            if isinstance(error, Violation):
+                text = describe(anchor, f"pass {self.name}: {error}")
+                raise ContractViolation(text) from error
+            raise
+        applied(anchor, *outputs)
+        self._walk._connect(match, insertion, builder.made, outputs, _NO_LINEAGE)
+
+
 def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:
     names = tuple(dict.fromkeys(one.name for one in chain))
     if len(names) == 1:
@@ -570,6 +620,7 @@ __all__ = [
     "Driver",
     "Listener",
     "NoConvergence",
+    "Procedure",
     "RewriteIndex",
     "Watch",
     "attempt",
