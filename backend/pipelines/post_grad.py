@@ -12,6 +12,7 @@ from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
+    flush,
     observed,
     stock_pass,
     unobserved,
@@ -20,6 +21,7 @@ from xductor.backend.steps.bridge import (
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
+    OwnStep,
     TableStep,
     TypedStep,
     typed_step,
@@ -112,7 +114,19 @@ def _pass_patterns(run: StageRun) -> None:
         TableStep(name, lambda table=table: table, typed, name, asked=_ASKED)(run)
 
 
+#: Tables of options whose entries passes of ours stand for.
+_TYPED_OPTIONS = (
+    "unbind_stack_aten_pass",
+    "split_cat_aten_pass",
+    "select_cat_aten_pass",
+    "move_view_after_cat_aten_pass",
+)
+
+
 def _fusion_options(run: StageRun) -> None:
+    """The tables that the user turned on, in his order."""
+    if not _pattern_matcher(run):
+        return
     excluded = {
         *stock.lookup("post_grad:POST_GRAD_FUSIONS"),
         *stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"),
@@ -120,8 +134,11 @@ def _fusion_options(run: StageRun) -> None:
     for name in stock.flag("post_grad_fusion_options", {}):
         if name not in excluded:
             table = stock.lookup("post_grad:POST_GRAD_PATTERNS")[name]
+            typed = (name,) if name in _TYPED_OPTIONS else ()
+            step = TableStep(name, lambda table=table: table, typed, name)
             with fusion_option_passes(run, table):
-                observed(run, name, table.apply, "graph")
+                step(run)
+                flush(run)  # what a typed pass does counts, and is seen, when it is raised
 
 
 def _b2b_gemm(run: StageRun) -> None:
@@ -217,7 +234,8 @@ STEPS = (
         "post_grad:partitioned_scatter_optimization_pass",
         when=lambda run: _pattern_matcher(run) and bool(stock.flag("partitioned_scatter_enabled")),
     ),
-    BridgedStep("post_grad_fusion_options", _fusion_options, _pattern_matcher),
+    CoveringStep(_fusion_options, ("post_grad_fusion_options", *_TYPED_OPTIONS)),
+    OwnStep("cat_of_pieces", _pattern_matcher),
     BridgedStep(
         "b2b_gemm_pass",
         _b2b_gemm,

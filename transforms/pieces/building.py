@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -219,7 +220,7 @@ def _range(own: list[Factor], start: Dim, size: Dim, facts: Facts) -> Range | No
             return None
         numbers: Any = own[::-1]
         every = numbers[0].step
-        for inner, outer in zip(numbers, numbers[1:], strict=False):
+        for inner, outer in pairwise(numbers):
             if outer.step != inner.step * inner.size:
                 return None
         count = prod(one.size for one in numbers)

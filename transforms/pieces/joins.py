@@ -49,13 +49,14 @@ class Run:
 
     def _is(self, base: SSAValue) -> bool:
         type_ = strided(base)
-        assert type_ is not None and self.source is not None
+        assert type_ is not None
+        assert self.source is not None
         reading = self.source.reading
         return reading == reading_by_type(reading.root, type_)
 
 
 def join_of(op: Any) -> Join | None:
-    """A call as a join; None if it is none, or one without elements or whose parts are not known."""
+    """A call as a join; None if it is none, has no elements, or parts that nobody knows."""
     if op.name not in JOINS or len(op.results) != 1:
         return None
     type_ = strided(op.results[0])

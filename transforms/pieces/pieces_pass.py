@@ -20,7 +20,7 @@ from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.pieces.building import Reader, Way, way_to
 from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
-from xductor.transforms.pieces.regions import Regions, Source, bases, strided
+from xductor.transforms.pieces.regions import Regions, Source, bases
 from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
@@ -62,7 +62,8 @@ class PiecesPass(TypedPass):
     """Cats and stacks that read what was cut, in less work.
 
     A part is a piece by where it lies, not by the op that cut it. What the result reads is made
-    by slices, a permutation and a reshape of a tensor that is there; the contracts of rewrites hold.
+    by slices, a permutation and a reshape of a tensor that is there, under the contracts of
+    rewrites.
     """
 
     stage = "post_grad"

@@ -108,8 +108,9 @@ def _continued(left: Steps, right: Steps, distance: Dim, facts: Facts) -> Steps 
     if left and same_steps(left[1:], right, facts) and goes_on(left[0]):
         return (Step(add(left[0].size, 1), left[0].step), *right)
     if right and same_steps(left, right[1:], facts):
-        if facts.known_equal(distance, right[0].step) is True:
-            return (Step(add(right[0].size, 1), right[0].step), *left)
+        size, step = right[0]
+        if facts.known_equal(distance, step) is True:
+            return (Step(add(size, 1), step), *left)
     if same_steps(left, right, facts) and facts.known_lt(0, distance) is True:
         return (Step(2, distance), *left)
     return None
