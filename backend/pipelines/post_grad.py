@@ -116,6 +116,7 @@ def _pass_patterns(run: StageRun) -> None:
 
 #: Tables of options whose entries passes of ours stand for.
 _TYPED_OPTIONS = (
+    "normalization_aten_pass",
     "unbind_stack_aten_pass",
     "split_cat_aten_pass",
     "select_cat_aten_pass",

@@ -11,16 +11,17 @@ from typing import Any, Literal
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import Facts, GraphOp, InferenceEnv, TorchOp, aten
+from xductor.ir import Facts, GraphOp, InferenceEnv, NotInferred, TorchOp, aten
 from xductor.ir.dialect.types import Dim
 from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import NotApplicable, infer_types
 from xductor.transforms.analysis.analyses import ORDER, analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.pieces.building import Reader, Way, way_to
 from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
-from xductor.transforms.pieces.regions import Regions, Source, bases
+from xductor.transforms.pieces.regions import Regions, Source, bases, makers
 from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
@@ -134,6 +135,7 @@ class _Work:
         way = self._way(whole, join.type.shape, join.parts)
         if way is None:
             return False
+        self._check_types(join)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
         self.procedure.replace(match, lambda: reader.build(way, whole.reading))
@@ -150,6 +152,7 @@ class _Work:
             found += [(run, way)] if way else [(Run((part,), None), None) for part in run.parts]
         if len(found) >= len(join.parts):
             return False
+        self._check_types(join)
         reader = Reader(self.facts)
         sources = [run.source for run, way in found if way is not None]
         copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
@@ -165,6 +168,17 @@ class _Work:
 
         self.procedure.replace(_match(join, tuple(copies)), build)
         return True
+
+    def _check_types(self, join: Join) -> None:
+        """That the parts lie where their types say. Raises Declined."""
+        env = self.procedure.state.env
+        for op in dict.fromkeys(op for part in join.parts for op in makers(part)):
+            try:
+                types = infer_types(op, env)
+            except (NotApplicable, NotInferred) as error:
+                raise Declined(f"where {op.name} reads is not known: {error}") from error
+            if types != [result.type for result in op.results]:
+                raise Declined(f"the recorded types of {op.name} are not what it gives")
 
     def _way_of(self, run: Run) -> Way | None:
         """How to read a run of several parts as one; None if it stays as it is."""

@@ -93,6 +93,11 @@ def bases(value: SSAValue) -> list[SSAValue]:
     return found
 
 
+def makers(value: SSAValue) -> list[TorchOp]:
+    """The ops by which a value is a view of its root, or of a copy of what it reads."""
+    return [one.op for one in bases(value)[:-1] if isinstance(one, OpResult)]  # type: ignore[misc]
+
+
 def strided(value: SSAValue) -> TensorType | None:
     """The type of a value whose elements lie where its sizes, strides and offset say."""
     type_ = value._type
@@ -109,4 +114,4 @@ def _writes(op: TorchOp) -> bool:
     return bool(effects.writes) or effects.unknown
 
 
-__all__ = ["Regions", "Source", "bases", "strided"]
+__all__ = ["Regions", "Source", "bases", "makers", "strided"]

@@ -44,6 +44,7 @@ from xductor.transforms.rewriting.contracts import (
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
+from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.profit import asked_handles
@@ -455,6 +456,8 @@ class _Walk:
                 _take_name(old, new, made)
                 state.replaces(old, new)
                 old.replace_all_uses_with(new)
+                if _moves(old, new):
+                    used += lay_out_anew(new, state)
         self._erase_dead(match)
         state.adds(made)
         for op in (*made, *used):
@@ -475,6 +478,14 @@ class _Walk:
             state.erases(op)
             state.analyses.erase(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
+
+
+def _moves(old: SSAValue, new: SSAValue) -> bool:
+    """Whether a value that stands for another begins elsewhere in its storage."""
+    before, after = old.type, new.type
+    if type(before) is not TensorType or type(after) is not TensorType:
+        return False
+    return before.offset != after.offset
 
 
 def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:

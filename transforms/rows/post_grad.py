@@ -280,7 +280,29 @@ PATTERN_ROWS = (
 )
 
 OPTION_ROWS = (
-    _option("normalization_aten_pass", "One spelling for split, cat, stack, unbind in ATen."),
+    _row(
+        "normalization_aten_pass",
+        "One spelling for split and cat in ATen.",
+        kind="declared",
+        flag=_OPTIONS,
+        factory="pieces.normalization_aten_pass:NORMALIZATION",
+    ),
+    _row(
+        "normalize_split_with_size_default_aten",
+        "The same for a split by sizes.",
+        "split_cat.py:normalize_split_with_size_default_aten",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="normalization_aten_pass",
+    ),
+    _row(
+        "normalize_cat_default_aten",
+        "The same for a cat.",
+        "split_cat.py:normalize_cat_default_aten",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="normalization_aten_pass",
+    ),
     _option("decompose_mm_pass", "Turns the three decompositions of products on."),
     _row(
         "unbind_stack_aten_pass",
