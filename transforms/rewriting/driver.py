@@ -481,11 +481,14 @@ class _Walk:
 
 
 def _moves(old: SSAValue, new: SSAValue) -> bool:
-    """Whether a value that stands for another begins elsewhere in its storage."""
+    """Whether views of a value that stands for another may lie elsewhere than they did.
+
+    The step of a dim of size one, which nobody else sees, says where a slice behind its end begins.
+    """
     before, after = old.type, new.type
     if type(before) is not TensorType or type(after) is not TensorType:
         return False
-    return before.offset != after.offset
+    return before.offset != after.offset or before.stride != after.stride
 
 
 def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
