@@ -36,14 +36,17 @@ class Program:
                 continue
             values.append(made)
             results.append(made)
-        outputs: list[Any] = []
-        for one in results:
-            outputs.append(rng.choice((lambda t: t, lambda t: t + 1, lambda t: t.sum(0)))(one))
+        outputs = [_used(rng, one) for one in results]
         if rng.random() < 0.15:
             roots[0].copy_(torch.zeros_like(roots[0]))
         if rng.random() < 0.1:
             rng.choice(values).add_(1)
         return outputs
+
+
+def _used(rng: random.Random, x: torch.Tensor) -> torch.Tensor:
+    how = rng.randrange(3)
+    return x if how == 0 else x + 1 if how == 1 else x.sum(0)
 
 
 def _root(rng: random.Random, shape: list[int]) -> torch.Tensor:

@@ -37,7 +37,9 @@ WHOLE: dict[str, Function] = {
     "unbind and stack": lambda x: torch.stack(x.unbind(1), 1) + 1,
     "select and stack": lambda x: torch.stack([x[0], x[1]]) + 1,
     "select, unsqueeze, cat": lambda x: torch.cat([x[0][None], x[1][None]]) + 1,
-    "rows and cols": lambda x: torch.cat([torch.cat([x[i : i + 1, :3], x[i : i + 1, 3:]], 1) for i in (0, 1)]) + 1,
+    "rows and cols": lambda x: torch.cat(
+        [torch.cat([x[i : i + 1, :3], x[i : i + 1, 3:]], 1) for i in (0, 1)]
+    ) + 1,
     "an empty piece": lambda x: torch.cat(aten.split_with_sizes(x, [2, 0, 4], 1), 1) + 1,
     "copies of pieces": lambda x: torch.cat([p.clone() for p in x.split(2, 1)], 1) + 1,
     "reshaped pieces": lambda x: torch.cat([p.reshape(-1) for p in x.split(1)]) + 1,
@@ -91,7 +93,7 @@ STAYS: dict[str, Function] = {
     "what was cut is written": lambda x, y: (torch.cat(x.split(3, 1), 1), x.add_(1))[0] + 1,
     "a piece is written": lambda x, y: (
         p := x.split(3, 1),
-        c := torch.cat(p, 1),
+        torch.cat(p, 1),
         p[0].mul_(3),
     )[1] + 1,
     "no elements": lambda x, y: torch.cat(x[:0].split(3, 1), 1) + 1,
@@ -123,7 +125,11 @@ def test_what_stays(name: str, trace: Any, special: Any) -> None:
         (UnbindStackAtenPass(), lambda x: torch.stack([x[0], x[1]]) + 1, 1),
         (UnbindStackAtenPass(), lambda x: torch.stack([x[1], x[0]]) + 1, 0),
         (UnbindStackAtenPass(), lambda x: torch.cat(x.split(1)) + 1, 0),
-        (MoveViewAfterCatAtenPass(), lambda x: torch.cat([p.reshape(-1) for p in x.split(2, 1)]) + 1, 1),
+        (
+            MoveViewAfterCatAtenPass(),
+            lambda x: torch.cat([p.reshape(-1) for p in x.split(2, 1)]) + 1,
+            1,
+        ),
         (MoveViewAfterCatAtenPass(), lambda x: torch.cat([p.view(6) for p in x.split(1)]) + 1, 1),
         (MoveViewAfterCatAtenPass(), lambda x: torch.cat(x.split(1)) + 1, 0),
     ],

@@ -1,4 +1,4 @@
-"""A replacement that begins elsewhere in a storage: its views are told, and who sees it keeps it."""
+"""What comes to begin elsewhere in a storage: views of it are told, who sees it keeps it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CatOfNeighbours(Rewrite):
 
     def where(self, x: Tensor, start: int, seam: int, other: int, end: int) -> Any:
         size = x.shape[0]
-        return all_of(0 <= start, start <= seam, seam == other, seam <= end, end <= size)
+        return all_of(start >= 0, start <= seam, seam == other, seam <= end, end <= size)
 
     def replacement(self, x: Tensor, start: int, end: int) -> Any:
         return aten.slice(x, 0, start, end)
