@@ -125,21 +125,43 @@ _TYPED_OPTIONS = (
 
 
 def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order."""
+    """The tables that the user turned on, in his order.
+
+    Raises KeyError for a name that there is not, TypeError for a threshold that is no number,
+    before anything is changed.
+    """
     if not _pattern_matcher(run):
         return
+    options = stock.flag("post_grad_fusion_options", {})
+    tables = stock.lookup("post_grad:POST_GRAD_PATTERNS")
     excluded = {
         *stock.lookup("post_grad:POST_GRAD_FUSIONS"),
         *stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"),
     }
-    for name in stock.flag("post_grad_fusion_options", {}):
+    _check_options(options, {*excluded, *tables})
+    for name in options:
         if name not in excluded:
-            table = stock.lookup("post_grad:POST_GRAD_PATTERNS")[name]
+            table = tables[name]
             typed = (name,) if name in _TYPED_OPTIONS else ()
             step = TableStep(name, lambda table=table: table, typed, name)
             with fusion_option_passes(run, table):
                 step(run)
                 flush(run)  # what a typed pass does counts, and is seen, when it is raised
+
+
+def _check_options(options: dict[str, Any], known: set[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise KeyError(
+                f"post_grad_fusion_options: there is no fusion {name!r}; "
+                f"there are {', '.join(sorted(known))}"
+            )
+    threshold = options.get("split_cat_aten_pass", {}).get("threshold_to_cat", 0)
+    if not isinstance(threshold, int | float):
+        raise TypeError(
+            "post_grad_fusion_options['split_cat_aten_pass']['threshold_to_cat']: "
+            f"expected a number, found {threshold!r}"
+        )
 
 
 def _b2b_gemm(run: StageRun) -> None:

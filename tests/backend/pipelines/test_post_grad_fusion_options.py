@@ -139,3 +139,20 @@ def test_without_an_option(function: Function) -> None:
     """What Inductor's pattern of all pieces of one `split_with_sizes` does not find."""
     record, _ = _run(function, torch.stack([SPECIAL, SPECIAL * 2]), options={})
     assert record.applications("cat_of_pieces") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"split_cat_aten": {}}, "KeyError", "there is no fusion 'split_cat_aten'; there are "),
+        (
+            {"split_cat_aten_pass": {"threshold_to_cat": "many"}},
+            "TypeError",
+            "expected a number, found 'many'",
+        ),
+    ],
+)
+def test_options_that_there_are_not(options: dict[str, Any], error: str, message: str) -> None:
+    with pytest.raises(Exception, match=message) as raised:
+        _run(CASES["select_cat_aten_pass"][0], torch.randn(2, 4), options=options)
+    assert error in str(raised.value)
