@@ -10,6 +10,7 @@ from xductor.backend.pass_validation import (
     device_specimens,
     loss_specimens,
     order_specimens,
+    piece_specimens,
     quantised_specimens,
     random_specimens,
     uniform_specimens,
@@ -59,6 +60,11 @@ SPECIMENS: Mapping[str, Specimens] = {
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
     ),
+    "cat_of_pieces": Specimens(piece_specimens.pieces, same_results),
+    "move_view_after_cat_aten_pass": Specimens(piece_specimens.moved_views, same_results),
+    "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),
+    "split_cat_aten_pass": Specimens(piece_specimens.split_cats, same_results),
+    "unbind_stack_aten_pass": Specimens(piece_specimens.stacks, same_results),
     "stable_topological_sort": Specimens(
         order_specimens.orders, same_results, unproved="moves ops, and changes none"
     ),

@@ -12,6 +12,7 @@ from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
+    flush,
     observed,
     stock_pass,
     unobserved,
@@ -20,6 +21,7 @@ from xductor.backend.steps.bridge import (
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
+    OwnStep,
     TableStep,
     TypedStep,
     typed_step,
@@ -112,16 +114,54 @@ def _pass_patterns(run: StageRun) -> None:
         TableStep(name, lambda table=table: table, typed, name, asked=_ASKED)(run)
 
 
+#: Tables of options whose entries passes of ours stand for.
+_TYPED_OPTIONS = (
+    "normalization_aten_pass",
+    "unbind_stack_aten_pass",
+    "split_cat_aten_pass",
+    "select_cat_aten_pass",
+    "move_view_after_cat_aten_pass",
+)
+
+
 def _fusion_options(run: StageRun) -> None:
+    """The tables that the user turned on, in his order.
+
+    Raises KeyError for a name that there is not, TypeError for a threshold that is no number,
+    before anything is changed.
+    """
+    if not _pattern_matcher(run):
+        return
+    options = stock.flag("post_grad_fusion_options", {})
+    tables = stock.lookup("post_grad:POST_GRAD_PATTERNS")
     excluded = {
         *stock.lookup("post_grad:POST_GRAD_FUSIONS"),
         *stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"),
     }
-    for name in stock.flag("post_grad_fusion_options", {}):
+    _check_options(options, {*excluded, *tables})
+    for name in options:
         if name not in excluded:
-            table = stock.lookup("post_grad:POST_GRAD_PATTERNS")[name]
+            table = tables[name]
+            typed = (name,) if name in _TYPED_OPTIONS else ()
+            step = TableStep(name, lambda table=table: table, typed, name)
             with fusion_option_passes(run, table):
-                observed(run, name, table.apply, "graph")
+                step(run)
+                flush(run)  # what a typed pass does counts, and is seen, when it is raised
+
+
+def _check_options(options: dict[str, Any], known: set[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise KeyError(
+                f"post_grad_fusion_options: there is no fusion {name!r}; "
+                f"there are {', '.join(sorted(known))}"
+            )
+    threshold = options.get("split_cat_aten_pass", {}).get("threshold_to_cat", 0)
+    if not isinstance(threshold, int | float):
+        raise TypeError(
+            "post_grad_fusion_options['split_cat_aten_pass']['threshold_to_cat']: "
+            f"expected a number, found {threshold!r}"
+        )
 
 
 def _b2b_gemm(run: StageRun) -> None:
@@ -217,7 +257,8 @@ STEPS = (
         "post_grad:partitioned_scatter_optimization_pass",
         when=lambda run: _pattern_matcher(run) and bool(stock.flag("partitioned_scatter_enabled")),
     ),
-    BridgedStep("post_grad_fusion_options", _fusion_options, _pattern_matcher),
+    CoveringStep(_fusion_options, ("post_grad_fusion_options", *_TYPED_OPTIONS)),
+    OwnStep("cat_of_pieces", _pattern_matcher),
     BridgedStep(
         "b2b_gemm_pass",
         _b2b_gemm,

@@ -64,6 +64,11 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
     "keep_for_spmd": stock.keeps_graphs_alike,
+    "threshold_to_cat": lambda: (
+        stock.flag("post_grad_fusion_options", {})
+        .get("split_cat_aten_pass", {})
+        .get("threshold_to_cat", 10)
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_o
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_calls import known_values
-from xductor.transforms.attention.layouts import lay_out_anew, layout_is_seen
+from xductor.transforms.attention.layouts import layout_is_seen
 from xductor.transforms.attention.masks import SharedMasks
 from xductor.transforms.attention.matching import Matcher
 from xductor.transforms.attention.parts import Attention, NotAttention
@@ -37,6 +37,7 @@ from xductor.transforms.rewriting.contracts import (
     check_region,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 

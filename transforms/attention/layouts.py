@@ -6,20 +6,22 @@ before heads, as its query came. The graph says nothing of it, so all of these m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import NotInferred, OutputOp, SchemaOp, TensorType, TorchOp, infer_call
+from xductor.ir import OutputOp, SchemaOp, TensorType, TorchOp
 from xductor.ir.dialect.types import contiguous_strides
-from xductor.ir.inference.infer import Inferred, NotApplicable
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.attention.reading import name_of
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.rewriting.contracts import Violation
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.layouts import needs_exact_strides
+from xductor.transforms.rewriting.layouts import (
+    needs_exact_strides,
+    results_with,
+    same_strides,
+)
 
 #: How many ops the layout is followed through.
 _LIMIT = 24
@@ -35,7 +37,7 @@ def layout_is_seen(
     for layout in _layouts(call.type):
         types: dict[SSAValue, Any] = {call: layout}
         for op in made[made.index(call.owner) + 1 :]:  # type: ignore[arg-type]
-            found = _results(op, types, state)
+            found = results_with(op, types, state)
             if found is None:
                 return True
             types.update(zip(op.results, found.types, strict=True))
@@ -77,14 +79,14 @@ class _Walk:
 
     def shows(self, value: SSAValue, after: Any) -> bool:
         """Whether anybody would notice if a value had the type `after`."""
-        if _same_strides(value.type, after, self.state):
+        if same_strides(value.type, after, self.state):
             return False
         for user in dict.fromkeys(use.operation for use in value.uses):
             assert isinstance(user, TorchOp)
             self.left -= 1
             if type(user) is OutputOp or self.left < 0 or _must_not_change(user):
                 return True
-            found = _results(user, {value: after}, self.state)
+            found = results_with(user, {value: after}, self.state)
             if found is None:
                 return True
             if name_of(user) in _MAY_COPY:
@@ -111,66 +113,4 @@ def _must_not_change(op: TorchOp) -> bool:
     return effects.unknown or bool(effects.writes)
 
 
-def _same_strides(before: Any, after: Any, state: GraphState) -> bool:
-    if type(before) is not TensorType or type(after) is not TensorType:
-        return before == after
-    shape = before.shape
-    if any(size == 0 for size in shape):
-        return True
-    one = tuple(0 if n == 1 else s for n, s in zip(shape, before.stride, strict=True))
-    other = tuple(0 if n == 1 else s for n, s in zip(shape, after.stride, strict=True))
-    return known_equal(one, other, state.facts)
-
-
-def _results(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) -> Inferred | None:
-    """What an op gives if its operands have other types; None if it cannot be."""
-    operands = [types.get(operand, operand.type) for operand in op._operands]
-    try:
-        found, _ = infer_call(type(op), op.args, operands, state.env, op._operands)
-    except (NotApplicable, NotInferred):
-        return None
-    if found.assumed or found.equated or len(found.types) != len(op.results):
-        return None
-    return found
-
-
-def lay_out_anew(value: SSAValue, state: GraphState) -> None:
-    """Make the users of a value again whose results it lays out in another way than the graph says,
-    and theirs in turn.
-    """
-    pending = list(dict.fromkeys(use.operation for use in value.uses))
-    while pending:
-        user = pending.pop(0)
-        assert isinstance(user, TorchOp)
-        found = None if type(user) is OutputOp else _results(user, {}, state)
-        if found is None:
-            continue
-        types = [
-            _with_strides(result.type, after, state)
-            for result, after in zip(user.results, found.types, strict=True)
-        ]
-        if types == [result.type for result in user.results]:
-            continue
-        node = user.node
-        made = type(user).make(
-            user.args,
-            user.operands,
-            types,
-            node.inherited(node.names, node.node),
-            structure=user.structure,
-            aliases=found.aliases,
-        )
-        state.put(made, user)
-        for old, new in zip(user.results, made.results, strict=True):
-            state.take_over(old, new)
-            pending += [use.operation for use in new.uses]
-        state.erase(user)
-
-
-def _with_strides(before: Any, after: Any, state: GraphState) -> Any:
-    if type(before) is not TensorType or _same_strides(before, after, state):
-        return before
-    return TensorType(before.data._replace(stride=after.data.stride))
-
-
-__all__ = ["lay_out_anew", "layout_is_seen"]
+__all__ = ["layout_is_seen"]

@@ -22,7 +22,7 @@ from xductor.transforms.analysis.op_effects import effects_of, written_operands
 from xductor.transforms.editing.replacement import is_outside, known_equal, tensor_of
 from xductor.transforms.editing.written_back import made_in_written_input, outlives
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.layouts import check_users
+from xductor.transforms.rewriting.layouts import check_offset, check_users
 from xductor.transforms.rewriting.matcher import Match
 
 
@@ -41,6 +41,7 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
     """Type and layout of one output.
 
     Strides may change where no user can tell: the types of all users' results stay as they are.
+    Where it begins in its storage may change where only views of it tell, which are made again.
     """
     where = f"output {number}" if number else "the result"
     if not isinstance(new, SSAValue):
@@ -70,7 +71,14 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
             if flag == "requires_grad" and not _is_told_by_rewrite(new, state):
                 raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
             raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
-    if a.layout != "strided" or known_equal(_seen(a), _seen(b), state.facts):
+    if a.layout != "strided":
+        return
+    if state.facts.known_equal(a.offset, b.offset) is not True:
+        fault = check_offset(old, state)
+        if fault is not None:
+            moves = f"it would begin at {b.offset} of its storage and not at {a.offset}"
+            raise Declined(f"{where}: {moves}, {fault}")
+    if known_equal(_seen(a), _seen(b), state.facts):
         return
     fault = check_users(old, after, state)
     if fault is not None:

@@ -26,6 +26,7 @@ from xductor.ir.text.diagnostics import describe
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
@@ -43,6 +44,7 @@ from xductor.transforms.rewriting.contracts import (
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
+from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.profit import asked_handles
@@ -453,9 +455,22 @@ class _Walk:
                 used += [use.operation for use in old.uses]
                 _take_name(old, new, made)
                 state.take_over(old, new)
+                if _moves(old, new):
+                    used += lay_out_anew(new, state)
         state.erase_dead(match.removable(), _is_pure)
         for op in (*made, *used):
             self._push(op)
+
+
+def _moves(old: SSAValue, new: SSAValue) -> bool:
+    """Whether views of a value that stands for another may lie elsewhere than they did.
+
+    The step of a dim of size one, which nobody else sees, says where a slice behind its end begins.
+    """
+    before, after = old.type, new.type
+    if type(before) is not TensorType or type(after) is not TensorType:
+        return False
+    return before.offset != after.offset or before.stride != after.stride
 
 
 def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
@@ -468,6 +483,55 @@ def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
     """Apply one rewrite at one op, if it matches there; whether it was applied."""
     return _Walk(driver, state)._try(one, op)
+
+
+class Procedure:
+    """Puts what a procedure makes in the place of what it found, under the contracts of rewrites.
+
+    For one graph, inside of its `InferenceEnv`; `name` is that of the pass.
+    """
+
+    def __init__(self, name: str, state: GraphState) -> None:
+        self.name = name
+        self.state = state
+        self._walk = _Walk(Driver(RewriteIndex(())), state)
+
+    def replace(self, match: Match, build: Callable[[], Any]) -> None:
+        """Let what `build` makes with op functions stand for the outputs of a match.
+
+        `match.bindings` has the tensors whose sizes may be asked for.
+
+        Raises:
+            Declined, Unbuildable, UnknownMode: a circumstance of the graph; it is as it was.
+            ContractViolation: a fault of the procedure; the graph is as it was.
+        """
+        state, anchor = self.state, match.anchor
+        insertion = self._walk._insertion_point(match)
+        builder = ReplacementBuilder(
+            state.env,
+            state.facts,
+            anchor.node,
+            _tensors(match),
+            state.symints,
+            lambda value: state.is_above(value, insertion),
+        )
+        try:
+            with modes_at(insertion, state):
+                with building(builder):
+                    built = build()
+                values = built if isinstance(built, list) else [built]
+                outputs = [one.value for one in values]
+                self._walk._check(match, insertion, builder.made, outputs)
+            if not should_apply(self.name):
+                raise Declined("its debug counter says no")
+        except BaseException as error:
+            builder.discard()
+            if isinstance(error, Violation):
+                text = describe(anchor, f"pass {self.name}: {error}")
+                raise ContractViolation(text) from error
+            raise
+        applied(anchor, *outputs)
+        self._walk._connect(match, insertion, builder.made, outputs, _NO_LINEAGE)
 
 
 def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:
@@ -546,6 +610,7 @@ __all__ = [
     "Driver",
     "Listener",
     "NoConvergence",
+    "Procedure",
     "RewriteIndex",
     "Watch",
     "attempt",

@@ -1,7 +1,8 @@
-"""Who would notice if the strides of a value changed."""
+"""Who would notice if the strides or the offset of a value changed, and telling those who may."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -9,10 +10,19 @@ import torch
 from torch._ops import OpOverload
 from xdsl.ir import SSAValue
 
-from xductor.ir import NotInferred, OutputOp, SchemaOp, TensorType, TorchOp, infer_call
-from xductor.ir.inference.infer import NotApplicable
+from xductor.ir import (
+    NotInferred,
+    OutputOp,
+    SchemaOp,
+    TensorType,
+    TorchOp,
+    infer_call,
+    result_aliases,
+)
+from xductor.ir.inference.infer import Inferred, NotApplicable
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.rewriting.graph_state import GraphState
 
 
@@ -53,4 +63,101 @@ def _is_tagged(overload: OpOverload) -> bool:
     return any(getattr(torch.Tag, name, None) in tags for name in names)
 
 
-__all__ = ["check_users", "needs_exact_strides"]
+def check_offset(value: SSAValue, state: GraphState) -> str | None:
+    """Why a value may not begin elsewhere in a storage, or None if nobody can tell.
+
+    The graph's caller can, and who reads whole storages; so it is for the views of the value.
+    """
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            assert isinstance(user, TorchOp)
+            if type(user) is OutputOp:
+                return "and the graph returns it"
+            effects = effects_of(user)
+            if effects.unknown or effects.writes or reads_storage(user):
+                return f"and {user.name} may see that"
+            for result, fact in zip(user.results, result_aliases(user), strict=False):
+                if fact is not None and fact[0] == use.index:
+                    pending.append(result)
+    return None
+
+
+def same_strides(before: Any, after: Any, state: GraphState) -> bool:
+    """Whether nobody can tell the strides of two types apart: a dim of size one may have any."""
+    if type(before) is not TensorType or type(after) is not TensorType:
+        return before == after
+    shape = before.shape
+    if any(size == 0 for size in shape):
+        return True
+    one = tuple(0 if n == 1 else s for n, s in zip(shape, before.stride, strict=True))
+    other = tuple(0 if n == 1 else s for n, s in zip(shape, after.stride, strict=True))
+    return known_equal(one, other, state.facts)
+
+
+def results_with(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) -> Inferred | None:
+    """What an op gives if its operands have other types; None if it cannot be."""
+    operands = [types.get(operand, operand.type) for operand in op._operands]
+    try:
+        found, _ = infer_call(type(op), op.args, operands, state.env, op._operands)
+    except (NotApplicable, NotInferred):
+        return None
+    if found.assumed or found.equated or len(found.types) != len(op.results):
+        return None
+    return found
+
+
+def lay_out_anew(value: SSAValue, state: GraphState) -> list[TorchOp]:
+    """Make the users of a value again whose results lie elsewhere than the graph says, or in
+    another layout, and theirs in turn. Returns what was made.
+    """
+    renewed: list[TorchOp] = []
+    pending = list(dict.fromkeys(use.operation for use in value.uses))
+    while pending:
+        user = pending.pop(0)
+        assert isinstance(user, TorchOp)
+        found = None if type(user) is OutputOp else results_with(user, {}, state)
+        if found is None:
+            continue
+        types = [
+            _laid_out_as(result.type, after, state)
+            for result, after in zip(user.results, found.types, strict=True)
+        ]
+        if types == [result.type for result in user.results]:
+            continue
+        node = user.node
+        made = type(user).make(
+            user.args,
+            user.operands,
+            types,
+            node.inherited(node.names, node.node),
+            structure=user.structure,
+            aliases=found.aliases,
+        )
+        state.put(made, user)
+        for old, new in zip(user.results, made.results, strict=True):
+            state.take_over(old, new)
+            pending += [use.operation for use in new.uses]
+        state.erase(user)
+        renewed.append(made)
+    return renewed
+
+
+def _laid_out_as(before: Any, after: Any, state: GraphState) -> Any:
+    if type(before) is not TensorType or type(after) is not TensorType:
+        return before
+    moves = state.facts.known_equal(before.offset, after.offset) is not True
+    if not moves and same_strides(before, after, state):
+        return before
+    return TensorType(before.data._replace(stride=after.stride, offset=after.offset))
+
+
+__all__ = [
+    "check_offset",
+    "check_users",
+    "lay_out_anew",
+    "needs_exact_strides",
+    "results_with",
+    "same_strides",
+]

@@ -280,14 +280,67 @@ PATTERN_ROWS = (
 )
 
 OPTION_ROWS = (
-    _option("normalization_aten_pass", "One spelling for split, cat, stack, unbind in ATen."),
+    _row(
+        "normalization_aten_pass",
+        "One spelling for split and cat in ATen.",
+        kind="declared",
+        flag=_OPTIONS,
+        factory="pieces.normalization_aten_pass:NORMALIZATION",
+    ),
+    _row(
+        "normalize_split_with_size_default_aten",
+        "The same for a split by sizes.",
+        "split_cat.py:normalize_split_with_size_default_aten",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="normalization_aten_pass",
+    ),
+    _row(
+        "normalize_cat_default_aten",
+        "The same for a cat.",
+        "split_cat.py:normalize_cat_default_aten",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="normalization_aten_pass",
+    ),
     _option("decompose_mm_pass", "Turns the three decompositions of products on."),
-    _option("unbind_stack_aten_pass", "stack in ATen as what it amounts to."),
+    _row(
+        "unbind_stack_aten_pass",
+        "Rows that are stacked again: what they were rows of.",
+        kind="procedural",
+        flag=_OPTIONS,
+        factory="pieces.unbind_stack_aten_pass:UnbindStackAtenPass",
+    ),
     _option("shape_padding_multiplier", "A size to which products are padded."),
     _option("pad_aten_mm_pass", "Padding of products at this stage."),
-    _option("split_cat_aten_pass", "cat of pieces of a split: slices of its input."),
-    _option("select_cat_aten_pass", "cat of selected rows: the tensor itself."),
-    _option("move_view_after_cat_aten_pass", "The same view on every piece: once, after the cat."),
+    _row(
+        "split_cat_aten_pass",
+        "A long cat of pieces: a cat of slices.",
+        kind="procedural",
+        flag=_OPTIONS,
+        factory="pieces.split_cat_aten_pass:SplitCatAtenPass",
+    ),
+    _row(
+        "select_cat_aten_pass",
+        "A cat of rows: the tensor itself, reshaped.",
+        kind="procedural",
+        flag=_OPTIONS,
+        factory="pieces.select_cat_aten_pass:SelectCatAtenPass",
+    ),
+    _row(
+        "move_view_after_cat_aten_pass",
+        "A cat of reshaped pieces: a reshape of what was cut.",
+        kind="procedural",
+        flag=_OPTIONS,
+        factory="pieces.move_view_after_cat_aten_pass:MoveViewAfterCatAtenPass",
+    ),
+    _row(
+        "cat_of_pieces",
+        "Pieces that are put together again: a view of what was cut, or fewer pieces.",
+        kind="procedural",
+        factory="pieces.cat_of_pieces:CatOfPieces",
+        origin="ours",
+    ),
 )
 
 FUSION_ROWS = (

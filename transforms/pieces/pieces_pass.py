@@ -1,0 +1,211 @@
+"""What all passes over joins of pieces do; each says which joins it takes, and for what."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir import Facts, GraphOp, InferenceEnv, NotInferred, TorchOp, aten
+from xductor.ir.dialect.types import Dim
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import NotApplicable, infer_types
+from xductor.transforms.analysis.analyses import ORDER, analyses_of
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.passes.numerics import EXACT
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.pieces.building import Reader, Way, way_to
+from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
+from xductor.transforms.pieces.regions import Regions, Source, bases, makers
+from xductor.transforms.rewriting.building import Unbuildable
+from xductor.transforms.rewriting.contracts import Declined
+from xductor.transforms.rewriting.driver import Procedure
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.handles import value_handle
+from xductor.transforms.rewriting.matcher import Match
+
+Form = Literal["view", "reshape", "fewer"]
+"""What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a
+join of fewer pieces."""
+
+Refused = Callable[[TorchOp, str], None]
+
+
+class Pieces:
+    """A join with what is known of its parts."""
+
+    def __init__(self, join: Join, regions: Regions) -> None:
+        self.join = join
+        self.regions = regions
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The parts in as few runs as there can be of which each is a view."""
+        return runs_of(self.join, self.regions)
+
+    @cached_property
+    def whole(self) -> Source | None:
+        """What the result reads, if it is a view or a reshape of one root."""
+        return whole_of(self.join, self.runs, self.regions.facts)
+
+    def are_made_by(self, *names: str) -> bool:
+        """Whether every part is made by an op of one of some names."""
+        return all(isinstance(one, OpResult) and one.op.name in names for one in self.join.parts)
+
+
+@dataclass(frozen=True)
+class PiecesPass(TypedPass):
+    """Cats and stacks that read what was cut, in less work.
+
+    A part is a piece by where it lies, not by the op that cut it. What the result reads is made
+    by slices, a permutation and a reshape of a tensor that is there, under the contracts of
+    rewrites.
+    """
+
+    stage = "post_grad"
+    numerics = EXACT
+    roots = JOINS
+    preserves = frozenset((ORDER,))
+
+    @abstractmethod
+    def forms(self, pieces: Pieces) -> Sequence[Form]:
+        """What may stand for a join, the best first."""
+
+    def wants(self, run: Run) -> bool:
+        """Whether a run is made one piece, where the join stays."""
+        return True
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._graph(graph, None) for graph in graphs_of(module))
+
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
+        for graph in graphs_of(module):
+            self._graph(graph, refused)
+
+    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
+        analyses = analyses_of(graph)
+        joins = analyses.named(JOINS)
+        if not joins:
+            return 0
+        with InferenceEnv.of(graph) as env:
+            state = GraphState(graph, analyses.bodies, env, analyses)
+            work = _Work(self, Procedure(self.name, state), Regions(state.facts), refused)
+            return sum(work.visit(op) for op in joins)
+
+
+class _Work:
+    """One pass over one graph."""
+
+    def __init__(
+        self, one: PiecesPass, procedure: Procedure, regions: Regions, refused: Refused | None
+    ) -> None:
+        self.one = one
+        self.procedure = procedure
+        self.regions = regions
+        self.facts: Facts = regions.facts
+        self.refused = refused
+
+    def visit(self, op: Any) -> bool:
+        join = join_of(op) if op.parent is not None else None
+        if join is None:
+            return False
+        pieces = Pieces(join, self.regions)
+        for form in self.one.forms(pieces):
+            try:
+                if self._make(form, pieces):
+                    self.regions.forget()
+                    return True
+            except (Declined, Unbuildable, UnknownMode) as refusal:
+                if self.refused is not None:
+                    self.refused(op, str(refusal))
+        return False
+
+    def _make(self, form: Form, pieces: Pieces) -> bool:
+        if form == "fewer":
+            return self._make_fewer(pieces)
+        whole = pieces.whole
+        if whole is None or (form == "view") is not whole.reading.is_view:
+            return False
+        join = pieces.join
+        way = self._way(whole, join.type.shape, join.parts)
+        if way is None:
+            return False
+        self._check_types(join)
+        reader = Reader(self.facts)
+        match = _match(join, whole.copies)
+        self.procedure.replace(match, lambda: reader.build(way, whole.reading))
+        return True
+
+    def _make_fewer(self, pieces: Pieces) -> bool:
+        join = pieces.join
+        if join.stacks:
+            return False
+        runs = parted(pieces.runs, join, self.regions, self.one.wants)
+        found: list[tuple[Run, Way | None]] = []
+        for run in runs:
+            way = self._way_of(run)
+            found += [(run, way)] if way else [(Run((part,), None), None) for part in run.parts]
+        if len(found) >= len(join.parts):
+            return False
+        self._check_types(join)
+        reader = Reader(self.facts)
+        sources = [run.source for run, way in found if way is not None]
+        copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
+
+        def build() -> Any:
+            parts = [
+                reader.build(way, run.source.reading)
+                if way is not None and run.source is not None
+                else value_handle(run.parts[0], self.facts)
+                for run, way in found
+            ]
+            return aten.cat(parts, join.dim)
+
+        self.procedure.replace(_match(join, tuple(copies)), build)
+        return True
+
+    def _check_types(self, join: Join) -> None:
+        """That the parts lie where their types say. Raises Declined."""
+        env = self.procedure.state.env
+        for op in dict.fromkeys(op for part in join.parts for op in makers(part)):
+            try:
+                types = infer_types(op, env)
+            except (NotApplicable, NotInferred) as error:
+                raise Declined(f"where {op.name} reads is not known: {error}") from error
+            if types != [result.type for result in op.results]:
+                raise Declined(f"the recorded types of {op.name} are not what it gives")
+
+    def _way_of(self, run: Run) -> Way | None:
+        """How to read a run of several parts as one; None if it stays as it is."""
+        if len(run.parts) == 1 or run.source is None:
+            return None
+        dims = run.source.reading.dims
+        sizes = tuple([steps[0].size if steps else 1 for steps in dims])
+        return self._way(run.source, sizes, run.parts)
+
+    def _way(self, source: Source, sizes: tuple[Dim, ...], parts: Sequence[SSAValue]) -> Way | None:
+        """The shortest way from the root, or from one of its views that the parts come from."""
+        behind = [op._operands[0] for op in source.copies]
+        candidates = dict.fromkeys(
+            base for value in (parts[0], parts[-1], *behind) for base in reversed(bases(value))
+        )
+        of_root = [one for one in candidates if bases(one)[-1] is source.reading.root]
+        return way_to(source.reading, sizes, of_root, self.facts)
+
+
+def _match(join: Join, copies: Sequence[TorchOp]) -> Match:
+    """A join, and the copies behind which its parts are pieces, as contracts ask about them."""
+    match = Match(join.op)
+    match.bindings = {"parts": list(join.parts)}
+    match.wrappers = [join.op]
+    match.seen_through = list(copies)
+    match.outputs = [join.op.results[0]]
+    return match
+
+
+__all__ = ["Form", "Pieces", "PiecesPass"]

@@ -1,0 +1,117 @@
+"""What the values of a graph read: from their types, and from what shares storage with what."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir import Facts, TensorType, TorchOp, result_aliases
+from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.pieces.readings import Reading, reading_by_type, reshaped
+
+_BITS = frozenset(("conj", "neg"))
+
+# They give the elements of their operand in the same order, with storage of their own or without.
+_KEEP_ORDER = frozenset(
+    {"aten.reshape.default", "aten.view.default", "aten._unsafe_view.default",
+     "aten.clone.default", "aten.contiguous.default", "aten.alias.default",
+     "aten.unsqueeze.default", "aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims",
+     "aten.flatten.using_ints", "aten.unflatten.int"}
+)  # fmt: skip
+
+
+class Source(NamedTuple):
+    """What a value reads, and the copies behind which it is that; they stay where they are."""
+
+    reading: Reading
+    copies: tuple[TorchOp, ...] = ()
+
+
+class Regions:
+    """The readings of the values of one graph, each found once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._known: dict[SSAValue, Source | None] = {}
+
+    def of(self, value: SSAValue) -> Source | None:
+        """What a value reads; None if its type does not say where its elements lie."""
+        if value not in self._known:
+            self._known[value] = self._find(value)
+        return self._known[value]
+
+    def forget(self) -> None:
+        """Values have been replaced."""
+        self._known.clear()
+
+    def _find(self, value: SSAValue) -> Source | None:
+        type_ = strided(value)
+        if type_ is None:
+            return None
+        return self._behind_copy(value, type_) or Source(
+            reading_by_type(bases(value)[-1], type_), ()
+        )
+
+    def _behind_copy(self, value: SSAValue, type_: TensorType) -> Source | None:
+        """What a value reads that is a copy in the same order, seen through views of the copy."""
+        current = value
+        while isinstance(current, OpResult) and current.op.name in _KEEP_ORDER:
+            op: Any = current.op
+            operand = op._operands[0]
+            source = strided(operand)
+            if source is None or source.dtype is not type_.dtype or _writes(op):
+                return None
+            fact = result_aliases(op)[current.index]
+            if fact is None or not fact[1]:
+                above = self.of(operand)
+                if above is None:
+                    return None
+                reading = reshaped(above.reading, type_.shape, self.facts)
+                return None if reading is None else Source(reading, (*above.copies, op))
+            current = operand
+        return None
+
+
+def bases(value: SSAValue) -> list[SSAValue]:
+    """The value and what it is a view of for certain, up to the root.
+
+    All are strided, of one dtype, without conjugate and negative bits, and no subclasses.
+    """
+    found = [value]
+    own = strided(value)
+    while own is not None and isinstance(value, OpResult) and isinstance(value.op, TorchOp):
+        facts = result_aliases(value.op)
+        fact = facts[value.index] if value.index < len(facts) else None
+        if fact is None or not fact[1] or _writes(value.op):
+            break
+        value = value.op._operands[fact[0]]
+        type_ = strided(value)
+        if type_ is None or type_.dtype is not own.dtype or type_.device != own.device:
+            break
+        found.append(value)
+    return found
+
+
+def makers(value: SSAValue) -> list[TorchOp]:
+    """The ops by which a value is a view of its root, or of a copy of what it reads."""
+    return [one.op for one in bases(value)[:-1] if isinstance(one, OpResult)]  # type: ignore[misc]
+
+
+def strided(value: SSAValue) -> TensorType | None:
+    """The type of a value whose elements lie where its sizes, strides and offset say."""
+    type_ = value._type
+    if type(type_) is not TensorType:
+        return None
+    data = type_.data
+    if data.layout != "strided" or data.subclass or not _BITS.isdisjoint(data.flags):
+        return None
+    return type_
+
+
+def _writes(op: TorchOp) -> bool:
+    effects = effects_of(op)
+    return bool(effects.writes) or effects.unknown
+
+
+__all__ = ["Regions", "Source", "bases", "makers", "strided"]
