@@ -29,7 +29,8 @@ from xductor.transforms.semantics.terms import (
 #: Kernels that show the same NaN and infinities as their definitions.
 DEFINED = (
     "softmax", "log_softmax", "prepare_softmax", "logsumexp", "variance", "deviation",
-    "scatter_add", "mean", "cumsum", "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
+    "scatter_add", "mean", "cumsum", "cumprod", "mm", "bmm", "mv", "dot",
+    "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
     "baddbmm", "linear", *SCALED,
 )  # fmt: skip
 
