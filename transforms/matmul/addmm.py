@@ -95,7 +95,7 @@ _LEAST = 1e-30
 """Smaller factors may be 0 by the time they are float32."""
 
 
-def _is_nothing(factor: Scalar | None) -> Any:
+def _is_nothing(factor: Any) -> Any:
     return factor is not None and factor > -_LEAST and factor < _LEAST
 
 

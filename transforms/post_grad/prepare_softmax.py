@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from xductor.ir import aten, prims
+from xductor.ir import aten, ops
 from xductor.transforms import REASSOCIATES, ROUNDS_LESS_OFTEN, Rewrite, Tensor, no
 from xductor.transforms.passes.numerics import Declared
 
@@ -38,7 +38,7 @@ class PrepareSoftmax(Rewrite):
         return x.device.type in self.triton_devices or no("the kernel is one of Triton's")
 
     def replacement(self, x: Tensor, dim: int) -> Any:
-        maximum, total = prims.prepare_softmax_online(x, dim)
+        maximum, total = ops.prims.prepare_softmax_online(x, dim)
         shifted = aten.sub(x, maximum)
         return maximum, total, shifted, aten.exp(shifted)
 

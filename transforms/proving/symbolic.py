@@ -210,7 +210,7 @@ class SymbolicTensor(Tensor):
         return self._sizes
 
     @property
-    def type(self) -> TensorType:  # type: ignore[override]
+    def type(self) -> TensorType:
         return TensorType.get(self.meaning._dtype, self.sizes, self.steps, self.meaning.device)
 
     def same_dtype(self, other: Tensor) -> bool:

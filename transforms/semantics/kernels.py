@@ -77,7 +77,9 @@ def summed_by(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
 def definition_of(item: Term) -> Term | None:
     """The definition that a kernel computes up to roundings; None for what is no kernel's."""
     if item.op == "call" and item.args[0] in SCALED:
-        return _scaled(SCALED[item.args[0]], *item.args[1:], item.sort)
+        x, y, factor = item.args[1:]
+        assert isinstance(item.sort, torch.dtype)
+        return _scaled(SCALED[item.args[0]], x, y, factor, item.sort)
     if item.op == "call" and item.args[0].startswith(PREFIX):
         return item.args[1]
     return None

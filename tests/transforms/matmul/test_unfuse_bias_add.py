@@ -9,6 +9,7 @@ import torch
 
 from xductor.ir import parse_ir
 from xductor.transforms.matmul.unfuse_bias_add import UnfuseBiasAddToPointwise
+from xductor.transforms.passes.numerics import Policy
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.validation.validate import validate
@@ -54,7 +55,8 @@ def test_factors_and_integers_stay(trace: Any, function: Any, inputs: Any) -> No
 
 def test_16_bits_are_for_fast_numerics(trace: Any) -> None:
     given = [one.bfloat16() for one in (C, A, B)]
-    for policy, applied in (("strict", 0), ("default", 0), ("fast", 1)):
+    policies: dict[Policy, int] = {"strict": 0, "default": 0, "fast": 1}
+    for policy, applied in policies.items():
         case = trace(lambda c, a, b: torch.addmm(c, a, b).relu(), *given)
         with watching(any_device=True, even_unprofitable=True):
             one = RewritePass.of([UnfuseBiasAddToPointwise], policy=policy)
