@@ -11,7 +11,16 @@ from typing import Any, Literal
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import Facts, GraphOp, InferenceEnv, NotInferred, TorchOp, aten
+from xductor.ir import (
+    Facts,
+    GraphOp,
+    InferenceEnv,
+    NotInferred,
+    TensorType,
+    TorchOp,
+    aten,
+    result_aliases,
+)
 from xductor.ir.dialect.types import Dim
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.infer import NotApplicable, infer_types
@@ -21,12 +30,21 @@ from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.pieces.building import Reader, Way, way_to
 from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
-from xductor.transforms.pieces.regions import Regions, Source, bases, makers
+from xductor.transforms.pieces.regions import (
+    KEEP_ORDER,
+    Regions,
+    Source,
+    bases,
+    is_reshape,
+    makers,
+    strided,
+)
 from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
+from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
 
 Form = Literal["view", "reshape", "fewer"]
@@ -138,7 +156,13 @@ class _Work:
         self._check_types(join)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
-        self.procedure.replace(match, lambda: reader.build(way, whole.reading))
+
+        def build() -> Any:
+            made = reader.build(way, whole.reading)
+            self._check_layout(join, made.type)
+            return made
+
+        self.procedure.replace(match, build)
         return True
 
     def _make_fewer(self, pieces: Pieces) -> bool:
@@ -168,6 +192,24 @@ class _Work:
 
         self.procedure.replace(_match(join, tuple(copies)), build)
         return True
+
+    def _check_layout(self, join: Join, found: TensorType) -> None:
+        """That no reader lays out its result by the step of a dim of size one, as eager calls do
+        that look for channels last. Raises Declined.
+        """
+        if found.stride == join.type.stride:
+            return
+        result = join.op.results[0]
+        fault = check_users(result, found, self.procedure.state)
+        for use in result.uses if fault is None else ():
+            user = use.operation
+            after = strided(user.results[0]) if user.name in KEEP_ORDER else None
+            if after is not None and result_aliases(user)[0] is not None:  # type: ignore[arg-type]
+                moved = TensorType(after.data._replace(offset=found.offset))
+                if not is_reshape(found, moved, self.facts):
+                    fault = f"and {user.name} would have to copy"
+        if fault is not None:
+            raise Declined(f"strides change to {list(found.stride)}, {fault}")
 
     def _check_types(self, join: Join) -> None:
         """That the parts lie where their types say. Raises Declined."""

@@ -8,12 +8,12 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, TensorType, TorchOp, result_aliases
 from xductor.transforms.analysis.op_effects import effects_of
-from xductor.transforms.pieces.readings import Reading, reading_by_type, reshaped
+from xductor.transforms.pieces.readings import Reading, reading_by_type, reshaped, same_elements
 
 _BITS = frozenset(("conj", "neg"))
 
 # They give the elements of their operand in the same order, with storage of their own or without.
-_KEEP_ORDER = frozenset(
+KEEP_ORDER = frozenset(
     {"aten.reshape.default", "aten.view.default", "aten._unsafe_view.default",
      "aten.clone.default", "aten.contiguous.default", "aten.alias.default",
      "aten.unsqueeze.default", "aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims",
@@ -47,16 +47,24 @@ class Regions:
 
     def _find(self, value: SSAValue) -> Source | None:
         type_ = strided(value)
-        if type_ is None:
+        if type_ is None or not all(self._is_true(one) for one in bases(value)[:-1]):
             return None
         return self._behind_copy(value, type_) or Source(
             reading_by_type(bases(value)[-1], type_), ()
         )
 
+    def _is_true(self, value: SSAValue) -> bool:
+        """Whether a view under other sizes has the elements that its type says."""
+        assert isinstance(value, OpResult)
+        if value.op.name not in KEEP_ORDER:
+            return True
+        operand, type_ = strided(value.op.operands[0]), strided(value)
+        return operand is not None and type_ is not None and is_reshape(operand, type_, self.facts)
+
     def _behind_copy(self, value: SSAValue, type_: TensorType) -> Source | None:
         """What a value reads that is a copy in the same order, seen through views of the copy."""
         current = value
-        while isinstance(current, OpResult) and current.op.name in _KEEP_ORDER:
+        while isinstance(current, OpResult) and current.op.name in KEEP_ORDER:
             op: Any = current.op
             operand = op._operands[0]
             source = strided(operand)
@@ -71,6 +79,16 @@ class Regions:
                 return None if reading is None else Source(reading, (*above.copies, op))
             current = operand
         return None
+
+
+def is_reshape(before: TensorType, after: TensorType, facts: Facts) -> bool:
+    """Whether a view of one type, under the sizes of another, lies where the other says.
+
+    PyTorch's fake kernels take some views for possible that are not.
+    """
+    root: Any = None
+    found = reshaped(reading_by_type(root, before), after.shape, facts)
+    return found is not None and same_elements(found, reading_by_type(root, after), facts)
 
 
 def bases(value: SSAValue) -> list[SSAValue]:
@@ -114,4 +132,4 @@ def _writes(op: TorchOp) -> bool:
     return bool(effects.writes) or effects.unknown
 
 
-__all__ = ["Regions", "Source", "bases", "makers", "strided"]
+__all__ = ["KEEP_ORDER", "Regions", "Source", "bases", "is_reshape", "makers", "strided"]

@@ -205,3 +205,15 @@ def test_a_debug_counter_stops_it(trace: Any, special: Any) -> None:
     case = trace(WHOLE["split"], special(2, 6), stage="post_grad")
     with counting(parse("cat_of_pieces=0:0")):
         assert case.run(CatOfPieces()) == 0
+
+
+def test_a_view_that_would_have_to_copy_keeps_its_operand(trace: Any, special: Any) -> None:
+    """PyTorch's fake kernel takes this view for possible, of a slice by every other row too."""
+
+    def function(x: Any) -> Any:
+        return torch.stack([x[0:1].clone(), x[2:3].clone()]).view(-1) + 1
+
+    x = special(4, 4, 3)
+    case = trace(function, x, stage="post_grad")
+    case.run(CatOfPieces())
+    case.check_values(x)
