@@ -24,13 +24,12 @@ class NormalizationAtenPass(Rewrite):
         return aten.split.Tensor(x, size, dim)
 
     def where(self, x: Tensor, size: int, dim: int) -> Any:
-        whole = x.shape[dim]
-        if type(size) is not int or not whole.is_static:
+        if not (x.shape[dim].is_static and getattr(size, "is_static", True)):
             return no("the number of pieces is not that of all sizes")
         return True
 
     def replacement(self, x: Tensor, size: int, dim: int) -> Any:
-        whole = int(x.shape[dim])
+        whole, size = int(x.shape[dim]), int(size)
         sizes = [min(size, whole - start) for start in range(0, whole, size)] if whole else [0]
         return aten.split_with_sizes(x, sizes, dim % x.ndim)
 
