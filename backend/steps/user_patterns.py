@@ -33,10 +33,13 @@ def own_table(reference: str, table: Any) -> bool:
     """Whether ``table`` is the object Inductor made, as far as can be told.
 
     Tables are recognised by identity with the one first seen under ``reference``; a table that
-    belongs to a user's subclass, or that replaced Inductor's later, is not its own.
+    belongs to a user's subclass, that replaced Inductor's later, or that got an `apply` of its own
+    is not its own.
     """
     matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
-    return type(table) is matcher and _own_tables.setdefault(reference, table) is table
+    if type(table) is not matcher or "apply" in vars(table):
+        return False
+    return _own_tables.setdefault(reference, table) is table
 
 
 def entry_home(entry: Any) -> Home | None:

@@ -44,7 +44,7 @@ def afresh() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("mm_plus_mm", "'mm_plus_mm' is part of a step of Inductor's own"),
+        ("woq_lowerings", "'woq_lowerings' is part of a step of Inductor's own"),
         ("batch_linear_lhs", "Inductor's option for it is pre_grad_fusion_options"),
         ("decompose_auto_functionalized", "is needed for code generation"),
         ("lazy_init", "is needed in each compile"),

@@ -258,7 +258,7 @@ class TestTables:
 
     def test_an_entry_could(self) -> None:
         record = _post_grad(_inference(lambda x: (x @ x + x,), torch.randn(3, 3)))
-        assert "pass_pattern_2" in self._swept(record)
+        assert "pass_pattern_1" in self._swept(record)  # products may be oneDNN's
 
     @pytest.mark.parametrize("number", [0, 2])
     def test_a_users_entry_runs(self, number: int, monkeypatch: pytest.MonkeyPatch) -> None:

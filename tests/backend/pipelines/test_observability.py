@@ -94,7 +94,7 @@ def test_events_are_stocks(graphs: Any, timed: list[str], function: Any) -> None
         names = {event.rpartition(".")[2] for event in timed} - {
             event.rpartition(".")[2] for event in stock
         }
-        declared = {row.name for row in registry.rows("joint") if row.kind == "declared"}
+        declared = {row.name for row in registry.rows() if row.kind == "declared"}
         procedural = {"fix_iota_device", "dead_code_elimination", "stable_topological_sort"}
         assert names <= declared | procedural
 
