@@ -18,6 +18,7 @@ from tests.corpus.graph_comparison import Comparison, compare_graphs
 from xductor.backend.config import settings
 from xductor.backend.steps import user_patterns
 from xductor.backend.steps.runner import run_typed
+from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rows import registry
 
@@ -49,6 +50,11 @@ def _shared_permute_pairs(gm: fx.GraphModule) -> None:
 def _fused_attention(gm: fx.GraphModule) -> None:
     """The pass, on the graph that Inductor's own stage leaves."""
     run_typed(gm, [FuseAttention("fast")], "pre_grad")
+
+
+def _cat_of_pieces(gm: fx.GraphModule) -> None:
+    """The pass, on the graph that Inductor's own stage leaves."""
+    run_typed(gm, [CatOfPieces()], "post_grad")
 
 
 def _scaled_softmax(gm: fx.GraphModule) -> None:
@@ -99,6 +105,12 @@ DIFFERENCES = (
         "also where the inner permute has other users: in training a weight's transpose is used "
         "by the forward and transposed again by the backward",
         _shared_permute_pairs,
+    ),
+    Difference(
+        "cat_of_pieces",
+        "post_grad",
+        "a cat of all that a tensor was cut into is that tensor, however it was cut",
+        _cat_of_pieces,
     ),
     Difference(
         "fuse_attention",

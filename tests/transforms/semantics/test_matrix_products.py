@@ -18,6 +18,7 @@ from tests.transforms.semantics.agreement import (
     matrix,
     tensor,
 )
+from xductor.transforms.matmul import operators as operators  # registers xductor::mm_plus_mm
 from xductor.transforms.semantics import NoMeaning
 from xductor.transforms.semantics.evaluation import result_of
 
@@ -36,6 +37,13 @@ def _matmul(r: random.Random) -> tuple[Any, ...]:
     dtype = r.choice(DTYPES)
     a, b = r.choice(PAIRS)
     return matrix(r, a, dtype, special=True), matrix(r, b, dtype)
+
+
+@case("xductor.mm_plus_mm.default")
+def _mm_plus_mm(r: random.Random) -> tuple[Any, ...]:
+    dtype = r.choice((f32, f64, i64))
+    m, n, k, l = (r.choice((0, 1, 2, 3)) for _ in range(4))  # noqa: E741
+    return tuple(matrix(r, sizes, dtype) for sizes in ([m, k], [k, n], [m, l], [l, n]))
 
 
 @case("aten.linear.default")

@@ -40,6 +40,12 @@ def _softmax(r: random.Random) -> tuple[Any, ...]:
     return x, r.randrange(-max(len(shape), 1), max(len(shape), 1)), False
 
 
+@CASES.case("prims.prepare_softmax_online.default", relation="close")
+def _prepare_softmax(r: random.Random) -> tuple[Any, ...]:
+    shape = sizes(r, low=1)
+    return mild(r, shape, r.choice((f32, f64))), r.randrange(-len(shape), len(shape))
+
+
 @CASES.case("aten.softmax.int", "aten.log_softmax.int", relation="close")
 def _softmax_int(r: random.Random) -> tuple[Any, ...]:
     shape, dtype = sizes(r), r.choice((*FLOATS, i64))
