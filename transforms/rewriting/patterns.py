@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NoReturn
 
-from xductor.ir import TorchOp
+from xductor.ir import SchemaOp, TorchOp
 from xductor.ir.functions.op_functions import OpFunction, OverloadFunction, RawFunction
 from xductor.transforms.passes.declared_attributes import DeclarationError
 from xductor.transforms.rewriting.pattern_operators import Operators
@@ -116,8 +116,12 @@ class Call(Pattern):
 
     @property
     def gives_list(self) -> bool:
-        """Whether it gives a list whose length the pattern does not tell."""
-        return not self.single and self.outputs is None
+        """Whether it gives a list whose length the pattern does not tell.
+
+        A call without a schema, as before autograd, may give a list, and is taken for one value.
+        """
+        of_schema = any(issubclass(head.cls, SchemaOp) for head in self.heads)
+        return of_schema and not self.single and self.outputs is None
 
     def __getitem__(self, index: int) -> Item:
         if self.single:
