@@ -5,7 +5,8 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable
-from types import FunctionType
+from functools import cache
+from types import CodeType, FunctionType
 from typing import Any
 
 from xductor.transforms.passes.declared_attributes import (
@@ -21,7 +22,7 @@ from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.spellings import Spelling
 
 _VALUES = ("stage", "numerics", "inductor", "name", "counter", *PLACE)
-_METHODS = ("pattern", "where", "pays", "replacement", "instances", "uuid")
+_METHODS = frozenset(("pattern", "where", "pays", "replacement", "instances", "uuid"))
 
 
 def check_attributes(cls: type) -> None:
@@ -35,21 +36,18 @@ def check_attributes(cls: type) -> None:
         check_kind(cls, "keeps", str, "the name of a variable of the pattern")
     except DeclarationError as error:
         raise PatternError(str(error)) from None
-    for name in _METHODS:
-        method = inspect.getattr_static(cls, name, None)
-        known = getattr(method, "__func__", method)
-        if not isinstance(known, FunctionType) and (method is not None or name in _defined(cls)):
-            raise PatternError(f"{cls.__name__}.{name} is {method!r}; expected a method")
-
-
-def _defined(cls: type) -> set[str]:
-    return {name for owner in cls.__mro__ for name in vars(owner)}
+    for owner in cls.__mro__[:-1]:
+        for name in vars(owner).keys() & _METHODS:
+            method = vars(owner)[name]
+            if not isinstance(getattr(method, "__func__", method), FunctionType):
+                raise PatternError(f"{cls.__name__}.{name} is {method!r}; expected a method")
 
 
 def _is_spelling(one: Any) -> bool:
     return isinstance(one, Spelling)
 
 
+@cache
 def _spellings() -> list[str]:
     found = vars(spellings).items()
     return [
@@ -65,8 +63,18 @@ def check_returns(rewrite: str, method: Callable[..., Any]) -> None:
     if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
         return
     code = function.__code__
-    if code.co_consts.count(None) == 0:
-        return
+    if _returns_nothing(code):
+        raise PatternError(
+            f"{rewrite}.{function.__name__} ({code.co_filename}:{code.co_firstlineno}) returns "
+            "nothing; expected what stands in the place of what `pattern` matches"
+        )
+
+
+@cache
+def _returns_nothing(code: CodeType) -> bool:
+    """Whether each way to the end of a function returns None."""
+    if None not in code.co_consts:
+        return False
     before: dis.Instruction | None = None
     returned: list[bool] = []
     for one in dis.get_instructions(code):
@@ -76,11 +84,7 @@ def check_returns(rewrite: str, method: Callable[..., Any]) -> None:
             ends = before is not None and before.opname == "LOAD_CONST"
             returned.append(ends and before is not None and before.argval is None)
         before = one
-    if returned and all(returned):
-        raise PatternError(
-            f"{rewrite}.{function.__name__} ({code.co_filename}:{code.co_firstlineno}) returns "
-            "nothing; expected what stands in the place of what `pattern` matches"
-        )
+    return bool(returned) and all(returned)
 
 
 __all__ = ["check_attributes", "check_returns"]
