@@ -18,7 +18,7 @@ LIMITS = {
     "200 rewrites against 20": 1.5,
     "one walk against graph_copy": 0.3,
     "contracts against none": 1.2,
-    "registering 300 rewrites": 0.05,
+    "registering 300 rewrites": 0.07,
 }
 """Ratios, and seconds for the last on a machine that copies a node in `NODE_SECONDS`."""
 
