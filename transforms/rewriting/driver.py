@@ -334,18 +334,22 @@ class _Walk:
             f"{one.name}.{method} returned {answer!r}; expected a bool, a fact or no('reason')"
         )
 
-    def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
+    def _builder(self, match: Match, insertion: TorchOp) -> ReplacementBuilder:
+        """What makes the ops that go above `insertion`, from what is there."""
         state = self.state
-        anchor = match.anchor
-        insertion = self._insertion_point(match)
-        builder = ReplacementBuilder(
+        return ReplacementBuilder(
             state.env,
             state.facts,
-            anchor.node,
+            match.anchor.node,
             _tensors(match),
             state.symints,
             lambda value: state.is_above(value, insertion),
         )
+
+    def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
+        state = self.state
+        insertion = self._insertion_point(match)
+        builder = self._builder(match, insertion)
         try:
             with modes_at(insertion, state):
                 outputs = self._replacement(one, compiled, match, builder)
@@ -507,14 +511,7 @@ class Procedure:
         """
         state, anchor = self.state, match.anchor
         insertion = self._walk._insertion_point(match)
-        builder = ReplacementBuilder(
-            state.env,
-            state.facts,
-            anchor.node,
-            _tensors(match),
-            state.symints,
-            lambda value: state.is_above(value, insertion),
-        )
+        builder = self._walk._builder(match, insertion)
         try:
             with modes_at(insertion, state):
                 with building(builder):
