@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.cli import ir_files, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.ir import GraphOp
-from xductor.ir.execution import interpreter
+from xductor.ir import run as interpret
+from xductor.ir.execution.interpreter import seeded
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
@@ -71,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
 
 def run_graph(module: ModuleOp, graph: GraphOp, given: ir_files.Inputs, seed: int) -> Any:
     """What a graph returns; inputs that it writes to are written to."""
-    with interpreter.seeded(seed):
-        return interpreter.run(module, *given.inputs, attributes=given.attributes, graph=graph)
+    with seeded(seed):
+        return interpret(module, *given.inputs, attributes=given.attributes, graph=graph)
 
 
 def failure_text(error: BaseException) -> str:
