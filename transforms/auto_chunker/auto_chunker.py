@@ -25,6 +25,7 @@ from xductor.transforms.auto_chunker.placement import Placement
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import grow, is_constant
 from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, scales
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -99,8 +100,9 @@ class AutoChunker(TypedPass):
         applied(amplifier)
         for body in calls.bodies.values():
             module.body.block.add_op(body)
-        placement.put(graph, maker.made)
-        _connect(graph, region, calls)
+        editor = Editor(graph)
+        placement.put(editor, maker.made)
+        _connect(editor, region, calls)
         return 1
 
     def _check(self, region: Region) -> None:
@@ -111,19 +113,16 @@ class AutoChunker(TypedPass):
             raise CannotChunk.at(op, "a float16 gradient would be scaled too late")
 
 
-def _connect(graph: GraphOp, region: Region, calls: ChunkCalls) -> None:
+def _connect(editor: Editor, region: Region, calls: ChunkCalls) -> None:
     """Let the new results stand for the old ones; what nobody uses any more goes."""
-    members: set[Any] = set(region.ops)
     for old, new in calls.results.items():
-        for use in list(old.uses):
-            if use.operation not in members:
-                use.operation.operands[use.index] = new
+        editor.take_over(old, new)
     constants: dict[Any, None] = dict.fromkeys(
         value.owner for op in region.ops for value in op._operands if is_constant(value)
     )
     for op in (*reversed(region.ops), *constants):
         if all(result.first_use is None for result in op.results):
-            graph.block.erase_op(op)
+            editor.erase(op)
 
 
 @cache

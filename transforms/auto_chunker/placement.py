@@ -8,11 +8,12 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from xductor.ir import GraphOp, TorchOp
+from xductor.ir import TorchOp
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.auto_chunker.amplifier import users_of
 from xductor.transforms.auto_chunker.body import Region
 from xductor.transforms.auto_chunker.refusal import CannotChunk
+from xductor.transforms.editing.editor import Editor
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,12 @@ class Placement:
             needed.add(op)
         return cls(ops[places[0]], tuple([op for op in between if op in needed]))
 
-    def put(self, graph: GraphOp, made: Sequence[Operation]) -> None:
+    def put(self, editor: Editor, made: Sequence[Operation]) -> None:
         """Move what must move, and put new ops in front of the region."""
         for op in self.moved:
-            graph.block.detach_op(op)
-            graph.block.insert_op_before(op, self.first)
+            editor.move(op, self.first)
         for op in made:
-            graph.block.insert_op_before(op, self.first)
+            editor.insert(op, self.first)
 
 
 __all__ = ["Placement"]

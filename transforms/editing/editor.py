@@ -113,12 +113,16 @@ class Editor:
         """
         if counted:
             applied(op, *values)
-        memory = self.analyses.known_memory
         for old, new in zip(op.results, values, strict=True):
-            if memory is not None:
-                memory.unite(old, new)
-            old.replace_all_uses_with(new)
+            self.take_over(old, new)
         self.analyses.erase(op)
+
+    def take_over(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new` take over the uses of `old`."""
+        memory = self.analyses.known_memory
+        if memory is not None:
+            memory.unite(old, new)
+        old.replace_all_uses_with(new)
 
     def erase(self, op: TorchOp) -> None:
         """Erase an op that nothing uses. Raises ValueError where something does."""
