@@ -37,9 +37,11 @@ def _check(package: str, homes: dict[str, str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "ruff.toml")
         config.write_text("\n".join(banned) + "\n")
-        ruff = [str(Path(sys.executable).with_name("ruff")), "check", "--select", "TID251"]
+        ruff = [str(Path(sys.executable).with_name("ruff")), "check", "--no-cache"]
         others = [one for one in FOLDERS if one != package]
-        return subprocess.run([*ruff, "--config", str(config), *others], check=False).returncode
+        return subprocess.run(
+            [*ruff, "--select", "TID251", "--config", str(config), *others], check=False
+        ).returncode
 
 
 if __name__ == "__main__":
