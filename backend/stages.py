@@ -77,6 +77,27 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
         _run(STEPS, run)
 
 
+def freezing_passes(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
+    """Run what freezing runs on a graph whose parameters became constants, in place.
+
+    It is a graph of the post-grad stage in inference, and is recorded as one.
+
+    Raises:
+        StageError: a typed pass failed, with ``on_error="raise"``.
+    """
+    from xductor.backend.pipelines.freezing import STEPS
+
+    with _stage("post_grad", gm, is_inference=True) as run:
+        run.example_inputs = example_inputs
+        node_values.watch(run)
+        log_ir(run, "before")
+        for step in STEPS:
+            step(run)
+        bridge.flush(run)
+        run.recompile_if_stale()
+        log_ir(run, "after")
+
+
 @contextmanager
 def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterator[StageRun]:
     now = settings.current()

@@ -58,8 +58,8 @@ def say_of_flags(is_inference: bool) -> None:
     if options.freezing and is_inference:
         say(
             "freezing",
-            "with freezing on, xductor runs its three stages; the passes that freezing itself "
-            "makes over constants (folding, weight packing) are Inductor's own",
+            "with freezing on, xductor runs its three stages and folds arithmetic into constant "
+            "weights; constants are computed and weights packed by Inductor's own passes",
         )
 
 

@@ -179,6 +179,12 @@ def partitioners_module() -> ModuleType | None:
     return module if all(callable(getattr(module, one, None)) for one in names) else None
 
 
+def freezing_module() -> ModuleType | None:
+    """The module that freezes parameters; None where this torch has none of the known shape."""
+    module = import_module("torch._inductor.freezing")
+    return module if callable(getattr(module, "freezing_passes", None)) else None
+
+
 def rematerialisation_module() -> ModuleType | None:
     """The module that computes the regions of checkpoints again in a graph that is not partitioned.
 

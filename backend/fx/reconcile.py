@@ -83,6 +83,7 @@ class _Reconciliation:
         self.nodes = ValueNodes(self.graph, source, self.subgraph)
         self.undo: list[Callable[[], None]] = self.nodes.undo
         self.cursor: fx.Node | None = None
+        self.last_placeholder = -1
 
     @cached_property
     def by_name(self) -> dict[str, fx.Node]:
@@ -91,7 +92,7 @@ class _Reconciliation:
     def run(self) -> None:
         try:
             self.placeholders()
-            last_index = len(self.nodes.arguments) - 1
+            last_index = -1
             for op in ops_of(self.source.block):
                 index = None if self.moved else self.index_where_it_stands(op, last_index)
                 last_index = self.place(op, last_index) if index is None else index
@@ -112,7 +113,10 @@ class _Reconciliation:
             step()
 
     def placeholders(self) -> None:
-        """Placeholders are never touched: same nodes, same order."""
+        """Placeholders are never touched: same nodes, same order.
+
+        Where parameters became constants, nodes stand above some of them; what is made goes below.
+        """
         found = [node for node in self.graph.nodes if node.op == "placeholder"]
         if len(found) != len(self.source.arguments):
             raise RaisingError(
@@ -123,6 +127,7 @@ class _Reconciliation:
             self.nodes.of_value[argument] = node
             self.nodes.arguments.append(node)
             self.cursor = node
+            self.last_placeholder = self.order[node]
 
     def origin(self, op: TorchOp) -> fx.Node | None:
         """The node of this graph that the op was lowered from, unless another op has it.
@@ -150,11 +155,15 @@ class _Reconciliation:
         index = self.order.get(node)
         if index is None or index < last_index or op.properties["args"] is not meta.args:
             return None
+        above = index <= self.last_placeholder
+        if above and self.new:
+            return None
         if node in self.kept or len(op.results) != 1 or returns_tuple(op):
             return None
         self.kept.add(node)
         self.nodes.standing.add(id(op))
-        self.cursor = node
+        if not above:
+            self.cursor = node
         return index
 
     def place(self, op: TorchOp, last_index: int) -> int:
@@ -169,13 +178,15 @@ class _Reconciliation:
         index = self.order[node]
         self.kept.add(node)
         self.nodes.define(op, node)
-        moved = index < last_index
+        above = index <= self.last_placeholder
+        moved = index < last_index or (above and bool(self.new or self.moved))
         if moved:
             self.move_behind_cursor(node)
         self.keep_getitems(op, node)
         if self.update(op, node) or self.moved:
             self.precede(op, node)
-        self.cursor = node
+        if moved or not above:
+            self.cursor = node
         return last_index if moved else index
 
     def keep_getitems(self, op: TorchOp, node: fx.Node) -> None:

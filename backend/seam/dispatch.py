@@ -16,6 +16,7 @@ from xductor.backend.records import cached_records
 from xductor.backend.seam import (
     compile_mode,
     decompositions,
+    freezing,
     layout_decision,
     partition,
     recomputation,
@@ -89,6 +90,7 @@ def attach() -> None:
             setattr(module, name, _dispatcher(stage, found[stage]))
         compile_mode.attach(module)
         decompositions.attach(module)
+        freezing.attach()
         _follow_bodies(module)
         layout_decision.attach(module)
         partition.attach()

@@ -63,6 +63,7 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "triton_devices": lambda: tuple(
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
+    "enable_linear_binary_folding": lambda: bool(stock.flag("enable_linear_binary_folding")),
     "keep_for_spmd": stock.keeps_graphs_alike,
     "threshold_to_cat": lambda: (
         stock.flag("post_grad_fusion_options", {})

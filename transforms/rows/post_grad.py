@@ -365,9 +365,10 @@ FREEZING_ROWS = (
     _row(
         "binary_folding",
         "Arithmetic with constants after a convolution or linear, into its weights.",
-        "binary_folding.py:binary_folding_init",
         flag="freezing",
-        counter="binary_folding",
+        kind="procedural",
+        factory="freezing.binary_folding:BinaryFolding",
+        table="binary_folding_pass",
     ),
     _row(
         "constant_fold",
