@@ -15,7 +15,7 @@ from xductor.transforms import APPROXIMATE, REASSOCIATES, Tensor, TypedPass, gra
 from xductor.transforms.analysis.analyses import ORDER, analyses_of
 from xductor.transforms.freezing.computations import Addmm, Convolution
 from xductor.transforms.freezing.sites import KINDS, Site, is_of_constants, is_read_once, site_of
-from xductor.transforms.passes.numerics import ADMITTED, NumericsByDtype, Policy
+from xductor.transforms.passes.numerics import ADMITTED, NumericsByDtype, Policy, numerics_at
 from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
@@ -89,7 +89,7 @@ class BinaryFolding(TypedPass):
         computation, type_ = site.computation, site.result.type
         if not self.enable_linear_binary_folding and not isinstance(computation, Convolution):
             raise Declined("products are not folded: enable_linear_binary_folding is off")
-        if self.numerics.get(type_.dtype) not in ADMITTED[self.policy]:
+        if numerics_at(self.numerics, type_.dtype) not in ADMITTED[self.policy]:
             raise Declined(f"a weight of {type_.dtype} would be rounded once more")
         for value in site.values_between:
             if len(list(value.uses)) != 1:
