@@ -51,7 +51,7 @@ def explain(
     it applies, and, where the pass tells, those that it came near and why it left them. What keeps
     the rewrite from running at all, whatever matches, is in `notes`. `print` it.
 
-    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold, what compiling
+    Raises what `xductor.from_fx` raises for a graph that the IR cannot hold, what compiling
     and running raise, and ValueError for a name that no pass has.
     """
     row = _row(rewrite) if isinstance(rewrite, str) else None

@@ -1,6 +1,6 @@
 """Files that reproduce a failing pass: the typed IR before it, and the command to run.
 
-They lie in ``$XDUCTOR_DEBUG_DIR``, else in a folder of the system's temporary directory; no file
+They lie in `$XDUCTOR_DEBUG_DIR`, else in a folder of the system's temporary directory; no file
 is ever overwritten. When the graph could not be lowered at all, the readable FX graph is written.
 """
 
@@ -33,10 +33,10 @@ def write(
     example_inputs: Sequence[Any] | None = None,
     culprit: str = "from_fx",
 ) -> Path:
-    """Write a reproducer for ``passes`` failing with ``error`` on ``gm``; returns its path.
+    """Write a reproducer for `passes` failing with `error` on `gm`; returns its path.
 
-    ``gm`` must be as it was when the passes started: it is lowered anew to be printed, unless
-    lowering it (``"from_fx"``) is what failed.
+    `gm` must be as it was when the passes started: it is lowered anew to be printed, unless
+    lowering it (`"from_fx"`) is what failed.
     """
     body, suffix, note = _readable(gm), ".py.txt", _LOWERING_FAILED
     if culprit != "from_fx":

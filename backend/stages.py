@@ -33,10 +33,10 @@ def pre_grad_passes(
 ) -> GraphModule:
     """Run the pre-grad stage on a torch-level graph, in place; returns the graph module.
 
-    ``add_passes`` and ``remove_passes`` are comma-separated names of pre-dispatch passes.
+    `add_passes` and `remove_passes` are comma-separated names of pre-dispatch passes.
 
     Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+        StageError: a typed pass failed, with `on_error="raise"`.
     """
     from xductor.backend.pipelines.pre_grad import STEPS
 
@@ -51,7 +51,7 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
     """Run the joint stage on a forward-and-backward ATen graph; returns the graph module.
 
     Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+        StageError: a typed pass failed, with `on_error="raise"`.
     """
     from xductor.backend.pipelines.joint_graph import STEPS
 
@@ -67,7 +67,7 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
     """Run the post-grad stage on an ATen graph of one direction, in place.
 
     Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+        StageError: a typed pass failed, with `on_error="raise"`.
     """
     from xductor.backend.pipelines.post_grad import STEPS
 

@@ -1,4 +1,4 @@
-"""``xductor bisect``: finds the one application of a rewrite that makes a script's result wrong."""
+"""`xductor bisect`: finds the one application of a rewrite that makes a script's result wrong."""
 
 from __future__ import annotations
 

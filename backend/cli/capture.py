@@ -1,4 +1,4 @@
-"""``xductor capture``: run a script, and write each stage's graphs as text, before and after."""
+"""`xductor capture`: run a script, and write each stage's graphs as text, before and after."""
 
 from __future__ import annotations
 

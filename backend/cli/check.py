@@ -1,4 +1,4 @@
-"""``xductor check``: the verifier over IR files, or over all graphs that a script compiles."""
+"""`xductor check`: the verifier over IR files, or over all graphs that a script compiles."""
 
 from __future__ import annotations
 

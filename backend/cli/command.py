@@ -1,4 +1,4 @@
-"""What the subcommands of ``xductor`` share: their parsers' type, and how they end in an error."""
+"""What the subcommands of `xductor` share: their parsers' type, and how they end in an error."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import argparse
 
 Subparsers = argparse._SubParsersAction  # the type of what `add_subparsers` returns
 
+#: The exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
 
 
 def add_import_option(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""``xductor demo``: a small language model through the three stages, compared with eager."""
+"""`xductor demo`: a small language model through the three stages, compared with eager."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Run:
 
 
 def compile_model(model: nn.Module) -> nn.Module:
-    """``model`` behind ``torch.compile`` with this backend, in its strictest setting."""
+    """`model` behind `torch.compile` with this backend, in its strictest setting."""
     compiled = torch.compile(model, backend="xductor", options=dict(OPTIONS))
     assert isinstance(compiled, nn.Module)
     return compiled
@@ -117,7 +117,7 @@ class Step:
 
 
 def training_step(call: nn.Module, model: nn.Module, tokens: Tensor) -> Step:
-    """A step of next-token training: ``call`` computes, the weights of ``model`` move."""
+    """A step of next-token training: `call` computes, the weights of `model` move."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     logits = call(tokens)
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())

@@ -1,4 +1,4 @@
-"""The two models of ``xductor demo``: random weights, nothing is downloaded."""
+"""The two models of `xductor demo`: random weights, nothing is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xductor diff``: two IR files by structure, and on request by what they compute."""
+"""`xductor diff`: two IR files by structure, and on request by what they compute."""
 
 from __future__ import annotations
 

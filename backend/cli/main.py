@@ -1,4 +1,4 @@
-"""The ``xductor`` command: one module a subcommand, imported when it is asked for.
+"""The `xductor` command: one module a subcommand, imported when it is asked for.
 
 A subcommand `name` is the module `xductor.backend.cli.name` (with `_` for `-`), which has two
 functions: `add_parser` adds its parser, with its arguments, to those of the command; `run` takes

@@ -1,4 +1,4 @@
-"""``xductor prove``: prove declared rewrites, and the rules of the no-op registry."""
+"""`xductor prove`: prove declared rewrites, and the rules of the no-op registry."""
 
 from __future__ import annotations
 

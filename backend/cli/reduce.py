@@ -1,4 +1,4 @@
-"""``xductor reduce``: shrinks a file of IR that makes something fail."""
+"""`xductor reduce`: shrinks a file of IR that makes something fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xductor run``: a graph of an IR file, run op by op on generated or given inputs."""
+"""`xductor run`: a graph of an IR file, run op by op on generated or given inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xductor tv``: translation validation, by running two files on many generated inputs."""
+"""`xductor tv`: translation validation, by running two files on many generated inputs."""
 
 from __future__ import annotations
 

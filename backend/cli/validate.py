@@ -1,4 +1,4 @@
-"""``xductor validate``: run rewrites, no-op rules and passes on generated graphs."""
+"""`xductor validate`: run rewrites, no-op rules and passes on generated graphs."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 _ROOMS = ("ir", "frontend", "transforms", "backend")
 _lock = threading.Lock()
 _wrapped: type | None = None
+#: How many blocks of `out_of_caches` are running.
 _kept_out = 0
-"""How many blocks of :func:`out_of_caches` are running."""
 
 
 class CacheListener(Protocol):
@@ -54,14 +54,14 @@ _notes: tuple[Callable[[Any], tuple[Any, ...]], ...] = ()
 
 
 def listen(listener: CacheListener) -> None:
-    """Tell ``listener`` of every key and entry from now on. Once is enough."""
+    """Tell `listener` of every key and entry from now on. Once is enough."""
     global _listeners
     with _lock:
         _listeners = tuple(dict.fromkeys((*_listeners, listener)))
 
 
 def add_notes(notes: Callable[[Any], tuple[Any, ...]]) -> None:
-    """Make what ``notes`` finds in a graph part of its key: facts that Inductor does not hash."""
+    """Make what `notes` finds in a graph part of its key: facts that Inductor does not hash."""
     global _notes
     with _lock:
         _notes = tuple(dict.fromkeys((*_notes, notes)))
@@ -71,7 +71,7 @@ def install_key() -> bool:
     """Make our pipeline part of Inductor's cache keys. Done once; later calls do nothing.
 
     Returns False where the class that holds a key's fields has a shape we do not know; then
-    :func:`tagged` has to be in force around a compile.
+    `tagged` has to be in force around a compile.
     """
     global _wrapped
     with _lock:
@@ -128,7 +128,7 @@ def out_of_caches() -> Iterator[None]:
 def tagged() -> Iterator[None]:
     """Carry our part of the key in `torch.compiler.config.cache_key_tag`, after the user's.
 
-    Only needed where :func:`install_key` returned False; does nothing elsewhere.
+    Only needed where `install_key` returned False; does nothing elsewhere.
     """
     settings = compile_state.current().settings
     if settings is None or versions.cache_key_class() is not None:
@@ -161,7 +161,7 @@ def is_kept_out() -> bool:
 
 
 def _describe(settings: Settings) -> tuple[tuple[str, ...], list[str]]:
-    """The key's part for ``settings``, and the rewrites that have no stable identity."""
+    """The key's part for `settings`, and the rewrites that have no stable identity."""
     identities = [(rewrite, rewrite_identity(rewrite)) for rewrite in settings.rewrites]
     unstable = [_shown(rewrite) for rewrite, identity in identities if identity is None]
     known = [identity for _, identity in identities if identity is not None]

@@ -24,7 +24,7 @@ from xductor.backend.config.settings import Settings
 class CompileState:
     """One compile: the settings of our pipeline, or None where Inductor's own runs.
 
-    ``unstorable`` holds the reasons why its result must be stored in no cache; ``kept`` what other
+    `unstorable` holds the reasons why its result must be stored in no cache; `kept` what other
     modules keep for the length of a compile, by their names.
     """
 
@@ -43,7 +43,7 @@ def current() -> CompileState:
     """The state of the compile that is going on in this thread.
 
     A backend that entered a state decides; then what the compile began with; then what is
-    installed, by :func:`installed_here` or for the process.
+    installed, by `installed_here` or for the process.
     """
     context = TracingContext.try_get()
     state = _entered.get() or (None if context is None else _pinned.get(context))
@@ -56,7 +56,7 @@ def current() -> CompileState:
 
 
 def begin(settings: Settings) -> CompileState:
-    """The state for a compile that runs our pipeline under ``settings``.
+    """The state for a compile that runs our pipeline under `settings`.
 
     Several compiles of one tracing context (parts of a split graph) share one.
     """
@@ -70,7 +70,7 @@ def begin(settings: Settings) -> CompileState:
 
 @contextmanager
 def entered(state: CompileState) -> Iterator[CompileState]:
-    """Inside the block, in this thread, everything belongs to the compile of ``state``."""
+    """Inside the block, in this thread, everything belongs to the compile of `state`."""
     token = _entered.set(state)
     try:
         current()
@@ -86,7 +86,7 @@ def is_installed() -> bool:
 
 
 def set_installed(value: bool) -> None:
-    """Set it for every thread in which no :func:`installed_here` is in force."""
+    """Set it for every thread in which no `installed_here` is in force."""
     global _installed
     _installed = value
 

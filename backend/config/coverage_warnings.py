@@ -28,7 +28,7 @@ class NotCoveredWarning(UserWarning):
 
 
 def say(topic: str, message: str) -> None:
-    """Warn with ``message``, the first time that ``topic`` comes up in this process."""
+    """Warn with `message`, the first time that `topic` comes up in this process."""
     with _lock:
         if topic in _said:
             return
@@ -64,7 +64,7 @@ def say_of_flags(is_inference: bool) -> None:
 
 
 def say_other_process(mode: str) -> None:
-    """Say that a compile stays in this process, against ``TORCHINDUCTOR_FX_COMPILE_MODE``."""
+    """Say that a compile stays in this process, against `TORCHINDUCTOR_FX_COMPILE_MODE`."""
     say(
         "other process",
         f"TORCHINDUCTOR_FX_COMPILE_MODE={mode} compiles in another process, where Inductor's own "
@@ -73,5 +73,5 @@ def say_other_process(mode: str) -> None:
 
 
 def say_unsupported_torch(error: versions.UnsupportedTorchError) -> None:
-    """Say that ``backend="xductor"`` compiles with Inductor alone, and why."""
+    """Say that `backend="xductor"` compiles with Inductor alone, and why."""
     say("torch", f'backend="xductor" compiles with plain Inductor: {error}')

@@ -14,13 +14,13 @@ from typing import Any
 
 
 def rewrite_identity(rewrite: Any) -> str | None:
-    """Text that is the same in another process exactly when ``rewrite`` does the same.
+    """Text that is the same in another process exactly when `rewrite` does the same.
 
-    A rewrite may say it itself, by ``uuid()`` as Inductor's custom passes do. Otherwise it is the
+    A rewrite may say it itself, by `uuid()` as Inductor's custom passes do. Otherwise it is the
     class's name, the content of the files that define it, and the values of its options; None
     where there is no such file, where a method closes over variables, or where an option is a
     live object. What the file imports is not followed: a rewrite that changes with it needs
-    ``uuid()``.
+    `uuid()`.
     """
     uuid_method = getattr(rewrite, "uuid", None)
     cls = rewrite if isinstance(rewrite, type) else type(rewrite)
@@ -35,7 +35,7 @@ def rewrite_identity(rewrite: Any) -> str | None:
 
 
 def _content_hash(cls: type) -> str | None:
-    """A hash of the files that hold ``cls``, its bases and their methods."""
+    """A hash of the files that hold `cls`, its bases and their methods."""
     files: set[str] = set()
     for base in cls.__mro__:
         # Built in, or part of what package_version and source_hash cover.
@@ -88,7 +88,7 @@ def _options_text(rewrite: Any) -> str | None:
 
 
 def _plain(value: Any) -> str | None:
-    """``value`` as text, if its text says everything about it."""
+    """`value` as text, if its text says everything about it."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return repr(value)
     if isinstance(value, enum.Enum):

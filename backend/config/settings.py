@@ -36,22 +36,22 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 class SettingsError(ValueError):
-    """An ``xductor.*`` option or an ``XDUCTOR_*`` variable that cannot be understood."""
+    """An `xductor.*` option or an `XDUCTOR_*` variable that cannot be understood."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How the three stages behave in one compile.
 
-    - ``on_error``: after a failed check, ``"fallback"`` undoes the application or runs the stage's
-      required steps alone, with one warning; ``"raise"`` lets the error out.
-    - ``verify``: how much is verified after lowering and before raising.
-    - ``numerics``: which rewrites are enabled by what they may change about values; under
-      ``"strict"`` Inductor's own liberties with them are off too (``strict_numerics``).
-    - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
-    - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
-    - ``disabled_passes``: names of passes that are left out. Options do not take those that code
-      generation needs (``pipelines.disabled_passes``); here Inductor's own runs for them.
+    - `on_error`: after a failed check, `"fallback"` undoes the application or runs the stage's
+      required steps alone, with one warning; `"raise"` lets the error out.
+    - `verify`: how much is verified after lowering and before raising.
+    - `numerics`: which rewrites are enabled by what they may change about values; under
+      `"strict"` Inductor's own liberties with them are off too (`strict_numerics`).
+    - `rewrites`: the user's own passes and rewrites, classes or instances, in order.
+    - `validate`: `"values"` runs each matched fragment and its replacement on generated inputs.
+    - `disabled_passes`: names of passes that are left out. Options do not take those that code
+      generation needs (`pipelines.disabled_passes`); here Inductor's own runs for them.
     """
 
     on_error: OnError = "fallback"
@@ -63,7 +63,7 @@ class Settings:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any] | None = None) -> Settings:
-        """Settings from ``{"xductor.on_error": "raise", ...}``, over the environment's.
+        """Settings from `{"xductor.on_error": "raise", ...}`, over the environment's.
 
         Raises:
             SettingsError: an unknown key, a value of the wrong kind.
@@ -94,7 +94,7 @@ class Settings:
         return placement.by_stage(self.rewrites)
 
     def options(self) -> dict[str, Any]:
-        """The settings that differ from the built-in defaults, as ``xductor.*`` options."""
+        """The settings that differ from the built-in defaults, as `xductor.*` options."""
         built_in = Settings()
         return {
             PREFIX + field.name: getattr(self, field.name)
@@ -105,7 +105,7 @@ class Settings:
     def fingerprint(self) -> str:
         """Text that is equal for settings under which a compile gives the same result.
 
-        ``on_error`` is no part of it: a compile that met an error is not stored. Nor are the
+        `on_error` is no part of it: a compile that met an error is not stored. Nor are the
         rewrites: what identifies them is the cache key's own business.
         """
         disabled = ",".join(sorted(self.disabled_passes))
@@ -116,7 +116,7 @@ class Settings:
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """``options`` parted into the ``xductor.*`` ones and the rest, which is Inductor's."""
+    """`options` parted into the `xductor.*` ones and the rest, which is Inductor's."""
     ours: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in (options or {}).items():
@@ -129,9 +129,9 @@ _current: ContextVar[Settings | None] = ContextVar("xductor_settings", default=N
 
 
 def current() -> Settings:
-    """The settings of the innermost :func:`use`, else the process's default.
+    """The settings of the innermost `use`, else the process's default.
 
-    Where :func:`set_default` gave none, the default is built in, with the environment over it. To
+    Where `set_default` gave none, the default is built in, with the environment over it. To
     a default the registered rewrites are added.
     """
     chosen = _current.get()
@@ -149,7 +149,7 @@ def with_registered(settings: Settings) -> Settings:
 
 @contextmanager
 def use(settings: Settings) -> Iterator[Settings]:
-    """Make ``settings`` the current ones inside the block, in this thread or task only."""
+    """Make `settings` the current ones inside the block, in this thread or task only."""
     token = _current.set(settings)
     try:
         yield settings
@@ -158,13 +158,13 @@ def use(settings: Settings) -> Iterator[Settings]:
 
 
 def set_default(settings: Settings | None) -> None:
-    """Set what :func:`current` gives, in every thread, where no :func:`use` is in force."""
+    """Set what `current` gives, in every thread, where no `use` is in force."""
     global _default
     _default = settings
 
 
 def _environment_values() -> dict[str, Any]:
-    """The settings that ``XDUCTOR_ON_ERROR`` and its like give; empty variables give none."""
+    """The settings that `XDUCTOR_ON_ERROR` and its like give; empty variables give none."""
     values: dict[str, Any] = {}
     environment.warn_of_unknown()
     for name in _CHOICES:
@@ -186,10 +186,10 @@ def _setting_name(key: str) -> str:
 
 
 def _checked(name: str, value: Any, given_as: str) -> Any:
-    """``value`` as the field holds it.
+    """`value` as the field holds it.
 
     Raises:
-        SettingsError: naming ``given_as``, what was expected and what was found.
+        SettingsError: naming `given_as`, what was expected and what was found.
     """
     if name in _CHOICES:
         return _checked_choice(name, value, given_as)

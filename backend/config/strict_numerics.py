@@ -1,4 +1,4 @@
-"""Under ``strict`` numerics Inductor takes no liberties with values that it has a switch for.
+"""Under `strict` numerics Inductor takes no liberties with values that it has a switch for.
 
 The switches are those of Inductor's configuration, set for the one compile: they are part of the
 keys of its caches, and hold where its backward is compiled, whenever and in whatever thread. What

@@ -35,17 +35,17 @@ class UnsupportedTorchError(RuntimeError):
 class InductorVersion:
     """How Inductor of one release of torch meets the seam.
 
-    - ``custom_pass_hooks``: what a hook such as ``post_grad_custom_pre_pass`` holds, one callable
+    - `custom_pass_hooks`: what a hook such as `post_grad_custom_pre_pass` holds, one callable
       or a list of them.
-    - ``pre_grad_result``: whether the caller of ``pre_grad_passes`` goes on with the module that
+    - `pre_grad_result`: whether the caller of `pre_grad_passes` goes on with the module that
       is returned, or with the one it passed in.
-    - ``pre_grad_timing``: whether ``pre_grad_pass_timing`` exists, so that the stage may run
+    - `pre_grad_timing`: whether `pre_grad_pass_timing` exists, so that the stage may run
       after the cache lookup.
-    - ``numpy_compat``: whether numpy's spellings of keyword arguments are replaced before or after
+    - `numpy_compat`: whether numpy's spellings of keyword arguments are replaced before or after
       the fusions of the pre-grad stage.
-    - ``updater_of``: what ``FakeTensorUpdater`` is made of.
-    - ``overlap_options``: the options of overlap scheduling that are on where they are None.
-    - ``unknown_fusions``: what an entry of ``pre_grad_fusion_options`` does that names no table.
+    - `updater_of`: what `FakeTensorUpdater` is made of.
+    - `overlap_options`: the options of overlap scheduling that are on where they are None.
+    - `unknown_fusions`: what an entry of `pre_grad_fusion_options` does that names no table.
     """
 
     release: tuple[int, int]
@@ -87,7 +87,7 @@ VERSIONS: dict[tuple[int, int], InductorVersion] = {
 
 
 def torch_release(version: str | None = None) -> tuple[int, int]:
-    """(major, minor) of ``version``, or of the torch that is running."""
+    """(major, minor) of `version`, or of the torch that is running."""
     text = str(torch.__version__) if version is None else version
     found = re.match(r"(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
@@ -155,7 +155,7 @@ def cache_key_class() -> type | None:
 
 
 def cache_bypass(reason: str) -> Exception:
-    """The exception that makes Inductor compile without its caches, ``reason`` in its log."""
+    """The exception that makes Inductor compile without its caches, `reason` in its log."""
     from torch._inductor.codecache import BypassFxGraphCache
 
     return BypassFxGraphCache(reason)
@@ -242,7 +242,7 @@ def custom_passes(hook: Any) -> tuple[Callable[..., Any], ...]:
 
 
 def pre_grad_runs_late() -> bool:
-    """Whether ``pre_grad_passes`` runs after the lookup in AOTAutograd's cache."""
+    """Whether `pre_grad_passes` runs after the lookup in AOTAutograd's cache."""
     if not inductor_version().pre_grad_timing:
         return False
     from torch._inductor import codecache

@@ -12,8 +12,8 @@ from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
 from xductor.ir.inference.value_types import TypeReader
 
+#: Stands for a value that types do not say all of.
 MISSING = object()
-"""Stands for a value that types do not say all of."""
 
 
 def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:

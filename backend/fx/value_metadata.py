@@ -25,8 +25,8 @@ from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 
+#: How the values of new calls are made, see `record_new_values`.
 NewValues = Literal["run", "types", "checked"]
-"""How the values of new calls are made, see `record_new_values`."""
 
 
 def value_key(source: GraphOp) -> str:

@@ -21,8 +21,8 @@ from xductor.transforms.validation.fragments import Fragments
 from xductor.transforms.validation.value_comparison import Budget, compare
 from xductor.transforms.validation.values import compare_fragments, shortened
 
+#: How many inputs are tried for each graph; small graphs take two or three times as many.
 ROUNDS = 4
-"""How many inputs are tried for each graph; small graphs take two or three times as many."""
 
 Runner = Callable[[ModuleOp, list[Any], int], Sequence[Any]]
 

@@ -25,6 +25,7 @@ Loss = Callable[[torch.Tensor, Any], torch.Tensor]
 
 ROWS, SIZE, CLASSES = 32, 8, 64
 
+#: Each with whether its targets are numbers of classes.
 LOSSES: dict[str, tuple[Loss, bool]] = {
     "cross entropy": (F.cross_entropy, True),
     "its sum": (lambda y, t: F.cross_entropy(y, t, reduction="sum"), True),
@@ -34,7 +35,6 @@ LOSSES: dict[str, tuple[Loss, bool]] = {
     "squares": (lambda y, t: (y - t).square().mean(), False),
     "logarithm of the sum": (lambda y, t: y.logsumexp(1).square().mean() + (y * t).mean(), False),
 }
-"""Each with whether its targets are numbers of classes."""
 
 
 def _joint(loss: Loss) -> Callable[..., Any]:

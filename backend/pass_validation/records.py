@@ -22,8 +22,8 @@ from xductor.transforms.proving.subjects import RewriteSubject, Subject
 from xductor.transforms.rows import registry
 from xductor.transforms.validation.validate import ValidationResult
 
+#: The records of this project's own passes.
 OURS = Path(registry.__file__).with_name("validations.json")
-"""The records of this project's own passes."""
 
 
 def read(path: Path | None = None) -> dict[str, dict[str, Any]]:

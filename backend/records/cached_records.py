@@ -34,8 +34,8 @@ _FIELD = "xductor_records"
 class _Unstored:
     """The records of a compile that are not stored yet.
 
-    ``records`` of stage calls, until the graph is stored to which they belong; ``before``, of the
-    stages before a graph, by the graph's key; ``loading``, of the graphs that an entry of
+    `records` of stage calls, until the graph is stored to which they belong; `before`, of the
+    stages before a graph, by the graph's key; `loading`, of the graphs that an entry of
     AOTAutograd's cache is being made of.
     """
 

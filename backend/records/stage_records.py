@@ -1,7 +1,7 @@
 """Records of what the stages did: for the demo, for tests, for whoever asks why a pass fired.
 
-Each stage call leaves one :class:`StageRecord` in a short process-wide history. Inside
-``with ledger.record() as records:`` the records of every stage call, in whatever thread, are
+Each stage call leaves one `StageRecord` in a short process-wide history. Inside
+`with ledger.record() as records:` the records of every stage call, in whatever thread, are
 collected, and bridged steps are watched for changes (which costs a walk over the graph each).
 """
 
@@ -30,11 +30,11 @@ _HISTORY = 256
 
 @dataclass(frozen=True)
 class PassRecord:
-    """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
+    """One pass that ran: typed (`applications`) or bridged (`changed`, `counters`).
 
-    ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
-    those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
-    ``unconverged`` names rewrites that were given up, since they match what they make.
+    `changed` and `counters` are None for a bridged step when nobody listened. `numbers` are
+    those of the applications (`debug_counters`); `made` holds those that were noted one by one.
+    `unconverged` names rewrites that were given up, since they match what they make.
     """
 
     name: str
@@ -58,10 +58,10 @@ class PassRecord:
 class StageRecord:
     """One call of a stage.
 
-    ``compile`` is the number of the compile it belongs to, which it shares with the other stages,
-    the backward included. ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how
-    often the graph was brought into the typed IR; ``fallback`` is the reason why optional steps
-    were left out, if so. ``cached`` tells that no stage ran: the result came out of a cache of
+    `compile` is the number of the compile it belongs to, which it shares with the other stages,
+    the backward included. `cpu_ns` is thread CPU time spent in the stage. `lowered` counts how
+    often the graph was brought into the typed IR; `fallback` is the reason why optional steps
+    were left out, if so. `cached` tells that no stage ran: the result came out of a cache of
     Inductor's, and this is the record of the compile that put it there.
     """
 
@@ -87,7 +87,7 @@ class StageRecord:
         made: Iterable[Note] = (),
         unconverged: Iterable[str] = (),
     ) -> None:
-        """Note that the typed pass ``name`` ran and was applied so often."""
+        """Note that the typed pass `name` ran and was applied so often."""
         self.passes.append(
             PassRecord(
                 name,
@@ -113,7 +113,7 @@ class StageRecord:
         return Counts(found, {one.name for one in self.passes})
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
-        """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
+        """Run `step` on `gm` and note it; with its effect, where somebody listens."""
         if not self.detailed:
             step()
             self.passes.append(PassRecord(name, "bridged"))
@@ -140,7 +140,7 @@ class StageRecord:
         return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
 
     def applications(self, name: str) -> int:
-        """How often the rewrite or typed pass ``name`` was applied in this call.
+        """How often the rewrite or typed pass `name` was applied in this call.
 
         Raises UnknownPass for a name that there is not.
         """

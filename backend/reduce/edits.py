@@ -141,7 +141,7 @@ def bypass(graph: GraphOp, positions: Collection[int]) -> bool:
 def substitute(graph: GraphOp, positions: Collection[int]) -> bool:
     """Let the first value of the same type above it stand for each result of the ops.
 
-    Unlike :func:`cut_ops` this adds no input, so it suits the body of a higher-order op.
+    Unlike `cut_ops` this adds no input, so it suits the body of a higher-order op.
     """
     first: dict[Any, SSAValue] = {}
     for argument in graph.block.args:

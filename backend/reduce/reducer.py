@@ -19,11 +19,11 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xductor.backend.reduce import edits as edits
 from xductor.ir import GraphOp, entry_graph, graph_named, parse_ir, print_ir, verify
 
+#: Says whether a module still shows what is looked for. It may change the module it is given.
 Interesting = Callable[[ModuleOp], bool]
-"""Says whether a module still shows what is looked for. It may change the module it is given."""
 
+#: Changes a module in place; False if there was nothing to change.
 Edit = Callable[[ModuleOp], bool]
-"""Changes a module in place; False if there was nothing to change."""
 
 
 class NotInteresting(ValueError):

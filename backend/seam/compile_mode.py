@@ -21,7 +21,7 @@ _saved: dict[str, Any] = {}
 
 
 def attach(compile_fx: ModuleType) -> None:
-    """Replace ``fx_codegen_and_compile`` of Inductor's module by one that knows our compiles."""
+    """Replace `fx_codegen_and_compile` of Inductor's module by one that knows our compiles."""
     if not all(hasattr(compile_fx, name) for name in ("fx_codegen_and_compile", *_FLAGS)):
         return
     stock = compile_fx.fx_codegen_and_compile

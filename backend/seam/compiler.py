@@ -1,4 +1,4 @@
-"""The backend that ``torch.compile(model, backend="xductor")`` finds."""
+"""The backend that `torch.compile(model, backend="xductor")` finds."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _AOT_INDUCTOR = "aotinductor"
 
 
 class Backend:
-    """A backend for ``torch.compile``: Inductor, with our three stages in the place of its own.
+    """A backend for `torch.compile`: Inductor, with our three stages in the place of its own.
 
-    ``mode`` and ``options`` mean what they mean to ``torch.compile``, and may stand together.
-    ``use_aoti`` too, which ``torch.compile`` drops for backends that it does not know by name.
-    The ``xductor.*`` options may also be given by name, without the prefix::
+    `mode` and `options` mean what they mean to `torch.compile`, and may stand together.
+    `use_aoti` too, which `torch.compile` drops for backends that it does not know by name.
+    The `xductor.*` options may also be given by name, without the prefix::
 
         torch.compile(model, backend=xductor.Backend(mode="max-autotune", on_error="raise"))
 
     Raises:
-        SettingsError: an ``xductor`` option that cannot be understood.
+        SettingsError: an `xductor` option that cannot be understood.
         RuntimeError: Inductor's, for a mode or an option that it does not know.
     """
 
@@ -68,9 +68,9 @@ class Backend:
         options: Mapping[str, Any] | None = None,
         config_patches: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Compile ``gm`` for ``inputs``; the forward now, the backward now or when it first runs.
+        """Compile `gm` for `inputs`; the forward now, the backward now or when it first runs.
 
-        ``mode`` and ``options`` come over those the backend was made with.
+        `mode` and `options` come over those the backend was made with.
         """
         ours, rest = split_options(options)
         settings = checked_settings({**self._ours, **ours})
@@ -95,13 +95,13 @@ class Backend:
         return self._inductor(self._mode, self._rest).get_compiler_config()
 
     def reset(self) -> None:
-        """What ``torch._dynamo.reset()`` wants of a backend: Inductor's own reset."""
+        """What `torch._dynamo.reset()` wants of a backend: Inductor's own reset."""
         self._inductor(self._mode, self._rest).reset()
         for _, _, inductor in self._memo:
             inductor.reset()
 
     def _inductor(self, mode: str | None, options: dict[str, Any]) -> Any:
-        """Inductor's own backend for ``mode`` and ``options``: it validates and resets."""
+        """Inductor's own backend for `mode` and `options`: it validates and resets."""
         for known_mode, known_options, inductor in self._memo:
             if known_mode == mode and known_options == options:
                 return inductor
@@ -134,7 +134,7 @@ class Backend:
 
 
 def _inner_compile(state: CompileState) -> Callable[..., Any]:
-    """Inductor's compile of one graph, under ``state`` in whatever thread and whenever it runs."""
+    """Inductor's compile of one graph, under `state` in whatever thread and whenever it runs."""
     module = versions.compile_fx_module()
 
     @functools.wraps(module.compile_fx_inner)

@@ -19,7 +19,7 @@ _stock: Callable[[], dict[Any, Callable[..., Any]]] | None = None
 
 
 def attach(compile_fx: ModuleType) -> None:
-    """Replace ``select_decomp_table`` of Inductor's module by one that knows our compiles."""
+    """Replace `select_decomp_table` of Inductor's module by one that knows our compiles."""
     global _stock
     found = compile_fx.select_decomp_table
     if found is not select_decomp_table:
@@ -52,10 +52,10 @@ def _right(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]
 
 
 def _reading_no_bias_times_zero(stock: Callable[..., Any]) -> Callable[..., Any]:
-    """``addmm`` does not read its first operand if ``beta`` is zero, whatever is in there.
+    """`addmm` does not read its first operand if `beta` is zero, whatever is in there.
 
-    Inductor writes small products on CPU as ``alpha * sums + beta * self`` for every ``beta``,
-    where a NaN of ``self`` comes through (pytorch/pytorch#196577).
+    Inductor writes small products on CPU as `alpha * sums + beta * self` for every `beta`,
+    where a NaN of `self` comes through (pytorch/pytorch#196577).
     """
 
     @functools.wraps(stock)

@@ -34,8 +34,8 @@ _stock: dict[Stage, Callable[..., Any]] = {}
 def install(options: Mapping[str, Any] | None = None) -> None:
     """Run our three stages in every compile of this process that Inductor makes.
 
-    ``torch.compile`` with its default backend, AOTInductor and standalone compiles included.
-    ``options`` are ``xductor.*`` options. A compile that began before keeps what it began with.
+    `torch.compile` with its default backend, AOTInductor and standalone compiles included.
+    `options` are `xductor.*` options. A compile that began before keeps what it began with.
 
     Raises:
         UnsupportedTorchError: this torch is not one of those we know.
@@ -48,14 +48,14 @@ def install(options: Mapping[str, Any] | None = None) -> None:
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: Inductor's own stages run again, except in ``backend="xductor"``."""
+    """Undo `install`: Inductor's own stages run again, except in `backend="xductor"`."""
     compile_state.set_installed(False)
     settings.set_default(None)
 
 
 @contextmanager
 def installed(options: Mapping[str, Any] | None = None) -> Iterator[Settings]:
-    """As :func:`install`, for the compiles that begin inside the block, in this thread or task.
+    """As `install`, for the compiles that begin inside the block, in this thread or task.
 
     Raises:
         UnsupportedTorchError: this torch is not one of those we know.
@@ -115,7 +115,7 @@ def _follow_bodies(compile_fx: ModuleType) -> None:
 
 
 def stock_function(stage: Stage) -> Callable[..., Any]:
-    """Inductor's own function for ``stage``, whatever stands in its place by now.
+    """Inductor's own function for `stage`, whatever stands in its place by now.
 
     Raises:
         UnsupportedTorchError: this torch is not one of those we know.
@@ -125,7 +125,7 @@ def stock_function(stage: Stage) -> Callable[..., Any]:
 
 
 def stage_function(stage: Stage) -> Callable[..., Any]:
-    """Our function for ``stage``; looked up at each call, imported at the first."""
+    """Our function for `stage`; looked up at each call, imported at the first."""
     return getattr(load("xductor.backend.stages"), STAGE_FUNCTIONS[stage])
 
 

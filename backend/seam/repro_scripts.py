@@ -45,7 +45,7 @@ def _installing(writer: Callable[..., str]) -> Callable[..., str]:
 
 
 def installation(settings: Settings) -> str:
-    """Python text that installs xductor under ``settings``, as far as text can say them."""
+    """Python text that installs xductor under `settings`, as far as text can say them."""
     options = settings.options()
     rewrites = options.pop("xductor.rewrites", ())
     if "xductor.disabled_passes" in options:

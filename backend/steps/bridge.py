@@ -1,6 +1,6 @@
 """The bridge: Inductor's own functions, and users' callables, as steps of our pipelines.
 
-Each runs on the FX graph under Inductor's ``GraphTransformObserver``, so that disabling a pass by
+Each runs on the FX graph under Inductor's `GraphTransformObserver`, so that disabling a pass by
 name, the compiler bisector, provenance tracking and graph dumps work as they do in stock.
 """
 
@@ -27,19 +27,19 @@ def always(_: StageRun) -> bool:
 
 
 def when_flag(path: str, default: Any = False) -> Condition:
-    """The condition that Inductor's config option ``path`` is on."""
+    """The condition that Inductor's config option `path` is on."""
     return lambda run: bool(stock.flag(path, default))
 
 
 def observer(gm: GraphModule, name: str, subsystem: str) -> GraphTransformObserver:
-    """Inductor's observer for one pass over ``gm``."""
+    """Inductor's observer for one pass over `gm`."""
     from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
     return GraphTransformObserver(gm, name, subsystem=subsystem)
 
 
 def observed(run: StageRun, name: str, function: Callable[[Any], Any], over: Over) -> Any:
-    """Run ``function`` on the graph (or its module) as Inductor runs a pass called ``name``."""
+    """Run `function` on the graph (or its module) as Inductor runs a pass called `name`."""
     watcher = observer(run.gm, name, run.subsystem)
     if over == "gm":
         return watcher.apply_gm_pass(function)
@@ -50,14 +50,14 @@ def observed(run: StageRun, name: str, function: Callable[[Any], Any], over: Ove
 class BridgedStep:
     """A step that runs on the FX graph itself.
 
-    ``call`` gets the stage's state. ``needs`` names the function of Inductor without which this
-    torch has no such step. ``values`` tells that the step reads ``meta["val"]``, so that it does
-    not run on a graph without any. ``required`` steps run after a failure too: code generation
+    `call` gets the stage's state. `needs` names the function of Inductor without which this
+    torch has no such step. `values` tells that the step reads `meta["val"]`, so that it does
+    not run on a graph without any. `required` steps run after a failure too: code generation
     cannot do without them, or a user asked for them.
 
-    ``reads`` tells whether the step looks at the graph at all: else nothing is raised before it.
-    ``acts`` tells whether the graph holds something that the step acts on: else only the observer
-    runs that Inductor has around it, ``observed_as``.
+    `reads` tells whether the step looks at the graph at all: else nothing is raised before it.
+    `acts` tells whether the graph holds something that the step acts on: else only the observer
+    runs that Inductor has around it, `observed_as`.
     """
 
     name: str
@@ -115,9 +115,9 @@ def stock_pass(
     values: bool = True,
     acts: Condition = always,
 ) -> BridgedStep:
-    """Inductor's ``function`` under its observer called ``name``.
+    """Inductor's `function` under its observer called `name`.
 
-    ``acts`` as for :class:`BridgedStep`; a function that somebody put in the place of Inductor's
+    `acts` as for `BridgedStep`; a function that somebody put in the place of Inductor's
     always runs.
     """
 
@@ -139,7 +139,7 @@ def unobserved(
     required: bool = False,
     values: bool = True,
 ) -> BridgedStep:
-    """Inductor's ``function``, called directly where Inductor calls it directly."""
+    """Inductor's `function`, called directly where Inductor calls it directly."""
 
     def call(run: StageRun) -> None:
         stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)

@@ -14,7 +14,7 @@ from xductor.transforms import TypedPass
 
 
 class StageError(RuntimeError):
-    """A typed pass failed while ``on_error`` is ``"raise"``; the cause has the details."""
+    """A typed pass failed while `on_error` is `"raise"`; the cause has the details."""
 
 
 class FallbackWarning(UserWarning):
@@ -25,10 +25,10 @@ class FallbackWarning(UserWarning):
 class Failure:
     """What failed, and with which error.
 
-    ``culprit`` is a pass or the hook of one by name, ``"from_fx"``, ``"verification"`` (of the
-    graph as it was given) or ``"to_fx"``.
+    `culprit` is a pass or the hook of one by name, `"from_fx"`, `"verification"` (of the
+    graph as it was given) or `"to_fx"`.
 
-    ``passes`` are those that had run on the lowered graph, the failing one included.
+    `passes` are those that had run on the lowered graph, the failing one included.
     """
 
     culprit: str
@@ -47,12 +47,12 @@ _lock = threading.Lock()
 def handle(run: StageRun, failure: Failure) -> None:
     """Raise or fall back, as the settings say.
 
-    Falling back leaves ``run.gm`` as it is (untouched by the failing group), lets only the required
+    Falling back leaves `run.gm` as it is (untouched by the failing group), lets only the required
     steps of the stage run from here on, keeps the result out of Inductor's caches, and warns once
     for each culprit and kind of error.
 
     Raises:
-        StageError: with ``on_error="raise"``, from the original error.
+        StageError: with `on_error="raise"`, from the original error.
     """
     run.degraded = True
     run.record.fallback = _tell(
@@ -64,7 +64,7 @@ def skip(run: StageRun, failure: Failure) -> None:
     """Raise or go on without the pass that failed, as the settings say: one of the user's own.
 
     Raises:
-        StageError: with ``on_error="raise"``, from the original error.
+        StageError: with `on_error="raise"`, from the original error.
     """
     _tell(run, failure, "the graph goes on without it")
 

@@ -26,7 +26,7 @@ def checked(run: StageRun, name: str) -> Iterator[None]:
     """Check what runs inside the block under the name of a hook, if `verify` says types or more.
 
     Raises:
-        StageError: the graph that is left is wrong, with ``on_error="raise"``.
+        StageError: the graph that is left is wrong, with `on_error="raise"`.
     """
     if run.settings.verify == "structure" or run.untyped or run.degraded:
         yield

@@ -20,13 +20,13 @@ _WATCHED = "values_at_entry"
 
 
 def updater_for(run: StageRun) -> Any:
-    """Inductor's FakeTensorUpdater, which knows the graph of ``run`` as it is now."""
+    """Inductor's FakeTensorUpdater, which knows the graph of `run` as it is now."""
     updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
     return updater(run.gm if inductor_version().updater_of == "module" else run.gm.graph)
 
 
 def watch(run: StageRun) -> None:
-    """Remember the nodes as they are, so that :func:`refresh` knows which have changed since.
+    """Remember the nodes as they are, so that `refresh` knows which have changed since.
 
     Only where types are checked: it costs a walk over the graph.
     """
@@ -35,7 +35,7 @@ def watch(run: StageRun) -> None:
 
 
 def refresh(run: StageRun) -> None:
-    """Compute the values of nodes that changed since :func:`watch`, and of those that use them.
+    """Compute the values of nodes that changed since `watch`, and of those that use them.
 
     The graph is sorted first if it has to be: values are computed in order.
     """

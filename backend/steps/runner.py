@@ -1,9 +1,9 @@
 """Runs typed passes on an FX graph: prefilter, lower, check, rewrite, check, raise.
 
-A :class:`TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the
+A `TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the
 first pass that could fire asks for it, raised when something is about to read the FX graph, and
-kept for later passes as long as nobody edits the FX graph meanwhile. ``gm`` changes only in
-:meth:`TypedGroup.flush`, so a failure before that leaves it untouched.
+kept for later passes as long as nobody edits the FX graph meanwhile. `gm` changes only in
+`TypedGroup.flush`, so a failure before that leaves it untouched.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TypedGroup:
 
     @classmethod
     def lower(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
-        """Lower ``run.gm``, with or without the bodies of its subgraphs; nothing is checked yet.
+        """Lower `run.gm`, with or without the bodies of its subgraphs; nothing is checked yet.
 
         Inductor's fusions leave uses before definitions, to be sorted at the end of the stage, and
         values that are no longer true. The typed IR has neither, so such a graph is sorted, and
@@ -238,12 +238,12 @@ def run_typed(
     *,
     example_inputs: Sequence[Any] | None = None,
 ) -> dict[str, int]:
-    """Run typed passes on an FX graph, outside of any pipeline; ``gm`` is changed in place.
+    """Run typed passes on an FX graph, outside of any pipeline; `gm` is changed in place.
 
     Returns the number of applications by name of pass. Failures are handled as in a compile.
 
     Raises:
-        StageError: a pass, the lowering or the raising failed, with ``on_error="raise"``.
+        StageError: a pass, the lowering or the raising failed, with `on_error="raise"`.
     """
     now = settings.current()
     with stage_records.stage_record(

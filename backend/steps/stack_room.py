@@ -17,9 +17,9 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+#: Of eight bytes: half a chunk of 256 KiB, whose other half has room for some hundred frames. The
+#: large frame itself is never written to, and so takes no memory.
 _SLOTS = 1 << 14
-"""Of eight bytes: half a chunk of 256 KiB, whose other half has room for some hundred frames.
-The large frame itself is never written to, and so takes no memory."""
 
 
 def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -67,11 +67,11 @@ class StageRun:
     degraded: bool = False
     #: No call of the graph has a value: it comes from an earlier level.
     untyped: bool = False
-    #: The lowered graph, while it stands for ``gm``.
+    #: The lowered graph, while it stands for `gm`.
     group: LoweredGraph | None = None
     #: Things that one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
-    #: A graph was raised into ``gm`` and its Python code not made anew since.
+    #: A graph was raised into `gm` and its Python code not made anew since.
     stale_code: bool = False
 
     def __post_init__(self) -> None:
@@ -79,12 +79,12 @@ class StageRun:
         debug_counters.active()
 
     def recompile(self) -> None:
-        """Make the Python code of ``gm`` anew."""
+        """Make the Python code of `gm` anew."""
         self.gm.recompile()
         self.stale_code = False
 
     def recompile_if_stale(self) -> None:
-        """As :meth:`recompile`, if the code is not that of the graph: for who is about to run it.
+        """As `recompile`, if the code is not that of the graph: for who is about to run it.
 
         Inductor's own steps edit graphs without making code, so they never need it.
         """
@@ -97,7 +97,7 @@ class StageRun:
 
 
 def lacks_values(gm: GraphModule) -> bool:
-    """Whether ``gm`` has calls that give something, and none of them carries a fake value.
+    """Whether `gm` has calls that give something, and none of them carries a fake value.
 
     That is a graph of an earlier level, where at most the placeholders have values.
     """

@@ -27,17 +27,17 @@ class StageWatcher(Protocol):
     """
 
     def before(self, run: StageRun) -> None:
-        """The stage is about to work on ``run.gm``."""
+        """The stage is about to work on `run.gm`."""
         ...
 
     def after(self, run: StageRun) -> None:
-        """The stage is done; ``run.record`` has the passes that ran."""
+        """The stage is done; `run.record` has the passes that ran."""
         ...
 
 
 @contextmanager
 def watching(watcher: StageWatcher) -> Iterator[None]:
-    """Tell ``watcher`` of every stage call of the process while the block runs."""
+    """Tell `watcher` of every stage call of the process while the block runs."""
     global _watchers
     with _lock:
         _watchers = (*_watchers, watcher)

@@ -30,7 +30,7 @@ def calls_one_of(graph: Graph, targets: Iterable[object]) -> bool:
 def holds(*names: str, bodies: bool = False) -> Callable[[StageRun], bool]:
     """The condition that a graph calls one of some higher-order operators.
 
-    ``bodies``: or that a graph of another module inside of it does.
+    `bodies`: or that a graph of another module inside of it does.
     """
 
     def condition(run: StageRun) -> bool:

@@ -18,9 +18,9 @@ _MISSING = object()
 
 
 def lookup(reference: str) -> Any:
-    """The live object behind ``"module:attribute"``; None where this torch has none.
+    """The live object behind `"module:attribute"`; None where this torch has none.
 
-    A module name without dots lives in ``torch._inductor.fx_passes``.
+    A module name without dots lives in `torch._inductor.fx_passes`.
     """
     module_name, _, attribute = reference.partition(":")
     full_name = module_name if "." in module_name else _PASSES + module_name
@@ -41,13 +41,13 @@ def _import(name: str) -> Any:
 
 
 def is_stock(function: Any) -> bool:
-    """Whether ``function`` was defined by PyTorch (and not put in its place by somebody)."""
+    """Whether `function` was defined by PyTorch (and not put in its place by somebody)."""
     module = getattr(function, "__module__", None) or ""
     return module == "torch" or module.startswith("torch.")
 
 
 def flag(path: str, default: Any = False) -> Any:
-    """Inductor's config value at a dotted path; ``default`` where this torch has no such option."""
+    """Inductor's config value at a dotted path; `default` where this torch has no such option."""
     from torch._inductor import config
 
     value: Any = config

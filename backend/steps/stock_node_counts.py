@@ -35,8 +35,8 @@ from xductor.transforms.validation.fragments import fragments_of
 
 log = logging.getLogger(__name__)
 
+#: The entry of `custom`: (nodes more in the forward, nodes more in the backward).
 NOTE = "xductor_stock_nodes"
-"""The entry of `custom`: (nodes more in the forward, nodes more in the backward)."""
 
 #: Sizes that nobody has a hint for.
 _SOME_SIZE = 8

@@ -73,7 +73,7 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
 
 
 def make(name: str, run: StageRun) -> TypedPass:
-    """The typed pass called ``name``, with the options that config and settings imply."""
+    """The typed pass called `name`, with the options that config and settings imply."""
     cls = registry.typed_class(name)
     known: dict[str, Any] = {"policy": run.settings.numerics}
     options = {
@@ -106,9 +106,9 @@ def run_observed(
     None: disabled, by name or by the compiler bisector. Where graph changes are being traced to
     passes, the graph is raised inside the observer.
 
-    ``observed_as`` is the name of Inductor's own observer, which is there whether something fires
-    or not. Without one, a pass that cannot fire is not worth an observer. ``failed`` as for
-    :func:`runner.run_pass`.
+    `observed_as` is the name of Inductor's own observer, which is there whether something fires
+    or not. Without one, a pass that cannot fire is not worth an observer. `failed` as for
+    `runner.run_pass`.
     """
     if run.degraded:
         return 0
@@ -139,13 +139,13 @@ def _may_apply(one: TypedPass, run: StageRun) -> bool:
 
 @dataclass(frozen=True)
 class TypedStep:
-    """A typed pass in the place of Inductor's ``function``.
+    """A typed pass in the place of Inductor's `function`.
 
     If somebody put another function in the place of Inductor's, that one runs instead. After a
     failure, or where the typed pass is disabled, Inductor's own runs if the step is required.
 
-    ``observed_as`` is the name of the observer under which Inductor has it, if it has one.
-    ``then`` names typed passes that stand for functions which Inductor's function calls at its end,
+    `observed_as` is the name of the observer under which Inductor has it, if it has one.
+    `then` names typed passes that stand for functions which Inductor's function calls at its end,
     under the same observer.
     """
 
@@ -192,10 +192,10 @@ def typed_step(
     values: bool = True,
     then: tuple[str, ...] = (),
 ) -> TypedStep:
-    """The typed pass ``name``, standing for Inductor's ``function`` on the graph (or its module).
+    """The typed pass `name`, standing for Inductor's `function` on the graph (or its module).
 
-    ``observed_as`` is the name of Inductor's observer, where that is not the name of the pass;
-    ``then`` as for :class:`TypedStep`.
+    `observed_as` is the name of Inductor's observer, where that is not the name of the pass;
+    `then` as for `TypedStep`.
     """
     step = stock_pass(
         observed_as or name, function, over=over, when=when, required=required, values=values
@@ -226,9 +226,9 @@ class TableStep:
     """One of Inductor's pattern tables, less the entries that typed passes replace, here or in
     another stage.
 
-    ``table`` finds the live table. Each typed pass runs if the table holds the stock entry it
-    replaces; then every other entry runs in one sweep. ``observed_as`` is the observer's name
-    where Inductor puts the whole table under one. ``asked`` has the conditions of typed passes that
+    `table` finds the live table. Each typed pass runs if the table holds the stock entry it
+    replaces; then every other entry runs in one sweep. `observed_as` is the observer's name
+    where Inductor puts the whole table under one. `asked` has the conditions of typed passes that
     config decides on; where one does not hold, neither the pass nor the entry runs.
     """
 
@@ -271,7 +271,7 @@ class TableStep:
 
 @dataclass(frozen=True)
 class CoveringStep:
-    """A step that is made when it runs; ``covers`` names the passes that it may run."""
+    """A step that is made when it runs; `covers` names the passes that it may run."""
 
     call: Callable[[StageRun], None]
     covers: tuple[str, ...] = ()

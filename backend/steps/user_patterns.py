@@ -1,7 +1,7 @@
 """Users' entries in Inductor's pattern tables, and the stock entries that typed passes replace.
 
 The tables are read live, at the place where Inductor applies them. An entry is stock's own if the
-function that defines it lives in ``torch._inductor``; when in doubt it is the user's and runs. A
+function that defines it lives in `torch._inductor`; when in doubt it is the user's and runs. A
 table that somebody put in the place of Inductor's runs whole, and no typed pass stands in for it.
 """
 
@@ -30,9 +30,9 @@ _own_tables: dict[str, Any] = {}
 
 
 def own_table(reference: str, table: Any) -> bool:
-    """Whether ``table`` is the object Inductor made, as far as can be told.
+    """Whether `table` is the object Inductor made, as far as can be told.
 
-    Tables are recognised by identity with the one first seen under ``reference``; a table that
+    Tables are recognised by identity with the one first seen under `reference`; a table that
     belongs to a user's subclass, that replaced Inductor's later, or that got an `apply` of its own
     is not its own.
     """
@@ -72,7 +72,7 @@ def _closed_over(check: FunctionType, name: str) -> Any:
 
 
 def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
-    """Those of ``homes`` that have an entry in ``table``."""
+    """Those of `homes` that have an entry in `table`."""
     return frozenset(
         home
         for entries in table.patterns.values()
@@ -82,7 +82,7 @@ def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
 
 
 def without(table: Any, homes: frozenset[Home]) -> Any:
-    """A table like ``table`` but for the entries that live at ``homes``.
+    """A table like `table` but for the entries that live at `homes`.
 
     Lists that lose nothing are shared, and the seen patterns too, so this costs a walk over the
     entries and no copies of them.
@@ -112,7 +112,7 @@ _splits: WeakKeyDictionary[Any, _Split] = WeakKeyDictionary()
 
 
 def split(table: Any, homes: frozenset[Home]) -> tuple[frozenset[Home], Any]:
-    """Those of ``homes`` that have an entry in ``table``, and the table without these entries.
+    """Those of `homes` that have an entry in `table`, and the table without these entries.
 
     Found anew only when the table has other entries than when it was last asked for.
     """

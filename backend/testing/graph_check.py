@@ -16,8 +16,8 @@ from xductor.ir import verify
 from xductor.ir.verification.verifier import LEVELS, Level
 from xductor.transforms import Stage
 
+#: Modules of functions that graphs of each level call.
 _EITHER_LEVEL = ("_operator", "math", "builtins")
-"""Modules of functions that graphs of each level call."""
 
 
 def check(

@@ -11,7 +11,7 @@ from xductor.backend.steps.stage_run import StageRun
 
 
 def lowered(run: StageRun) -> ModuleOp:
-    """The module of ``run.gm``. Raises what lowering raises."""
+    """The module of `run.gm`. Raises what lowering raises."""
     from xductor.frontend import from_fx
 
     return from_fx(run.gm, run.stage, example_inputs=run.example_inputs)

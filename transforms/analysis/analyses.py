@@ -21,10 +21,10 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.analysis.op_effects import Bodies
 
+#: Kept by a pass that tells `memory` which value stands for which, and what it puts where.
 MEMORY = "memory"
-"""Kept by a pass that tells `memory` which value stands for which, and what it puts where."""
+#: Kept by a pass that only changes a graph by `insert` and `erase` of its analyses.
 ORDER = "order"
-"""Kept by a pass that only changes a graph by `insert` and `erase` of its analyses."""
 _PARTS = {ORDER: ("ops", "order", "by_name")}
 _KEPT = "_analyses"
 

@@ -20,10 +20,10 @@ def ops_of(block: Block) -> list[Any]:
 
 
 _GAP = 1 << 20
+#: A range of 2**k keys is crowded with more than (2 / 1.5)**k ops: wider ranges are to be emptier,
+#: so that who makes room in one makes it for many insertions (Bender et al., "Two simplified
+#: algorithms for maintaining order in a list", 2002). An insertion costs O(log n), amortised.
 _CROWDED = 1.5
-"""A range of 2**k keys is crowded with more than (2 / 1.5)**k ops: wider ranges are to be emptier,
-so that who makes room in one makes it for many insertions (Bender et al., "Two simplified
-algorithms for maintaining order in a list", 2002). An insertion costs O(log n), amortised."""
 
 
 class Order:
@@ -35,8 +35,8 @@ class Order:
     def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
         ops = ops_of(block) if ops is None else ops
         self._keys = dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
+        #: How many keys were given to make room, those of the new ops included.
         self.renumbered = 0
-        """How many keys were given to make room, those of the new ops included."""
 
     def key(self, op: Operation) -> int:
         return self._keys[id(op)]

@@ -26,8 +26,8 @@ _V1 = "higher_order.auto_functionalized"
 _V2 = "higher_order.auto_functionalized_v2"
 _TRITON = "higher_order.triton_kernel_wrapper_functional"
 _GETITEM = "pyfn._operator.getitem"
+#: The names of such calls.
 FUNCTIONALIZED = frozenset((_V1, _V2, _TRITON))
-"""The names of such calls."""
 
 
 class Written(NamedTuple):

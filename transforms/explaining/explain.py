@@ -40,8 +40,8 @@ from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spellings
 
 Outcome = Literal["matched", "declined", "refused", "near miss"]
 
+#: How many near misses are printed; all are in `entries`.
 SHOWN = 8
-"""How many near misses are printed; all are in `entries`."""
 
 _LOOKED_AT = 24
 

@@ -305,8 +305,8 @@ class LenientMatcher(Matcher):
         return f"{argument_text(item)} instead of {argument_text(pattern)} in {call.name}"
 
 
+#: What `where` says against a match; None where it says nothing.
 Accepts = Callable[[Match], str | None]
-"""What `where` says against a match; None where it says nothing."""
 
 
 def remedies(

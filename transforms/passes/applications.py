@@ -11,8 +11,8 @@ from contextvars import ContextVar
 
 from xdsl.ir import Operation, SSAValue
 
+#: Told of an op that goes or moves, and of the values that will stand for its results.
 Told = Callable[[Operation, tuple[SSAValue, ...]], None]
-"""Told of an op that goes or moves, and of the values that will stand for its results."""
 
 _told: ContextVar[tuple[Told, ...]] = ContextVar("xductor_ops_applied", default=())
 

@@ -12,8 +12,8 @@ nothing.
 
 Counters are of the process, as their numbers are: applications are counted over all graphs, in
 the order in which they are compiled, from 1 at the start of the process or of the innermost
-:func:`counting`. While a counter is in force, Inductor's caches are left alone. Counters come from
-`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from :func:`counting`.
+`counting`. While a counter is in force, Inductor's caches are left alone. Counters come from
+`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from `counting`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from difflib import get_close_matches
 
 VARIABLE = "XDUCTOR_DEBUG_COUNTER"
 
+#: The counter that every application asks.
 TOTAL = "*"
-"""The counter that every application asks."""
 
 _RANGE = re.compile(r"(\d*)(?::(\d*))?")
 
@@ -67,8 +67,8 @@ class Counter:
 
 Counters = dict[str, Counter]
 
+#: Told of an application that is about to be made: whose, its number, whether it may happen.
 Asked = Callable[[str, int, bool], None]
-"""Told of an application that is about to be made: whose, its number, whether it may happen."""
 
 _lock = threading.Lock()
 _number = 0
@@ -76,8 +76,8 @@ _asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked",
 _given: Counters | None = None
 _of_environment: tuple[str, Counters] = ("", {})
 _names: Callable[[], Collection[str]] | None = None
+#: The environment's counters were read before anybody said which names there are.
 _unwarned = False
-"""The environment's counters were read before anybody said which names there are."""
 
 
 def should_apply(name: str) -> bool:

@@ -14,8 +14,8 @@ import torch
 from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.passes.stage import Stage
 
+#: Attributes that say where in its stage a rewrite or pass runs.
 PLACE = ("position", "before", "after")
-"""Attributes that say where in its stage a rewrite or pass runs."""
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "meta", "privateuseone")
 

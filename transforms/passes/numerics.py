@@ -66,8 +66,8 @@ class NumericsByDtype(Mapping[torch.dtype, Numerics]):
         return numerics_text(self)
 
 
+#: What a rewrite declares: one for all dtypes, or one for each.
 Declared = Numerics | Mapping[torch.dtype, Numerics]
-"""What a rewrite declares: one for all dtypes, or one for each."""
 
 
 def numerics_at(declared: Declared, dtype: torch.dtype | None) -> Numerics | None:

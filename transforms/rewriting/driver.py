@@ -52,11 +52,10 @@ from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
+#: How many applications that leave no fewer ops may build on each other before the driver gives up.
+#:
+#: Those that leave fewer come to an end by themselves: a long sum of constants may fold one by one.
 MAX_GENERATIONS = 32
-"""How many applications that leave no fewer ops may build on each other before the driver gives up.
-
-Those that leave fewer come to an end by themselves: a long sum of constants may fold one by one.
-"""
 
 
 NOT_OF_THIS_DTYPE = "its numerics take no output of this dtype, or the policy does not admit them"
@@ -103,8 +102,8 @@ class Application:
 
 
 Listener = Callable[[Application], None]
+#: Told of refused applications: `Declined` and `Undecided`, and violations where not raised.
 Report = Callable[[Rewrite, TorchOp, Exception], None]
-"""Told of refused applications: `Declined` and `Undecided`, and violations where not raised."""
 
 
 @dataclass(frozen=True)

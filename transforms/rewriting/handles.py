@@ -323,6 +323,7 @@ class Tensor:
         raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
 
 
+#: What tensors of PyTorch have under these names.
 _MEANT = {
     "sizes": "shape",
     "dims": "shape",
@@ -334,7 +335,6 @@ _MEANT = {
     "is_complex": "dtype.is_complex",
     "itemsize": "dtype.itemsize",
 }
-"""What tensors of PyTorch have under these names."""
 
 
 def _meant(name: str) -> str:

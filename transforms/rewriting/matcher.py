@@ -38,11 +38,11 @@ from xductor.transforms.rewriting.spellings import Spellings
 
 MAX_STEPS = 20_000
 
+#: One item for each way a part of a pattern fits; the bindings hold while it is looked at.
 Ways = Iterator[None]
-"""One item for each way a part of a pattern fits; the bindings hold while it is looked at."""
 
+#: Told of a sub-pattern, what stands in its place, and why that does not fit.
 Miss = Callable[[Any, Any, str], None]
-"""Told of a sub-pattern, what stands in its place, and why that does not fit."""
 
 
 class Match:

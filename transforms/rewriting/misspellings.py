@@ -186,8 +186,8 @@ _LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
 _LOAD_DEREF = opcode.opmap["LOAD_DEREF"]
 _LOAD_ATTR = opcode.opmap["LOAD_ATTR"]
 _LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", -1)
+#: Whether the argument of LOAD_ATTR has a bit that tells whether a method is called.
 _SHIFTED = sys.version_info >= (3, 12)
-"""Whether the argument of LOAD_ATTR has a bit that tells whether a method is called."""
 
 
 def _op_paths(function: FunctionType) -> Iterator[_Path]:

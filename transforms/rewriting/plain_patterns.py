@@ -22,8 +22,8 @@ from xductor.transforms.rewriting.matcher import (
 from xductor.transforms.rewriting.patterns import Bound, Call, Head, Var
 from xductor.transforms.rewriting.spellings import Spellings
 
+#: An operand by its number; past the Python-level method of xDSL's class of tuples.
 _get: Callable[[Any, int], Any] = tuple.__getitem__
-"""An operand by its number; past the Python-level method of xDSL's class of tuples."""
 
 
 class PlainPattern:

@@ -18,10 +18,10 @@ class RootLookup(NamedTuple):
 
     op: str
     target: Any
+    #: The kinds of device that the rewrites run on; empty for all.
     devices: frozenset[str]
-    """The kinds of device that the rewrites run on; empty for all."""
+    #: The op and target of the nodes of which one must stand below it; None for any.
     below: frozenset[tuple[str, Any]] | None
-    """The op and target of the nodes of which one must stand below it; None for any."""
 
 
 class RewriteIndex:

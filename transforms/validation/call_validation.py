@@ -23,8 +23,8 @@ from xductor.transforms.validation.validate import (
 )
 from xductor.transforms.validation.values import compare_fragments
 
+#: How many calls are tried for each that is asked for, before what was found counts as enough.
 _ATTEMPTS = 60
-"""How many calls are tried for each that is asked for, before what was found counts as enough."""
 
 
 def validate_calls(

@@ -80,8 +80,8 @@ class Errors:
         )
 
 
+#: The square of the error of rounding once to the last place, on average.
 _OF_ONE_ROUNDING = 1 / 12
-"""The square of the error of rounding once to the last place, on average."""
 
 
 def errors_of(

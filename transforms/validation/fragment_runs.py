@@ -219,10 +219,10 @@ def terms_of(graphs: Iterable[GraphOp], symbols: dict[str, Number]) -> int:
     )
 
 
+#: Operators that multiply matrices.
 PRODUCTS = frozenset(
     ("mm", "bmm", "matmul", "linear", "mv", "dot", "einsum", "addmm", "baddbmm", "addbmm", "addmv")
 )
-"""Operators that multiply matrices."""
 
 
 def _terms(op: TorchOp, symbols: dict[str, Number]) -> int:

@@ -24,8 +24,8 @@ _PRODUCTS: Mapping[str, tuple[str, str, str]] = {
     "dot": ("self", "tensor", ""),
 }
 _CONVOLUTIONS = frozenset(("convolution", "conv1d", "conv2d", "conv3d"))
+#: Operands that are made after the others, as their shape is one that these broadcast.
 LATE = frozenset((op, added) for op, (_, _, added) in _PRODUCTS.items() if added)
-"""Operands that are made after the others, as their shape is one that these broadcast."""
 
 
 def fitting_shape(

@@ -45,11 +45,11 @@ DTYPES = (
     torch.complex64,
     torch.int8,
 )
+#: How many graphs are tried for each instance that is asked for, before it counts as enough.
 _ATTEMPTS = 30
-"""How many graphs are tried for each instance that is asked for, before it counts as enough."""
 
+#: Of so many graphs to which nothing applied it is asked why.
 _MOST_EXPLAINED = 100
-"""Of so many graphs to which nothing applied it is asked why."""
 
 
 class ValidationError(Exception):

@@ -49,8 +49,8 @@ from xductor.transforms.validation.fragment_runs import (
 from xductor.transforms.validation.fragments import Fragments, fragments_of
 from xductor.transforms.validation.value_comparison import Budget, Mismatch, compare
 
+#: How many inputs are tried for each application.
 ROUNDS = 6
-"""How many inputs are tried for each application."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""``xductor-opt``: parse text, run a pipeline of passes, verify between them, print.
+"""`xductor-opt`: parse text, run a pipeline of passes, verify between them, print.
 
 Built on xDSL's driver, whose flags, pipeline syntax and own passes it keeps. It adds our Context
-(ops are looked up one at a time in PyTorch's registry), our passes, ``--verify-level``, and what
+(ops are looked up one at a time in PyTorch's registry), our passes, `--verify-level`, and what
 compiler engineers know from mlir-opt: printing around passes, statistics, timing, debug counters,
 expected errors, plugins. What these flags print goes to stderr.
 """
