@@ -1,4 +1,4 @@
-"""What the class of a typed pass declares: attributes that there are, with values they may have."""
+"""Checks the class attributes of a typed pass: that they exist, and that their values are right."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ANALYSES = ("memory", "order")
 
 
 def check_pass(cls: type, base: type) -> None:
-    """Raise DeclarationError for an attribute of a pass's class that has no use, or a wrong value.
+    """Raise DeclarationError for an attribute of a pass class that has no use or a wrong value.
 
-    That a class has not all that a pass needs is no fault: others may be derived from it.
+    A class may lack what a pass needs, since other classes may be derived from it.
     """
     own = vars(cls)
     check_values(cls, [name for name in _VALUES if hasattr(cls, name)])
@@ -45,7 +45,7 @@ _METHODS = ("may_apply", "may_fire", "has_work", "explained", "uuid", "apply")
 
 
 def _may_be_analysis(name: Any) -> bool:
-    """Whether a name may be that of an analysis: passes have some of their own."""
+    """Whether `name` may name an analysis; passes may have analyses of their own."""
     return isinstance(name, str) and (name in _ANALYSES or not meant(name, _ANALYSES))
 
 
@@ -58,7 +58,7 @@ def _overloads() -> Iterator[str]:
 
 
 def _may_be_root(root: Any) -> bool:
-    """Whether an operator is what it is called; of a library not imported yet nobody knows."""
+    """Whether `root` may name an operator; a library that is not imported yet cannot be checked."""
     if not isinstance(root, str):
         return callable(root)
     if root.startswith("method."):
