@@ -1,6 +1,6 @@
-"""What is misspelt in the class of a rewrite: its members, the ops of `replacement`, comparisons.
+"""Finds misspellings in the class of a rewrite: members, ops of `replacement`, comparisons.
 
-They are looked for when the class is made. Nothing is called for it.
+They are looked for when the class is made, without calling anything.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OPTIONAL_METHODS = ("instances", "uuid")
 def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
     """Raise PatternError for a member of a rewrite's class that has no meaning and no use.
 
-    That is a public one which `base` does not have and none of the methods names, and which is
+    Such a member is public, `base` does not have it, none of the methods names it, and it is
 
-    - a method all of whose parameters are variables of the pattern;
+    - a method all of whose parameters are variables of the pattern, or
     - a value, unless it is annotated as a field (as the options of a dataclass are).
 
-    Properties, class methods, static methods and nested classes are nobody's misspelling.
+    Properties, class methods, static methods and nested classes are never taken for misspellings.
     """
     unknown = [
         (name, value)
@@ -99,11 +99,11 @@ def _guess(name: str, base: type) -> str:
 
 
 def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for an op that a method names and that there is not.
+    """Raise PatternError if a method names an op that does not exist.
 
-    Seen are the op functions that stand in its own code by name, `aten.sin` and
-    `ops.mylib.fused.default`, not those that other functions call for it. An op of a library that
-    is not imported yet is left for later.
+    Only op functions that its own code names are checked, such as `aten.sin` and
+    `ops.mylib.fused.default`, not those of functions that it calls. An op of a library that is not
+    imported yet is left for later.
     """
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
@@ -118,7 +118,7 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
 
 
 def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for `x.device == "cpu"`: a device is equal to no string."""
+    """Raise PatternError for `x.device == "cpu"`: a device equals no string."""
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
         return
@@ -157,7 +157,7 @@ def _texts(constant: object) -> list[str]:
 
 
 class _Path:
-    """An op function or a library, and the attributes that are read of it one after the other."""
+    """An op function or a library, and the chain of attributes that are read from it."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -165,7 +165,7 @@ class _Path:
         self.called = False
 
     def check(self) -> None:
-        """Raises AttributeError or UnknownOp where the path ends in nothing."""
+        """Raise AttributeError or UnknownOp if the path leads to nothing."""
         found = self.root
         for name in self.names:
             if name.startswith("__"):
@@ -186,7 +186,7 @@ _LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
 _LOAD_DEREF = opcode.opmap["LOAD_DEREF"]
 _LOAD_ATTR = opcode.opmap["LOAD_ATTR"]
 _LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", -1)
-#: Whether the argument of LOAD_ATTR has a bit that tells whether a method is called.
+#: Whether the lowest bit of LOAD_ATTR's argument says whether a method is called.
 _SHIFTED = sys.version_info >= (3, 12)
 
 
@@ -196,7 +196,7 @@ def _op_paths(function: FunctionType) -> Iterator[_Path]:
 
 
 def _rooted_codes(function: FunctionType) -> Iterator[tuple[CodeType, dict[str, Any]]]:
-    """The code of a function, with the op functions and libraries that it has by name."""
+    """The code objects of a function, with the op functions and libraries that they name."""
     cells = function.__closure__ or ()
     closure: dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
@@ -220,7 +220,7 @@ def _paths(code: CodeType, roots: Mapping[str, Any]) -> Iterator[_Path]:
     units, names, extended = code.co_code, code.co_names, 0
     for offset in range(0, len(units), 2):
         op, argument = units[offset], units[offset + 1] | extended
-        if not op:  # room for what the interpreter learns
+        if not op:  # an inline cache entry of the interpreter
             continue
         extended = 0
         if op == opcode.EXTENDED_ARG:
@@ -248,7 +248,7 @@ def _loaded(code: CodeType, op: int, argument: int) -> str:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code and that of the functions inside of it."""
+    """A function's code and that of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
