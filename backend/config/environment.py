@@ -1,4 +1,4 @@
-"""The environment variables of xductor, and a warning of those that nobody reads."""
+"""The environment variables of xductor, and a warning about those that nothing reads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _said: set[str] = set()
 
 
 class UnknownVariableWarning(UserWarning):
-    """A variable that looks like one of ours, and that nothing reads."""
+    """An environment variable that looks like one of ours, but that nothing reads."""
 
 
 def warn_of_unknown() -> None:
-    """Warn of each variable `XDUCTOR_...` that there is not, once in a process."""
+    """Warn of each variable `XDUCTOR_...` that does not exist, once in a process."""
     for name in os.environ:
         if not name.startswith(PREFIX) or name in KNOWN or name in _said:
             continue
@@ -46,7 +46,7 @@ def warn_of_unknown() -> None:
 
 
 def forget() -> None:
-    """Let every variable be told of again (for tests)."""
+    """Let every variable warn again (for tests)."""
     _said.clear()
 
 
