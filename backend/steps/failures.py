@@ -18,17 +18,16 @@ class StageError(RuntimeError):
 
 
 class FallbackWarning(UserWarning):
-    """A stage went on without its optional passes, because one of them failed."""
+    """A stage went on without its optional passes because one of them failed."""
 
 
 @dataclass(frozen=True)
 class Failure:
     """What failed, and with which error.
 
-    `culprit` is a pass or the hook of one by name, `"from_fx"`, `"verification"` (of the
-    graph as it was given) or `"to_fx"`.
-
-    `passes` are those that had run on the lowered graph, the failing one included.
+    `culprit` is a pass or its hook by name, `"from_fx"`, `"verification"` (of the graph as it was
+    given) or `"to_fx"`. `passes` are those that had run on the lowered graph, including the one
+    that failed.
     """
 
     culprit: str
@@ -51,8 +50,7 @@ def handle(run: StageRun, failure: Failure) -> None:
     steps of the stage run from here on, keeps the result out of Inductor's caches, and warns once
     for each culprit and kind of error.
 
-    Raises:
-        StageError: with `on_error="raise"`, from the original error.
+    Raises StageError from the original error if `on_error="raise"`.
     """
     run.degraded = True
     run.record.fallback = _tell(
@@ -61,10 +59,9 @@ def handle(run: StageRun, failure: Failure) -> None:
 
 
 def skip(run: StageRun, failure: Failure) -> None:
-    """Raise or go on without the pass that failed, as the settings say: one of the user's own.
+    """Raise or go on without a failed pass of the user's own, as the settings say.
 
-    Raises:
-        StageError: with `on_error="raise"`, from the original error.
+    Raises StageError from the original error if `on_error="raise"`.
     """
     _tell(run, failure, "the graph goes on without it")
 
@@ -97,7 +94,7 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
 
 
 def _after(run: StageRun, failure: Failure) -> str:
-    """Which step left the graph, where it is the graph that is wrong."""
+    """The step that left the graph, if it is the graph that is wrong."""
     done = run.record.passes
     if failure.culprit not in ("from_fx", "verification") or not done:
         return ""
