@@ -6,11 +6,10 @@ part, warn here.
 
 from __future__ import annotations
 
-import threading
-import warnings
 from typing import Any
 
 from xductor.backend.config import versions
+from xductor.backend.config.warn_once import warn_once
 
 #: Inductor's flags that turn off whole stages, with the stage that each turns off.
 _STAGE_FLAGS = {
@@ -19,9 +18,6 @@ _STAGE_FLAGS = {
     "use_post_grad_passes": "post_grad",
 }
 
-_lock = threading.Lock()
-_said: set[str] = set()
-
 
 class NotCoveredWarning(UserWarning):
     """A part of a compile runs without xductor although it was asked for."""
@@ -29,17 +25,7 @@ class NotCoveredWarning(UserWarning):
 
 def say(topic: str, message: str) -> None:
     """Warn with `message`, the first time that `topic` comes up in this process."""
-    with _lock:
-        if topic in _said:
-            return
-        _said.add(topic)
-    warnings.warn(message, NotCoveredWarning, stacklevel=3)
-
-
-def forget() -> None:
-    """Let every topic warn again (for tests)."""
-    with _lock:
-        _said.clear()
+    warn_once(NotCoveredWarning, topic, message, stacklevel=3)
 
 
 def say_of_flags(is_inference: bool) -> None:

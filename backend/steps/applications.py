@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from xductor.backend.config import cache_keys
+from xductor.backend.config.warn_once import warn_once
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TorchOp
@@ -29,7 +29,6 @@ from xductor.transforms.rewriting.driver import (
 from xductor.transforms.validation.values import validating
 
 log = logging.getLogger(__name__)
-_warned: set[tuple[str, str]] = set()
 
 
 class ContractWarning(UserWarning):
@@ -148,19 +147,16 @@ def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
     endless = isinstance(error, NoConvergence)
     what = ", ".join(error.names) if endless else str(error.__cause__ or error).splitlines()[0]
-    key = (one.qualified_name(), what)
-    if key in _warned:
-        return
-    _warned.add(key)
     outcome = (
         "stays where it was applied, and is left out from there on"
         if endless
         else ("is not applied there")
     )
-    warnings.warn(
+    warn_once(
+        ContractWarning,
+        (one.qualified_name(), what),
         f"{error}\nThe rewrite {outcome}. "
         'Compile with options={"xductor.on_error": "raise"} to make this an error.',
-        ContractWarning,
         stacklevel=2,
     )
 

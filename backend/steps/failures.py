@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
+from xductor.backend.config.warn_once import warn_once
 from xductor.backend.steps.stage_run import StageRun
 from xductor.transforms import TypedPass
 
@@ -33,14 +32,6 @@ class Failure:
     culprit: str
     error: Exception
     passes: Sequence[TypedPass] = ()
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.culprit, type(self.error).__name__
-
-
-_warned: set[tuple[str, str]] = set()
-_lock = threading.Lock()
 
 
 def handle(run: StageRun, failure: Failure) -> None:
@@ -83,13 +74,13 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
     told = f"{failure.culprit}: {reason}"
     cache_keys.do_not_store(told)
-    if _first_time(failure.key):
-        warnings.warn(
-            f"{what} ({reason}); {outcome}. To reproduce: {path}. "
-            'Compile with options={"xductor.on_error": "raise"} to make this an error.',
-            FallbackWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        FallbackWarning,
+        (failure.culprit, type(failure.error).__name__),
+        f"{what} ({reason}); {outcome}. To reproduce: {path}. "
+        'Compile with options={"xductor.on_error": "raise"} to make this an error.',
+        stacklevel=3,
+    )
     return told
 
 
@@ -99,17 +90,3 @@ def _after(run: StageRun, failure: Failure) -> str:
     if failure.culprit not in ("from_fx", "verification") or not done:
         return ""
     return f", after {done[-1].name}"
-
-
-def forget_warnings() -> None:
-    """Let every failure warn again (for tests)."""
-    with _lock:
-        _warned.clear()
-
-
-def _first_time(key: tuple[str, str]) -> bool:
-    with _lock:
-        if key in _warned:
-            return False
-        _warned.add(key)
-        return True
