@@ -56,8 +56,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find the application and report it; returns 0 if it was found."""
-    if not os.access(options.script, os.R_OK) or os.path.isdir(options.script):
-        raise CommandError(f"{options.script}: no script that can be read")
+    scripts.check_readable(options.script)
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     with Steps(options, folder) as steps:

@@ -87,10 +87,7 @@ def _import(names: Sequence[str]) -> None:
         return
     from xductor.backend.cli.opt import pass_plugins
 
-    try:
-        pass_plugins.load(names)
-    except pass_plugins.PluginError as error:
-        raise CommandError(str(error)) from error
+    pass_plugins.load(names)
 
 
 def _split_script_arguments(arguments: list[str]) -> tuple[list[str], list[str] | None]:

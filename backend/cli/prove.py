@@ -173,8 +173,5 @@ def subjects(names: Sequence[str]) -> Iterator[Subject]:
                 raise CommandError(f"the no-op registry has no rule for {error}") from error
         else:
             same = [one for one in ours if one.name == name]
-            try:
-                found = same or [pass_plugins.rewrite_named(name)]
-            except pass_plugins.PluginError as error:
-                raise CommandError(str(error)) from error
+            found = same or [pass_plugins.rewrite_named(name)]
             yield from (RewriteSubject(one()) for one in found)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import Subparsers
 from xductor.backend.cli.opt import pass_plugins
 from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
@@ -121,8 +121,5 @@ def _rewrites(names: list[str]) -> list[type[Rewrite]]:
         if name == _NOOPS or name.removeprefix(f"{_NOOPS}:") in NOOP_RULES:
             continue
         same = [one for one in ours if one.name == name]
-        try:
-            found += same or [pass_plugins.rewrite_named(name)]
-        except pass_plugins.PluginError as error:
-            raise CommandError(str(error)) from error
+        found += same or [pass_plugins.rewrite_named(name)]
     return found

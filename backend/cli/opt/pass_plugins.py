@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xdsl.passes import ModulePass
 
+from xductor.backend.cli.command import CommandError
+
 if TYPE_CHECKING:
     from xductor.transforms import Rewrite, TypedPass
 
 PassFactory = Callable[[], type[ModulePass]]
 
 
-class PluginError(Exception):
+class PluginError(CommandError):
     """A module that cannot be loaded, or a class that is not in it."""
 
 
