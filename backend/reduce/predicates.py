@@ -187,7 +187,7 @@ class ValuesDiffer:
         inputs = _inputs(entry_graph(module), self.known)
         with seeded(0):
             returned = run(module, *inputs, attributes=self.attributes)
-        return [value for value in _flat([returned, inputs]) if value is not None]
+        return [value for value in tree_leaves([returned, inputs]) if value is not None]
 
 
 def _inputs(graph: GraphOp, known: Mapping[str, Any]) -> list[Any]:
@@ -227,10 +227,6 @@ def _all_values(
     with seeded(0):
         values = run(made, *_inputs(graph, inputs), attributes=attributes)
     return dict(zip((name for name, _ in named), values, strict=True))
-
-
-def _flat(value: Any) -> list[Any]:
-    return tree_leaves(value)
 
 
 def _apply(passes: Passes, module: ModuleOp) -> None:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xductor.backend.reduce import edits as edits
+from xductor.backend.reduce import edits
 from xductor.ir import GraphOp, entry_graph, graph_named, parse_ir, print_ir, verify
 
 #: Says whether a module still shows the fault. It may change the module it is given.
