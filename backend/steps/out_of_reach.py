@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +19,7 @@ from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
 from xductor.ir import GraphOp, TensorType, TorchOp
 from xductor.transforms import Rewrite, Stage, graphs_of
+from xductor.transforms.passes.declared_attributes import codes
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits, numerics_text
 from xductor.transforms.rewriting.driver import RewriteIndex, watching
 from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
@@ -201,12 +201,7 @@ def _may_decline(decomposition: Callable[..., Any]) -> bool:
     while isinstance(function, partial):
         function = inspect.unwrap(function.func)
     code = getattr(function, "__code__", None)
-    return code is not None and _names(code, "NotImplemented")
-
-
-def _names(code: CodeType, name: str) -> bool:
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return name in code.co_names or any(_names(one, name) for one in inner)
+    return code is not None and any("NotImplemented" in one.co_names for one in codes(code))
 
 
 def _holds(gm: GraphModule, target: Any) -> bool:

@@ -5,8 +5,9 @@ The names of the passes that one may run before or after come from `know_passes`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from types import CodeType, FunctionType
 from typing import Any, get_args
 
 import torch
@@ -91,9 +92,27 @@ def meant(found: Any, known: Iterable[str]) -> str:
     return f" Did you mean {by_text[close[0]]!r}?" if close and close[0] != found else ""
 
 
-def _is_device(kind: Any) -> bool:
-    import torch
+def names_used(owners: Iterable[type]) -> set[str]:
+    """The names that the methods of some classes use, those of the functions inside them too."""
+    functions = [
+        function
+        for owner in owners
+        for value in vars(owner).values()
+        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
+        if isinstance(function, FunctionType)
+    ]
+    return {name for one in functions for code in codes(one.__code__) for name in code.co_names}
 
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def _is_device(kind: Any) -> bool:
     if not isinstance(kind, str):
         return False
     try:
@@ -113,10 +132,6 @@ def _check_stages(cls: Any) -> None:
             )
     if not stages:
         _refuse(cls, "stage", "a stage, or several")
-
-
-def _check_choice(cls: Any, name: str, choices: tuple[str, ...]) -> None:
-    _check_chosen(cls, name, getattr(cls, name), choices)
 
 
 def _check_chosen(cls: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -149,7 +164,7 @@ def _check_place(cls: Any, given: Collection[str]) -> None:
             + " and ".join(sorted(said))
         )
     if said == ["position"]:
-        _check_choice(cls, "position", ("first", "last"))
+        _check_chosen(cls, "position", cls.position, ("first", "last"))
     elif said and "stage" in given:
         _check_beside(cls, said[0])
 
@@ -191,6 +206,8 @@ __all__ = [
     "check_kind",
     "check_members",
     "check_values",
+    "codes",
     "know_passes",
     "meant",
+    "names_used",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from types import CodeType, FunctionType
 from typing import Any
 
 from xductor.transforms.passes.declared_attributes import (
@@ -14,6 +13,7 @@ from xductor.transforms.passes.declared_attributes import (
     check_members,
     check_values,
     meant,
+    names_used,
 )
 
 _ANALYSES = ("memory", "order")
@@ -87,7 +87,7 @@ def _check_uses(cls: type, base: type) -> None:
     ]
     if not unknown:
         return
-    used = _names_used(cls)
+    used = names_used(one for one in cls.__mro__ if one is not object)
     for name in unknown:
         if name not in used:
             raise DeclarationError(
@@ -100,26 +100,6 @@ def _check_uses(cls: type, base: type) -> None:
 def _public(base: type) -> list[str]:
     known = [*vars(base), *base.__annotations__, *PLACE, "name"]
     return [name for name in dict.fromkeys(known) if not name.startswith("_")]
-
-
-def _names_used(cls: type) -> set[str]:
-    functions = [
-        function
-        for owner in cls.__mro__
-        if owner is not object
-        for value in vars(owner).values()
-        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
-        if isinstance(function, FunctionType)
-    ]
-    return {name for one in functions for name in _names(one.__code__)}
-
-
-def _names(code: CodeType) -> set[str]:
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= _names(constant)
-    return found
 
 
 __all__ = ["check_pass"]

@@ -148,8 +148,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
                         "an output would become the very tensor that an input or another output is"
                     )
             continue
-        returned = _root_returned(before, state)
-        if returned and (is_outside(after) or _root_returned(after, state)):
+        returned = before in state.returned_roots
+        if returned and (is_outside(after) or after in state.returned_roots):
             raise Declined("an output would come to share storage with an input or another output")
         if returned and is_outside(before):
             raise Declined("an output would no longer share storage with an input")
@@ -206,10 +206,6 @@ def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
     return made_in_written_input(new, is_written) and not made_in_written_input(old, is_written)
 
 
-def _root_returned(value: SSAValue, state: GraphState) -> bool:
-    return value in state.returned_roots
-
-
 def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
     a: Any = old.type
     b: Any = new.type
@@ -221,7 +217,7 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
 
     - `outputs`: the values that stand for the match's outputs.
     """
-    before = _felt(match.removable() - _kept(match, made, outputs))
+    before = _felt(match.removable() - kept_ops(match, made, outputs))
     after = _felt(made)
     if not before and not after:
         return
@@ -246,7 +242,7 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
         _check_same_storages([op for op, _ in before], [op for op, _ in after], state)
 
 
-def _kept(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
+def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
     """The matched ops that stay because the replacement uses their results."""
     inside = {op for _, op in match.matched_ops()}
     kept: set[TorchOp] = set()
@@ -417,4 +413,5 @@ __all__ = [
     "check_order",
     "check_output",
     "check_region",
+    "kept_ops",
 ]

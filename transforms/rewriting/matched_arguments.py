@@ -42,7 +42,6 @@ def frozen(item: Any) -> Any:
 
 
 VALUE_KINDS: dict[str, tuple[type, ...]] = {
-    "tensor": (TensorType,),
     "int": (SymIntType,),
     "float": (SymFloatType,),
     "bool": (SymBoolType,),
@@ -76,7 +75,7 @@ def has_kind(kind: str, item: Any) -> bool:
         return False
     if kind in CONSTANT_KINDS:
         return isinstance(item, CONSTANT_KINDS[kind])
-    return kind not in ("tensor",) and (item is not None)
+    return item is not None
 
 
 __all__ = ["ONLY_INT", "frozen", "has_kind", "plain", "same_argument"]

@@ -16,7 +16,7 @@ from typing import Any
 from xductor.ir import aten, ops, prims
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
-from xductor.transforms.passes.declared_attributes import PLACE
+from xductor.transforms.passes.declared_attributes import PLACE, codes, names_used
 from xductor.transforms.rewriting.keyword_arguments import check_keywords
 from xductor.transforms.rewriting.patterns import PatternError
 
@@ -41,7 +41,7 @@ def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
     ]
     if not unknown:
         return
-    used = _names_used(cls, base)
+    used = names_used(_classes(cls, base))
     for name, value in unknown:
         if name in used or not _may_be_meant(cls, name, value, variables):
             continue
@@ -80,17 +80,6 @@ def _is_field(owner: type, name: str) -> bool:
     return note is not None and "ClassVar" not in str(note)
 
 
-def _names_used(cls: type, base: type) -> set[str]:
-    functions = [
-        function
-        for owner in _classes(cls, base)
-        for value in vars(owner).values()
-        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
-        if isinstance(function, FunctionType)
-    ]
-    return {name for one in functions for code in _codes(one.__code__) for name in code.co_names}
-
-
 def _guess(name: str, base: type) -> str:
     known = [*vars(base), *base.__annotations__, *PLACE, *_OPTIONAL_METHODS]
     public = [one for one in dict.fromkeys(known) if not one.startswith("_")]
@@ -122,7 +111,7 @@ def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
         return
-    for code in _codes(function.__code__):
+    for code in codes(function.__code__):
         if "device" in code.co_names and any(map(_texts, code.co_consts)):
             _check_devices(rewrite, code)
 
@@ -204,7 +193,7 @@ def _rooted_codes(function: FunctionType) -> Iterator[tuple[CodeType, dict[str, 
             closure[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    for code in _codes(function.__code__):
+    for code in codes(function.__code__):
         names = {name: function.__globals__.get(name) for name in code.co_names}
         roots = {name: value for name, value in {**names, **closure}.items() if _is_root(value)}
         if roots:
@@ -245,14 +234,6 @@ def _loaded(code: CodeType, op: int, argument: int) -> str:
         return code.co_names[argument >> 1]
     name: str = code._varname_from_oparg(argument)  # type: ignore[attr-defined]
     return name
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code and that of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
 
 
 __all__ = ["check_comparisons", "check_members", "check_ops"]

@@ -29,6 +29,7 @@ from xductor.ir.dialect.graph import raw_args
 from xductor.ir.symbolic.expressions import symbol
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import subgraphs_of
+from xductor.transforms.rewriting.contracts import kept_ops
 from xductor.transforms.rewriting.driver import Application
 
 
@@ -63,9 +64,9 @@ def fragments_of(application: Application) -> Fragments:
         for old, new in zip(match.outputs, application.new_outputs, strict=True)
         if new is not None
     ]
-    kept = _needed(matched, application.made, [new for _, new in pairs])
-    replacement = [*kept, *application.made]
     before, after = [old for old, _ in pairs], [new for _, new in pairs]
+    kept = kept_ops(match, application.made, after)
+    replacement = [*[op for op in matched if op in kept], *application.made]
     arguments = list(dict.fromkeys((*_read(matched, before), *_read(replacement, after))))
     names = _names(arguments, match.bindings)
     hidden = _hidden_symbols((*matched, *replacement), arguments)
@@ -75,19 +76,6 @@ def fragments_of(application: Application) -> Fragments:
         cut.module("replacement", replacement, after),
         tuple(pairs),
     )
-
-
-def _needed(matched: list[TorchOp], made: list[TorchOp], outputs: list[SSAValue]) -> list[TorchOp]:
-    """The matched ops whose values the replacement goes on using, in order."""
-    inside = set(matched)
-    wanted: set[TorchOp] = set()
-    pending: list[SSAValue] = [*outputs, *(operand for op in made for operand in op.operands)]
-    while pending:
-        owner: Any = pending.pop().owner
-        if owner in inside and owner not in wanted:
-            wanted.add(owner)
-            pending += owner.operands
-    return [op for op in matched if op in wanted]
 
 
 def _read(ops: Iterable[TorchOp], outputs: list[SSAValue]) -> Iterator[SSAValue]:
