@@ -1,6 +1,6 @@
 """xductor: a typed intermediate IR for PyTorch compiler passes.
 
-The names below are imported at first use, so ``import xductor`` loads neither torch nor xDSL.
+The names below are imported at first use, so that `import xductor` loads neither torch nor xDSL.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``xductor passes``: the registry as a table, or as the page of the documentation."""
+"""`xductor passes`: prints the registry as a table, or as the page of the documentation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pass's rewrites or rules, or of graphs that it was validated on. *flag* is the o
 
 
 def page() -> str:
-    """The text of ``docs/passes.md``."""
+    """The text of `docs/passes.md`."""
     sections = [_INTRODUCTION]
     for stage, title in _TITLES.items():
         table = registry.table(markdown=True, stage=stage)
@@ -58,7 +58,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor passes`: print the table."""
+    """Print the table."""
     markdown: bool = options.markdown
     print(page() if markdown else registry.table(), end="" if markdown else "\n")
     return 0

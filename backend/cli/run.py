@@ -1,4 +1,4 @@
-"""``xductor run``: a graph of an IR file, run op by op on generated or given inputs."""
+"""`xductor run`: runs a graph of an IR file op by op on generated or given inputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor run`: print what each result is like; 1 if an op fails."""
+    """Print a summary of each result. Raises CommandError if an op fails."""
     module = ir_files.well_formed(ir_files.parsed_module(options.file), options.file)
     graph = ir_files.chosen_graph(module, options.graph, options.file)
     if options.inputs is not None:
@@ -71,13 +71,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_graph(module: ModuleOp, graph: GraphOp, given: ir_files.Inputs, seed: int) -> Any:
-    """What a graph returns; inputs that it writes to are written to."""
+    """Run a graph and return what it returns; it may write to its inputs."""
     with seeded(seed):
         return interpret(module, *given.inputs, attributes=given.attributes, graph=graph)
 
 
 def failure_text(error: BaseException) -> str:
-    """An error of an op with the notes that say where it was."""
+    """An error of an op, with the notes that say where it was."""
     lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
     return "\n".join(lines)
 

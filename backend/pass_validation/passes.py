@@ -1,4 +1,4 @@
-"""Which graphs each procedural pass of ours is validated on."""
+"""The graphs on which each of our procedural passes is validated."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from xductor.transforms.proving.results import FAILED, Proof
 from xductor.transforms.proving.subjects import Subject
 from xductor.transforms.semantics.registry import meaning_of
 
+#: The version of the prover: proofs of another one do not count.
 PROVER = 3
-"""The version of the prover: proofs of another one do not count."""
 
 _PROVER = "xductor.transforms.proving.prover"
 
+#: The certificates of this project's own rewrites.
 OURS = Path(__file__).resolve().parents[1] / "rows" / "proofs.json"
-"""The certificates of this project's own rewrites."""
 
 _KEPT = tuple(
     one.name

@@ -27,6 +27,7 @@ from xductor.transforms.semantics.registry import meanings
 
 _OURS = "xductor"
 
+#: The packages of `transforms` that hold no pass.
 _ENGINES = (
     "analysis",
     "before_autograd",
@@ -38,10 +39,9 @@ _ENGINES = (
     "rows",
     "validation",
 )
-"""The packages of `transforms` that hold no pass."""
 
+#: In what meanings are written: the engine of the prover, not the meaning of an op.
 _TERMS = ("evaluation", "registry", "terms", "values")
-"""In what meanings are written: the engine of the prover, not the meaning of an op."""
 
 
 def hash_of(items: Iterable[Any]) -> str:

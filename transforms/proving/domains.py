@@ -12,50 +12,50 @@ from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.semantics.scalars import KNOWN
 from xductor.transforms.semantics.values import Illegal, NoMeaning
 
+#: The ranks that ops ask for: of others they are illegal, so that nothing is left out.
 RANKS = {
     "mm": {"self": 2, "mat2": 2},
     "addmm": {"mat1": 2, "mat2": 2},
     "bmm": {"self": 3, "mat2": 3},
     "baddbmm": {"batch1": 3, "batch2": 3},
 }
-"""The ranks that ops ask for: of others they are illegal, so that nothing is left out."""
 
+#: Ops whose tensors have one dtype.
 ONE_DTYPE = frozenset(RANKS)
-"""Ops whose tensors have one dtype."""
 
+#: Names of parameters that are a dim.
 DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"))
-"""Names of parameters that are a dim."""
 
 _JOINING = frozenset(("cat", "concat", "concatenate", "stack"))
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
+#: Ops whose sizes are of what they are given; other ops with sizes make tensors of them.
 _VIEWS = frozenset(("view", "reshape", "_unsafe_view", "view_copy"))
-"""Ops whose sizes are of what they are given; other ops with sizes make tensors of them."""
 
 _PERMUTING = frozenset(("permute", "permute_copy", "transpose"))
+#: Up to this rank lists of dims are tried in every order, each dim from both ends.
 SIGNED_RANK = 3
-"""Up to this rank lists of dims are tried in every order, each dim from both ends."""
 
+#: What tensors have beside one of any dtype.
 OTHER_DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
-"""What tensors have beside one of any dtype."""
 
+#: The length to which lists are tried whose length no rank gives.
 LONGEST_LIST = 3
-"""The length to which lists are tried whose length no rank gives."""
 
+#: Into how many pieces of given sizes a tensor is split at most.
 MOST_PIECES = 5
-"""Into how many pieces of given sizes a tensor is split at most."""
 
+#: Beside a list of tensors: up to this rank each dim is from both ends whatever the others are.
 MIXED_RANK = 2
-"""Beside a list of tensors: up to this rank each dim is from both ends whatever the others are."""
 
+#: Up to this rank one tensor of a list may be unlike the others.
 ODD_RANK = 3
-"""Up to this rank one tensor of a list may be unlike the others."""
 
+#: What stands for a Python number whose digits a rewrite asks for.
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1.1, float("inf"), float("nan"), 0, 1, 2, -1)
-"""What stands for a Python number whose digits a rewrite asks for."""
 
 INTEGERS = (0, 1, 2, 3, -1, -2)
+#: Parameters that say nothing of what is computed.
 _NO_MATTER = frozenset(("pin_memory", "requires_grad"))
-"""Parameters that say nothing of what is computed."""
 
 STRINGS = {
     "rounding_mode": (None, "floor", "trunc"),

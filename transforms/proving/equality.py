@@ -41,8 +41,8 @@ from xductor.transforms.semantics.terms import (
     within,
 )
 
+#: Equal bits, all NaN being one value; or equal but for the sign of zero.
 Relation = Literal["bits", "zero sign"]
-"""Equal bits, all NaN being one value; or equal but for the sign of zero."""
 
 Answer = Literal["equal", "different", "unknown"]
 

@@ -42,8 +42,8 @@ from xductor.transforms.semantics.terms import (
 )
 from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
+#: To which rank each tensor variable goes, by the number of tensor variables.
 LARGEST_RANK = {0: 5, 1: 5, 2: 4, 3: 3, 4: 2}
-"""To which rank each tensor variable goes, by the number of tensor variables."""
 
 
 _ANY = object()

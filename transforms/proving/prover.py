@@ -71,13 +71,13 @@ class _AsksForMore(Exception):
     """A dtype or device was asked for, so that all of them have to be looked at."""
 
 
+#: After so many sources of these dtypes and ranks that eager refuses, it is not asked of others.
 _MOST_REFUSALS = 4
-"""After so many sources of these dtypes and ranks that eager refuses, it is not asked of others."""
 
 _DEVICES = ("cpu", "cuda:0")
 
+#: After so many differences that no example shows, what is left is for generated instances.
 _MOST_SUSPICIONS = 12
-"""After so many differences that no example shows, what is left is for generated instances."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:

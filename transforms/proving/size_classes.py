@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.semantics.terms import Term, eq, le
 
+#: From which number on sizes are one class, tried in turn while instances are few.
 FINENESS = (2, 5, 11, 23)
-"""From which number on sizes are one class, tried in turn while instances are few."""
 
 
 def each_class(

@@ -316,8 +316,8 @@ class Assumptions:
         return None
 
 
+#: What followed from assumptions, by these and what was asked: it does so for every rewrite.
 _decided: dict[Any, tuple[bool | None, dict[Term, int] | None]] = {}
-"""What followed from assumptions, by these and what was asked: it does so for every rewrite."""
 
 _MOST_DECIDED = 200_000
 

@@ -16,8 +16,8 @@ from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.validate import ValidationResult, validate
 
+#: On so many instances both sides of what leaves open ranks, dtypes and the like have to agree.
 LEAST_DECIDED = 24
-"""On so many instances both sides of what leaves open ranks, dtypes and the like have to agree."""
 
 
 class Subject(Protocol):

@@ -1,7 +1,7 @@
-"""Makes the ops of a replacement: unconnected, with inferred types.
+"""Makes the ops of a replacement: detached from the graph, with inferred types.
 
-A dim used as an argument becomes a constant, a value in scope that has its expression, or the size
-of a tensor that dominates the insertion point, with arithmetic over it.
+A dim used as an argument becomes a constant, a value in scope that has its expression, the size of
+a tensor that dominates the insertion point, or arithmetic over these.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ InScope = Callable[[SSAValue], bool]
 
 
 class Unbuildable(Exception):
-    """A replacement cannot be made for this match; the message says why."""
+    """A replacement that cannot be made for this match; the message says why."""
 
 
 class NeedsGuard(Unbuildable):
-    """It could be made if a fact about the symbols were known that is not known."""
+    """A replacement that could be made only if an unknown fact about the symbols were known."""
 
 
 class ReplacementBuilder:
-    """Makes ops at the call of op functions. `made` has them in order.
+    """Makes ops when op functions are called. `made` has them in order.
 
-    - `sources`: tensors of the match, whose sizes may be asked for.
+    - `sources`: tensors of the match, whose sizes may be used.
     - `in_scope`: whether a value is defined above the insertion point.
     """
 
@@ -85,11 +85,11 @@ class ReplacementBuilder:
         return self._make(cls, ArgsAttr((positional, named)), operands)
 
     def add_source(self, value: SSAValue) -> None:
-        """A further tensor whose sizes may be asked for."""
+        """Add another tensor whose sizes may be used."""
         self._sources.append(value)
 
     def discard(self) -> None:
-        """Take back what was made: nothing of the graph uses it."""
+        """Erase the ops that were made; nothing in the graph uses them."""
         for op in reversed(self.made):
             op.erase(safe_erase=False)
         self.made.clear()
@@ -163,7 +163,7 @@ class ReplacementBuilder:
         return None
 
     def _size(self, expr: Expr) -> SSAValue | None:
-        """The size of a tensor of the match that is this expression."""
+        """A size of one of the match's tensors that equals `expr`, as a value."""
         for value in self._sources:
             type_: Any = value.type
             if not isinstance(type_, TensorType) or not self._in_scope(value):
@@ -175,7 +175,7 @@ class ReplacementBuilder:
         return None
 
     def _computed(self, expr: Expr) -> SSAValue:
-        """Arithmetic over values that can be had."""
+        """`expr` computed by arithmetic over values in scope."""
         if isinstance(expr, int) or expr.head not in _ARITHMETIC:
             raise Unbuildable(f"no value in scope has the size {expr}")
         function = _ARITHMETIC[expr.head]

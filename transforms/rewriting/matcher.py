@@ -1,6 +1,6 @@
-"""Finds a pattern in a graph: which values its variables are, and which ops are its calls.
+"""Finds a pattern in a graph: the values of its variables and the ops of its calls.
 
-The search is deterministic: alternatives and operand orders are tried as written, the first way
+The search is deterministic: alternatives and operand orders are tried as written, and the first way
 that fits as a whole is the match. It is bounded by `MAX_STEPS` for each root.
 """
 
@@ -38,20 +38,20 @@ from xductor.transforms.rewriting.spellings import Spellings
 
 MAX_STEPS = 20_000
 
+#: Yields once for each way in which a part of a pattern fits; bindings hold until it is resumed.
 Ways = Iterator[None]
-"""One item for each way a part of a pattern fits; the bindings hold while it is looked at."""
 
+#: Called with a sub-pattern, what stands in its place, and why that does not fit.
 Miss = Callable[[Any, Any, str], None]
-"""Told of a sub-pattern, what stands in its place, and why that does not fit."""
 
 
 class Match:
-    """What was found.
+    """A match of a pattern.
 
-    - `bindings`: by variable; an SSA value, a constant, or a list of them.
-    - `ops`: the op of each call of the pattern; a call inside `each` has several.
+    - `bindings`: an SSA value, a constant, or a list of them for each variable.
+    - `ops`: the op of each call of the pattern; the ops of a call inside `each` are in `repeated`.
     - `wrappers`: ops that were looked through.
-    - `seen_through`: those behind which a variable is the value that it is elsewhere; they stay.
+    - `seen_through`: ops looked through to find that two values of a variable are one; they stay.
     - `outputs`: the values to be replaced, in the pattern's order.
     - `anchor`: the op of the output that comes last in the block.
     """
@@ -66,7 +66,7 @@ class Match:
         self.outputs: list[SSAValue] = []
 
     def matched_ops(self) -> list[tuple[Call | None, TorchOp]]:
-        """Every matched op with its call; None for a wrapper."""
+        """Every matched op with its call, which is None for a wrapper."""
         found = self._calls()
         found += [(None, op) for op in self.seen_through]
         return found
@@ -78,12 +78,12 @@ class Match:
         return found
 
     def removable(self) -> set[TorchOp]:
-        """The ops that the match is about: all but the shared ones."""
+        """The ops that the match would replace: all but the shared ones."""
         return {op for call, op in self._calls() if call is None or not call.is_shared}
 
 
 class Matcher:
-    """One search in one graph. `before(a, b)` tells the order of two ops."""
+    """A search in one graph. `before(a, b)` tells the order of two ops."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Matcher:
     def match_at(
         self, outputs: Sequence[Any], op: TorchOp, accepts: Callable[[Match], bool]
     ) -> Match | None:
-        """The first match whose last output is made by `op` and that `accepts` takes."""
+        """The first match that `accepts` takes and whose last output is made by `op`."""
         self.steps = 0
         for number, output in enumerate(outputs):
             self.match = Match(op)
@@ -138,7 +138,7 @@ class Matcher:
         yield from self._value(output, value)
 
     def _others(self, outputs: Sequence[Any], places: list[int]) -> Ways:
-        """The outputs above the anchor, found through what they share with what is matched."""
+        """Match the outputs above the anchor, found through what they share with matched parts."""
         if not places:
             yield
             return
@@ -159,12 +159,12 @@ class Matcher:
             if op is not self.match.anchor and not self.before(op, self.match.anchor):
                 continue
             if found is None and op in self.match.ops.values():
-                continue  # each output is another op
+                continue  # each output has an op of its own
             for _ in self._output(output, place, op):
                 yield from self._others(outputs, rest)
 
     def _candidates(self, part: Any) -> list[TorchOp]:
-        """Ops that may be a call: users of what one of its parts is."""
+        """Ops that may be a call: the users of the values that one of its parts may be."""
         if isinstance(part, OneOf):
             return [op for one in part.alternatives for op in self._candidates(one)]
         if isinstance(part, Bound):
@@ -180,7 +180,7 @@ class Matcher:
         return []
 
     def _values_of(self, part: Any) -> list[SSAValue]:
-        """Values that a part of the pattern may be, as far as they follow from what is bound."""
+        """Values that a part of the pattern may be, as far as that follows from what is bound."""
         if isinstance(part, tuple | list):
             return [value for one in part for value in self._values_of(one)]
         if isinstance(part, OneOf):
@@ -231,7 +231,7 @@ class Matcher:
             yield
 
     def _numbered(self, one_of: OneOf, place: int) -> Ways:
-        """The variable for the alternative that matched, where there is one."""
+        """Bind the variable for the number of the alternative that matched, if there is one."""
         if one_of.number is None:
             yield
         else:
@@ -253,7 +253,7 @@ class Matcher:
         del self.match.seen_through[seen:]
 
     def _bind(self, variable: Var, item: Any) -> bool | None:
-        """Whether a variable is bound by this, or was so before; None if it does not fit."""
+        """Bind a variable: True if it is newly bound, False if it was already, None if no fit."""
         bindings, name = self.match.bindings, variable.name
         if name in bindings:
             if self._same(bindings[name], item):
@@ -275,7 +275,7 @@ class Matcher:
         return same_constant(frozen(left), frozen(right))
 
     def _same_value(self, left: Any, right: Any) -> bool:
-        """Whether two values are one behind their wrappers, which are noted if so."""
+        """Whether two values are the same behind their wrappers, which are noted if so."""
         passed: list[TorchOp] = []
         if self._stripped(left, passed) is not self._stripped(right, passed):
             return False
@@ -341,7 +341,7 @@ class Matcher:
         self.match.ops.pop(call, None)
 
     def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
-        """The arguments as they are, and with the operands of a commutative op exchanged."""
+        """The arguments as they are, and with the operands of a commutative op swapped."""
         arguments = arguments_of(op)
         yield arguments
         if head.swappable is None:
@@ -355,7 +355,7 @@ class Matcher:
         yield {**arguments, left: b, right: a}
 
     def _arguments(self, head: Head, arguments: Mapping[int | str, Any]) -> Ways:
-        # Constants first, in one go: they have one way to fit and fail soonest.
+        # Constants first and all at once: they fit in one way at most and fail soonest.
         for slot, entry in head.constants:
             if not self._is_constant(entry, frozen(arguments.get(slot))):
                 return
@@ -367,7 +367,7 @@ class Matcher:
         number: int,
         arguments: Mapping[int | str, Any],
     ) -> Ways:
-        # Variables have one way to fit at most, so a run of them needs no search.
+        # Variables fit in one way at most, so a run of them needs no search.
         bound: list[str] = []
         fits: bool | None = True
         seen = len(self.match.seen_through)
@@ -404,7 +404,7 @@ class Matcher:
             yield from self._elements(patterns, items, number + 1)
 
     def _all_results(self, call: Call, items: list[Any]) -> Ways:
-        """A list that is all the results of one call, in order."""
+        """Match a list that consists of all the results of one call, in order."""
         op = items[0].op if items and isinstance(items[0], OpResult) else None
         if not isinstance(op, TorchOp) or list(op.results) != items:
             self._say(call, items, f"all results of {call.name}, in order, are expected")
@@ -426,7 +426,7 @@ class Matcher:
     def _bodies(
         self, body: Any, items: list[Any], number: int, sources: list[Any]
     ) -> Iterator[list[Any]]:
-        """The elements under the bodies of a list, for each way in which all bodies fit."""
+        """The elements that the bodies of a list are about, for each way in which all fit."""
         if number == len(items):
             yield list(sources)
             return
@@ -458,7 +458,7 @@ class Matcher:
 
 
 def outside_user(match: Match) -> tuple[OpResult, Any] | None:
-    """An inner value that is not shared and its user outside of the match; None if none has one."""
+    """An inner value that is not shared, and a user of it outside the match; None if none has."""
     inside = match.removable()
     outputs = match.outputs
     for op in inside:
@@ -472,7 +472,7 @@ def outside_user(match: Match) -> tuple[OpResult, Any] | None:
 
 
 def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
-    """An op's arguments by position in the schema, or by parameter name; lists are plain lists."""
+    """An op's arguments by schema position, or by parameter name; lists become plain lists."""
     if isinstance(op, SchemaOp):
         operands = op._operands
         return {

@@ -1,8 +1,8 @@
 """Other ways to write what a pattern writes: wrappers that keep a value, and synonyms of calls.
 
-A rewrite names those it looks through: `through = ALL_SPELLINGS`, or some of them. A wrapper is an
-op whose result has the content, dtype and sizes of its operand; a synonym is a call of another
-operator that means the same for these arguments.
+A rewrite names those that it looks through: `through = ALL_SPELLINGS`, or some of them. A wrapper
+is an op whose result has the content, dtype and sizes of its operand; a synonym is a call of
+another operator that means the same for these arguments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Spelling:
     """One kind of spelling.
 
     - `wrappers`: op names, each with the condition under which the op keeps its first operand.
-    - `synonyms`: for a pair (op in the graph, op in the pattern), the pattern op's arguments.
+    - `synonyms`: the op in the graph, the op in the pattern, and what gives the latter's arguments.
     """
 
     name: str
@@ -41,7 +41,7 @@ def _always(op: SchemaOp, facts: Facts) -> bool:
 
 
 def _same_type(op: SchemaOp, facts: Facts) -> bool:
-    """Whether dtype, device and sizes of the only result are those of the first operand."""
+    """Whether the only result has the dtype, device and sizes of the first operand."""
     source, result = _tensor(op.operands[0]), _tensor(op.results[0])
     return (
         source is not None
@@ -158,11 +158,11 @@ class Spellings:
             self.synonyms.update(((a, b), respell) for a, b, respell in spelling.synonyms)
 
     def inside(self, op: SchemaOp, facts: Facts) -> SSAValue | None:
-        """The value that a wrapper keeps; None for an op that is no wrapper here."""
+        """The value that a wrapper keeps; None if the op is no wrapper here."""
         condition = self.wrappers.get(op.name)
         if condition is None or not op.operands or not condition(op, facts):
             return None
-        # Memory that is read through a wrapper is another; dense layouts only.
+        # Only for dense layouts: memory read through a wrapper of another layout is not the same.
         return op.operands[0] if _is_strided(op) else None
 
     def respelled(self, op: SchemaOp, wanted: str) -> tuple[Any, ...] | None:

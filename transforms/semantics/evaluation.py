@@ -200,6 +200,7 @@ _CONDITIONS: Mapping[str, Callable[..., Any]] = {
     "modulo": lambda a, b: a % b,
 }
 
+#: What the calls of terms mean, by PyTorch's own scalar kernels.
 FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "add": torch.add,
     "sub": torch.sub,
@@ -239,4 +240,3 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     **UNINTERPRETED,
     **{f"{PREFIX}{name}": lambda definition, *_: definition for name in KERNELS},
 }
-"""What the calls of terms mean, by PyTorch's own scalar kernels."""

@@ -37,8 +37,8 @@ from xductor.transforms.semantics.values import (
     known_equal,
 )
 
+#: Into how many pieces a tensor is split at most, where their number depends on its size.
 LONGEST = 4
-"""Into how many pieces a tensor is split at most, where their number depends on its size."""
 
 
 def _joint_dtype(tensors: Sequence[TensorValue]) -> torch.dtype:

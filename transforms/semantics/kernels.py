@@ -20,6 +20,7 @@ from xductor.transforms.semantics.terms import Term, call, cast, rebuilt
 
 PREFIX = "u.kernel."
 
+#: The kernels by name.
 KERNELS = (
     "softmax", "prepare_softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row",
     "variance", "deviation", "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention",
@@ -28,11 +29,10 @@ KERNELS = (
     "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
     "baddbmm", "linear",
 )  # fmt: skip
-"""The kernels by name."""
 
 
+#: Sums with a factor, by what they are sums with.
 SCALED = {"u.add_scaled": "add", "u.sub_scaled": "sub"}
-"""Sums with a factor, by what they are sums with."""
 
 
 def _scaled(name: str, x: Term, y: Term, factor: Term, dtype: torch.dtype) -> Term:

@@ -29,20 +29,20 @@ from xductor.transforms.semantics.terms import (
 )
 from xductor.transforms.semantics.values import NoMeaning, TensorValue
 
+#: Dtypes whose arithmetic is done in float32 and rounded once, operator by operator.
 NARROW = (torch.float16, torch.bfloat16)
-"""Dtypes whose arithmetic is done in float32 and rounded once, operator by operator."""
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 KNOWN = (*FLOATS, *INTEGERS, torch.bool)
 
 
+#: Functions of libm, which are uninterpreted.
 TRANSCENDENTAL = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin",
     "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "erf", "erfc",
     "erfinv", "lgamma", "digamma", "rsqrt",
 )  # fmt: skip
-"""Functions of libm, which are uninterpreted."""
 
 
 def known_dtype(dtype: torch.dtype) -> torch.dtype:

@@ -20,8 +20,8 @@ import torch
 Sort = str | torch.dtype
 Monomial = tuple["Term", ...]
 
+#: Sorts that are no dtype: an index or size, and a truth value (which torch.bool elements are).
 INT, BOOL = "int", "bool"
-"""Sorts that are no dtype: an index or size, and a truth value (which torch.bool elements are)."""
 
 
 class Term:
@@ -38,8 +38,8 @@ class Term:
     op: str
     args: tuple[Any, ...]
     sort: Sort
+    #: A number of its own, by which parts of a polynomial are put in order.
     key: int
-    """A number of its own, by which parts of a polynomial are put in order."""
 
     def __repr__(self) -> str:
         return _shown(self)

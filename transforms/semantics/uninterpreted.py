@@ -16,25 +16,25 @@ Kernel = Callable[..., torch.Tensor]
 
 _aten = torch.ops.aten
 
+#: Functions of two floats; integers become floats.
 BINARY: Mapping[str, Kernel] = {
     name: getattr(torch, name)
     for name in ("atan2", "hypot", "copysign", "nextafter", "logaddexp", "logaddexp2", "xlogy")
 }
-"""Functions of two floats; integers become floats."""
 
+#: Functions of one float; integers become floats.
 UNARY: Mapping[str, Kernel] = {
     "i0": torch.i0,
     "sinc": torch.sinc,
 }
-"""Functions of one float; integers become floats."""
 
+#: Functions of one float, which refuse integers.
 FLOAT_UNARY: Mapping[str, Kernel] = {
     "mish": torch.nn.functional.mish,
     "hardswish": torch.nn.functional.hardswish,
     "hardsigmoid": torch.nn.functional.hardsigmoid,
     "log_sigmoid": torch.nn.functional.logsigmoid,
 }
-"""Functions of one float, which refuse integers."""
 
 
 def _with_numbers(kernel: Kernel) -> Kernel:
@@ -44,29 +44,30 @@ def _with_numbers(kernel: Kernel) -> Kernel:
     return function
 
 
+#: Functions of one float with numbers as attributes, and what those are if not given.
 WITH_NUMBERS: Mapping[str, tuple[Kernel, tuple[float, ...]]] = {
     "elu": (_with_numbers(_aten.elu.default), (1, 1, 1)),
     "softplus": (_with_numbers(_aten.softplus.default), (1, 20)),
     "celu": (_with_numbers(_aten.celu.default), (1.0,)),
 }
-"""Functions of one float with numbers as attributes, and what those are if not given."""
 
 # Draws: functions of the state of the generator, which is a tensor as `get_state` gives it.
 
+#: The state before the first draw: the seed and the offset that the graph finds.
 GENERATOR = call("u.generator", (), torch.int64)
-"""The state before the first draw: the seed and the offset that the graph finds."""
 
+#: The seed with which draws are worked out.
 SEED = 20260101
-"""The seed with which draws are worked out."""
 
+#: The dtypes in which numbers are drawn; draws have the place in this list as an operand.
 DRAWN = (
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64, torch.int32,
     torch.bool,
 )  # fmt: skip
-"""The dtypes in which numbers are drawn; draws have the place in this list as an operand."""
 
 Draw = Callable[[torch.Generator, int, torch.dtype, list[float]], torch.Tensor]
 
+#: A number of draws from a generator, with the numbers that say which.
 DRAWS: Mapping[str, Draw] = {
     "rand": lambda g, count, dtype, _: torch.rand(count, generator=g, dtype=dtype),
     "randn": lambda g, count, dtype, _: torch.randn(count, generator=g, dtype=dtype),
@@ -78,7 +79,6 @@ DRAWS: Mapping[str, Draw] = {
         torch.empty(count, dtype=dtype), ends[0], generator=g
     ),
 }
-"""A number of draws from a generator, with the numbers that say which."""
 
 
 def _first_state() -> torch.Tensor:
@@ -116,6 +116,7 @@ def _after(name: str) -> Kernel:
     return function
 
 
+#: All of them by the names of calls.
 FUNCTIONS: Mapping[str, Kernel] = {
     **{f"u.{name}": kernel for name, kernel in (BINARY | UNARY | FLOAT_UNARY).items()},
     **{f"u.{name}": kernel for name, (kernel, _) in WITH_NUMBERS.items()},
@@ -126,4 +127,3 @@ FUNCTIONS: Mapping[str, Kernel] = {
     "u.written_last": lambda place: place,
     "u.logit": lambda x, eps: torch.logit(x, None if eps.isnan() else eps.item()),
 }
-"""All of them by the names of calls."""

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from xductor import Rewrite, Tensor, maybe, one_of
-from xductor.backend.config import coverage_warnings
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps import out_of_reach, stage_watch
 from xductor.ir import aten, ops
@@ -26,7 +26,7 @@ from xductor.transforms import TypedPass
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    coverage_warnings.forget()
+    forget_warnings()
     torch._dynamo.reset()
     with without_codegen():
         yield
