@@ -28,8 +28,8 @@ from xductor.ir.verification.verifier import verify
 _RESOURCES = "{-#"
 _WIDEST_INTEGER = (1 << 24) - 1  # MLIR's limit
 _INTEGER_TYPE = re.compile(r"[su]?i(\d+)")
+#: Characters of a line that an error shows, before and behind the place; lines may be megabytes.
 _SHOWN = 160
-"""Characters of a line that an error shows, before and behind the place; lines may be megabytes."""
 
 
 def parse_text(

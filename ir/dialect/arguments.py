@@ -141,8 +141,8 @@ def float_bits(value: float) -> int:
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
+#: Constants of these types are equal to no constant of another type.
 _OWN_KEYS = frozenset((int, Ref, type(None), str))
-"""Constants of these types are equal to no constant of another type."""
 
 
 def _key(item: Any) -> Any:
@@ -165,6 +165,7 @@ def _key(item: Any) -> Any:
     return (kind, item)
 
 
+#: Python constants that stand in `ArgsAttr` as themselves.
 CONSTANT_TYPES: tuple[type, ...] = (
     int,
     bool,
@@ -180,7 +181,6 @@ CONSTANT_TYPES: tuple[type, ...] = (
     range,
     SymExpr,
 )
-"""Python constants that stand in `ArgsAttr` as themselves."""
 
 
 def same_constant(left: Any, right: Any) -> bool:
@@ -222,11 +222,11 @@ class ArgsAttr(Data[tuple[Any, ...]]):
     def __init__(self, data: tuple[Any, ...]) -> None:
         """Everything is set in `__new__`."""
 
+    #: How many operands the arguments refer to.
     refs: int
-    """How many operands the arguments refer to."""
 
+    #: Names of the symbols that expressions among the arguments mention.
     symbols: frozenset[str]
-    """Names of the symbols that expressions among the arguments mention."""
 
     @classmethod
     def new(cls, params: Any) -> Self:

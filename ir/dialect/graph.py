@@ -25,11 +25,11 @@ from xductor.ir.dialect.operations import RawOp
 from xductor.ir.dialect.symbol_attr import Ambient, AmbientAttr, SymbolTableAttr
 from xductor.ir.symbolic.symbols import SymbolTable
 
+#: What FX calls the output node; text leaves this name out.
 OUTPUT_NAME = "output"
-"""What FX calls the output node; text leaves this name out."""
 
+#: The three points at which Inductor hands a graph to its passes.
 STAGES = ("pre_grad", "joint", "post_grad")
-"""The three points at which Inductor hands a graph to its passes."""
 
 
 @irdl_op_definition

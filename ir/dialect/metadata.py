@@ -17,8 +17,8 @@ from xdsl.ir import Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+#: Metadata that text carries, by the name it prints under.
 TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quant_options")
-"""Metadata that text carries, by the name it prints under."""
 
 
 class MetadataClass(Enum):
@@ -27,20 +27,20 @@ class MetadataClass(Enum):
     Raising reads it here (`keys_of`): there is no other list.
     """
 
+    #: Of the value: recomputed where the value changes.
     VALUE = "value"
-    """Of the value: recomputed where the value changes."""
+    #: Of the arguments that the call was made with: dropped where an operand changes.
     ARGUMENTS = "arguments"
-    """Of the arguments that the call was made with: dropped where an operand changes."""
+    #: Of the order of the graph's nodes: dropped where one is new or moved.
     ORDER = "order"
-    """Of the order of the graph's nodes: dropped where one is new or moved."""
+    #: Of the call: stays as long as the call, whatever its operands become; never inherited.
     CALL = "call"
-    """Of the call: stays as long as the call, whatever its operands become; never inherited."""
+    #: Of the place in the program: what replaces the call inherits it.
     PLACE = "place"
-    """Of the place in the program: what replaces the call inherits it."""
+    #: Of the graph's boundary (placeholders, the output node): never touched.
     GRAPH = "graph"
-    """Of the graph's boundary (placeholders, the output node): never touched."""
+    #: Of a module's own `meta`; no node has it.
     MODULE = "module"
-    """Of a module's own `meta`; no node has it."""
 
 
 _CLASSES: dict[MetadataClass, str] = {

@@ -36,14 +36,14 @@ class TorchOp(IRDLOperation):
     argument list with `Ref(i)` in their places. Subclasses are generated, one for each callable.
     """
 
+    #: The callable (an OpOverload, a function, a higher-order op) or a method's name.
     target: ClassVar[Any]
-    """The callable (an OpOverload, a function, a higher-order op) or a method's name."""
 
+    #: The FX opcode of such a call.
     fx_op: ClassVar[str] = "call_function"
-    """The FX opcode of such a call."""
 
+    #: True: `args` is `(positional, keyword)` as the graph spells them; False: schema order.
     raw_arguments: ClassVar[bool] = True
-    """True: `args` is `(positional, keyword)` as the graph spells them; False: schema order."""
 
     _definition: ClassVar[OpDef | None] = None
     traits: ClassVar[OpTraits] = OpTraits(lambda: (TorchMemoryEffects(),))

@@ -10,8 +10,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 LEAF = "*"
+#: `"*"` for one value, or a tuple of structures.
 Structure = Any
-"""`"*"` for one value, or a tuple of structures."""
 
 
 class StructureAttr(Data[Structure]):

@@ -11,6 +11,7 @@ import torch
 
 from xductor.ir.dialect.arguments import ListArg
 
+#: Names that an op class already uses; an argument of such a name is reached as `name_`.
 _TAKEN = frozenset(
     [
         "name",
@@ -48,7 +49,6 @@ _TAKEN = frozenset(
         "effects",
     ]
 )
-"""Names that an op class already uses; an argument of such a name is reached as `name_`."""
 
 KINDS = {
     "Tensor": "tensor",
@@ -197,13 +197,13 @@ def schema_table(overload: torch._ops.OpOverload) -> SchemaTable:
     )
 
 
+#: The numbers by which schemas write a memory format's default.
 _MEMORY_FORMATS = {
     0: torch.contiguous_format,
     1: torch.preserve_format,
     2: torch.channels_last,
     3: torch.channels_last_3d,
 }
-"""The numbers by which schemas write a memory format's default."""
 
 
 def _as_float(value: Any) -> Any:

@@ -21,8 +21,8 @@ from xductor.ir.symbolic.expressions import SymExpr
 
 Dim = int | SymExpr
 
+#: Facts of a tensor value beside its geometry, in the order they print.
 FLAGS = ("conj", "neg", "requires_grad", "parameter")
-"""Facts of a tensor value beside its geometry, in the order they print."""
 
 
 class _InternedType(Data[Any], TypeAttribute):
@@ -264,6 +264,7 @@ class ObjectType(_InternedType):
 NONE = NoneType(None)
 NO_SYMBOLS: frozenset[str] = frozenset()
 
+#: The types a value in an `fx.graph` can have.
 VALUE_TYPES: tuple[type[_InternedType], ...] = (
     TensorType,
     SymIntType,
@@ -272,7 +273,6 @@ VALUE_TYPES: tuple[type[_InternedType], ...] = (
     NoneType,
     ObjectType,
 )
-"""The types a value in an `fx.graph` can have."""
 
 
 def symbols_of(type_: Any) -> frozenset[str]:

@@ -23,8 +23,8 @@ _UNINITIALIZED = frozenset(
      "new_empty_strided", "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
      "resize", "_resize_output"}
 )  # fmt: skip
+#: What batch and instance norm write while they train.
 RUNNING_STATISTICS = frozenset({"running_mean", "running_var"})
-"""What batch and instance norm write while they train."""
 
 # Kernels that write where their schema does not say so.
 _UNDECLARED_WRITES: dict[str, frozenset[str]] = {

@@ -174,6 +174,7 @@ def _guess(name: str, known: list[str]) -> str:
     return f". Did you mean '{close[0]}'?" if close else ""
 
 
+#: Types of the values in a graph of Dynamo's.
 _WITH_METHODS = (
     torch.Tensor,
     torch.Size,
@@ -185,7 +186,6 @@ _WITH_METHODS = (
     dict,
     list,
 )
-"""Types of the values in a graph of Dynamo's."""
 
 
 def _siblings(home: str) -> list[str]:

@@ -17,8 +17,8 @@ from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.symbol_attr import Ambient
 from xductor.ir.python.qualified_names import qualified_name
 
+#: Device types that have an autocast mode of their own.
 DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia")
-"""Device types that have an autocast mode of their own."""
 
 _ENTER = frozenset(
     {"torch.amp.autocast_mode._enter_autocast", "torch.autograd.grad_mode._enter_inference_mode",

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from xductor.ir.symbolic.symbols import SymbolTable
 
+#: Number of guards, replacements, number of asserts by symbol.
 State = tuple[int, dict[Any, Any], dict[Any, int]]
-"""Number of guards, replacements, number of asserts by symbol."""
 
 
 def state_of(shape_env: ShapeEnv) -> State:

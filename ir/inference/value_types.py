@@ -42,8 +42,8 @@ def leaves_of(value: Any) -> Iterator[Any]:
 
 _FROZEN: dict[type, type] = {immutable_dict: dict, immutable_list: list}
 
+#: Stands for the value of a call that enters a mode (`_enter_autocast`).
 MODE = object()
-"""Stands for the value of a call that enters a mode (`_enter_autocast`)."""
 
 
 @dataclass(frozen=True)

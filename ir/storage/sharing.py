@@ -11,8 +11,8 @@ from xductor.ir.dialect.arguments import Ref, references
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.effects.aliases import schema_aliases
 
+#: (operand, certain) or None for storage of its own.
 AliasFact = tuple[int, bool] | None
-"""(operand, certain) or None for storage of its own."""
 
 
 def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:

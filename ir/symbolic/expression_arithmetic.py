@@ -158,9 +158,10 @@ def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 _EXPANDED_TERMS = 512
+#: The largest power of a sum that is multiplied out; larger ones grow without use.
 _EXPANDED_POWERS = 8
-"""The largest power of a sum that is multiplied out; larger ones grow without use."""
 
+#: What the functions of the table mean on integers.
 _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pymod": operator.mod,
     "mod": operator.mod,
@@ -183,7 +184,6 @@ _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
-"""What the functions of the table mean on integers."""
 
 
 def _too_large(a: int, bits: int) -> bool:

@@ -73,9 +73,10 @@ _SYMPY_CLASSES: Mapping[str, str] = {
     "abs": "Abs",
 }
 
+#: Classes of torch._inductor.utils; resolved only when text asks for one.
 _INDUCTOR_CLASSES: Mapping[str, str] = {"align": "align"}
-"""Classes of torch._inductor.utils; resolved only when text asks for one."""
 
+#: sympy's own classes that mean what one of torch's means (its Mod takes the divisor's sign).
 _SAME_MEANING: Mapping[str, str] = {
     "Max": "max",
     "Min": "min",
@@ -83,10 +84,9 @@ _SAME_MEANING: Mapping[str, str] = {
     "floor": "floor_to_int",
     "ceiling": "ceil_to_int",
 }
-"""sympy's own classes that mean what one of torch's means (its Mod takes the divisor's sign)."""
 
+#: Functions whose arguments print sorted, each once where repeating changes nothing.
 UNORDERED = frozenset({"max", "min", "and", "or", "xor", "bitwise_and", "bitwise_or"})
-"""Functions whose arguments print sorted, each once where repeating changes nothing."""
 
 _ARITY: Mapping[str, int | None] = {
     **dict.fromkeys(("max", "min", "and", "or", "xor", "non_overlapping_and_dense"), None),
@@ -106,10 +106,10 @@ _ARITY: Mapping[str, int | None] = {
     "piecewise": None,
 }
 
+#: Every name that may stand before a parenthesis.
 FUNCTION_NAMES: frozenset[str] = frozenset(
     {*_TORCH_CLASSES, *_SYMPY_CLASSES, *_INDUCTOR_CLASSES, *_ARITY}
 )
-"""Every name that may stand before a parenthesis."""
 
 
 def arity(name: str) -> int | None:

@@ -17,11 +17,11 @@ from weakref import WeakValueDictionary
 from xductor.ir.symbolic.expression_functions import FUNCTION_NAMES, UNORDERED, arity
 
 _SHOWN = 500
+#: Of a number in an expression. Sizes have 64; what folds into more is no size, and takes time.
 MOST_BITS = 4096
-"""Of a number in an expression. Sizes have 64; what folds into more is no size, and takes time."""
 LARGEST_EXPONENT = 1000
+#: Characters of an expression: some thousand terms. Longer ones take no part in a type.
 LONGEST = 1 << 15
-"""Characters of an expression: some thousand terms. Longer ones take no part in a type."""
 
 
 class ExpressionError(ValueError):
@@ -64,8 +64,8 @@ class SymExpr:
     args: tuple[Expr, ...]
     text: str
     symbols: frozenset[str]
+    #: The Python number of a float or bool constant.
     value: float | bool | None
-    """The Python number of a float or bool constant."""
 
     def __new__(cls, *_: object) -> Self:
         raise TypeError("SymExpr objects are interned: use parse_expr, from_sympy or call")
@@ -97,8 +97,8 @@ _NO_SYMBOLS: frozenset[str] = frozenset()
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 _INFINITE = {"oo": "-oo", "int_oo": "-int_oo", "inf": "-inf"}
 _NEGATED = {**_INFINITE, **{v: k for k, v in _INFINITE.items()}, "nan": "nan", "zoo": "zoo"}
+#: Words that are constants, so no symbol can have one as its name.
 RESERVED = frozenset({"true", "false", "nan", "zoo", *_INFINITE})
-"""Words that are constants, so no symbol can have one as its name."""
 
 
 def _intern(

@@ -15,8 +15,8 @@ from xductor.ir.symbolic.symbols import Kind, SymbolTable
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+#: An exact number, or an infinity.
 Bound = int | float | Fraction
-"""An exact number, or an infinity."""
 
 
 class Domain(NamedTuple):

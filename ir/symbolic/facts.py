@@ -27,8 +27,8 @@ from xductor.ir.symbolic.symbols import SymbolTable
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+#: True, False, or None for unknown.
 Answer = bool | None
-"""True, False, or None for unknown."""
 
 _DIVISIONS = frozenset(("floordiv", "clean_div"))
 

@@ -10,8 +10,8 @@ from typing import cast
 from xductor.ir.symbolic.expressions import Expr, SymExpr
 from xductor.ir.symbolic.fact_sources import Bound
 
+#: Inclusive bounds; an infinity where there is none.
 Interval = tuple[Bound, Bound]
-"""Inclusive bounds; an infinity where there is none."""
 
 UNBOUNDED: Interval = (-math.inf, math.inf)
 

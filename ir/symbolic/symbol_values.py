@@ -12,8 +12,8 @@ from xductor.ir.symbolic.symbols import SymbolInfo, SymbolTable
 
 Number = int | float
 
+#: The value of a size that only the run would tell.
 UNBACKED = 3
-"""The value of a size that only the run would tell."""
 
 
 class NoSample(ValueError):
