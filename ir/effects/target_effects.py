@@ -31,13 +31,12 @@ _HOST: Final = Effects(host=True)
 
 
 def target_effects(target: object) -> Effects:
-    """What a call of this target may do, whatever its arguments.
+    """What a call of this target may do, for any arguments; UNKNOWN for an unknown callable.
 
     Args:
         target: an OpOverload, a packet, a higher-order op, a Python callable, or a str, which is
             the name of a method. Effects inside subgraphs are not included: join those of the
-            bodies where `has_subgraph_effects(target)`.
-    A callable that nobody knows is UNKNOWN.
+            bodies if `has_subgraph_effects(target)`.
     """
     if isinstance(target, str):
         return method_effects(target)
@@ -88,8 +87,8 @@ def is_removable_call(
 
     Args:
         target: as for `target_effects`.
-        impure: what FX says of it: `node.is_impure(impure_random=False)`, or of another place that
-            knows. The random functions are then judged by `fallback_random` alone.
+        impure: whether it is impure for FX, `node.is_impure(impure_random=False)`, or for another
+            source. Random functions are judged by `fallback_random` alone.
         fallback_random: Inductor's flag of that name.
         arguments: where known, the call is judged rather than the target; without them
             `torch.add` stays, since it could write to `out`.
