@@ -62,8 +62,8 @@ def call_effects(target: object, arguments: Mapping[str, object]) -> Effects:
 
     Args:
         target: as for `target_effects`.
-        arguments: by parameter name, as `python_targets.bind` or the schema gives them, with or
-            without defaults filled in; anything that is not a constant may have any value.
+        arguments: by parameter name, as `binding.bind` or the schema gives them, with or without
+            defaults filled in; anything that is not a constant may have any value.
     """
     effects = target_effects(target)
     if isinstance(target, torch._ops.HigherOrderOperator):

@@ -126,7 +126,7 @@ def autocast_on(device: str) -> bool:
 
 @contextmanager
 def graph_modes(ambient: Ambient) -> Iterator[Modes]:
-    """Run a block under exactly the modes of `ambient`; the process' own are restored."""
+    """Run a block under exactly the modes of `ambient`, and then restore those of the process."""
     modes = Modes()
     with ExitStack() as stack:
         stack.enter_context(_restored())
@@ -151,7 +151,7 @@ def _set(ambient: Ambient, stack: ExitStack) -> None:
     if torch.are_deterministic_algorithms_enabled() is not deterministic:
         torch.use_deterministic_algorithms(deterministic, warn_only=True)
     if ambient.default_device is None:
-        # Modes of the process that act on Python functions are no part of the graph.
+        # Modes of the process that act on Python functions are not part of the graph.
         stack.enter_context(torch._C.DisableTorchFunction())
     else:
         stack.enter_context(torch.device(ambient.default_device))
