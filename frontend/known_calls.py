@@ -18,8 +18,8 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from xductor.ir import ArgsAttr
 from xductor.ir.dialect.arguments import float_bits
 
+#: How many spellings are kept; then all are dropped, and those in use come back by and by.
 LIMIT = 1 << 14
-"""How many spellings are kept; then all are dropped, and those in use come back by and by."""
 
 _SELF = frozenset((int, str, type(None)))
 _UNLIKE_OTHERS = frozenset((torch.dtype, torch.device, torch.layout, torch.memory_format))

@@ -6,8 +6,8 @@ from typing import Any
 
 from xductor.ir.inference.value_types import TypeReader, leaves_of, nested_size, structure_of
 
+#: A node without a recorded value.
 MISSING = object()
-"""A node without a recorded value."""
 
 
 def recorded_keys(stage: str) -> tuple[str, str]:

@@ -13,8 +13,8 @@ from xductor.ir import TensorType, TorchOp
 from xductor.ir.dialect.results import AliasAttr
 from xductor.ir.storage.live_storages import shared_storages
 
+#: The value that a node of the graph which is lowered has recorded.
 Recorded = Callable[[fx.Node], Any]
-"""The value that a node of the graph which is lowered has recorded."""
 
 
 def read_aliases(

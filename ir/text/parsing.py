@@ -304,8 +304,8 @@ def told_node_name(op: TorchOp, names: Sequence[str]) -> str:
     return fx_names(names)[0] if len(names) == 1 and not op.tuple_valued else ""
 
 
+#: What may follow an op that has no arguments; `loc = 1` is an argument.
 _CLAUSE = re.compile(r"(?:aliases|loc)\s*\(|as\s*[(*]")
-"""What may follow an op that has no arguments; `loc = 1` is an argument."""
 
 
 def _call(scanner: Scanner) -> tuple[list[Any], list[tuple[str, Any]]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+#: A quoted string, in linear time also where it is not closed.
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
-"""A quoted string, in linear time also where it is not closed."""
 
 _DECODER = json.JSONDecoder(strict=False)
 

@@ -31,8 +31,8 @@ from xductor.ir.dialect.types import TensorType
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 _ALIGNMENTS = frozenset(1 << power for power in range(13))
+#: Elements of a storage for each one of a tensor in it, beyond a number that costs nothing.
 _SPARSEST, _ROOM = 1024, 1 << 24
-"""Elements of a storage for each one of a tensor in it, beyond a number that costs nothing."""
 
 
 class ResourceError(ValueError):

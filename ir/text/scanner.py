@@ -42,23 +42,23 @@ class ElementName(str):
 
 # Repetition is possessive where a text can be long: nothing is tried again, nothing is remembered.
 _SPACE = re.compile(r"(?:\s++|//[^\n]*+)*+")
+#: Characters that begin neither space nor a comment.
 _NO_SPACE = frozenset(map(chr, range(ord("!"), ord("~") + 1))) - {"/"}
-"""Characters that begin neither space nor a comment."""
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 _SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]++|\\.)*+"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]++|\\.)*+"))')
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)")
 _TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]++|\\.)*+"|[^<>"]++|<[^<>]*+>)*+)>)?')
+#: What `Scanner.balanced` stops at for a pair of brackets.
 _MARKS = {pair: re.compile(f'["{pair}]') for pair in ("<>", "()")}
-"""What `Scanner.balanced` stops at for a pair of brackets."""
 _INTEGER = re.compile(r"-?[0-9]+")
 _BITS = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 
+#: Of a number: Python takes time that grows with their square. No double has more than 309.
 MOST_DIGITS = 400
-"""Of a number: Python takes time that grows with their square. No double has more than 309."""
 
+#: How deep arguments may be nested: what handles them later is recursive too.
 _DEEPEST = 200
-"""How deep arguments may be nested: what handles them later is recursive too."""
 
 _types: dict[str, Any] = {}
 
@@ -357,11 +357,11 @@ _CALLS: dict[str, Callable[[list[Any]], Any]] = {
     "complex": lambda parts: complex(*parts),
     "range": lambda parts: range(*parts),
 }
+#: How many numbers a call takes, at least and at most, and of which types.
 _NUMBERS_OF_CALL: dict[str, tuple[int, int, tuple[type, ...]]] = {
     "complex": (2, 2, (float, int)),
     "range": (1, 3, (int,)),
 }
-"""How many numbers a call takes, at least and at most, and of which types."""
 
 
 def _torch_constant(kind: type) -> Callable[[str], Any]:

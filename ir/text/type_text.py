@@ -25,10 +25,10 @@ from xductor.ir.text.quoted_strings import TextError, quoted_string
 
 _TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
 _DEVICES = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia")
+#: In a tensor's type, where each size and stride may stand for a function of some arguments.
 _MOST_COMMAS = 4096
-"""In a tensor's type, where each size and stride may stand for a function of some arguments."""
+#: Kernels take 64. Each stride is a product of the sizes behind it.
 _MOST_SIZES = 512
-"""Kernels take 64. Each stride is a product of the sizes behind it."""
 
 
 def _expression(text: str, position: int) -> int | SymExpr:

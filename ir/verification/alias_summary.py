@@ -12,8 +12,8 @@ from xductor.ir.dialect.types import TensorType
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.text.diagnostics import fail
 
+#: `("output", 0)` or `("input", 2)`: a tensor that is seen from outside.
 Place = tuple[str, int]
-"""`("output", 0)` or `("input", 2)`: a tensor that is seen from outside."""
 
 AliasSummary = frozenset[tuple[Place, Place]]
 

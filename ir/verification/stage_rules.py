@@ -28,13 +28,13 @@ from xductor.ir.verification.alias_summary import (
 )
 
 _SYMBOLIC_HOMES = frozenset({"_operator", "operator", "math", "builtins", "torch.ops.aten"})
+#: Options of higher-order ops, which AOTAutograd leaves as calls for Inductor's first pass.
 _OPTIONS = frozenset({"torch._higher_order_ops._invoke_quant.InvokeQuant"})
-"""Options of higher-order ops, which AOTAutograd leaves as calls for Inductor's first pass."""
+#: Ops that write to inputs: what functionalization leaves at the end of a graph.
 _EPILOGUE = frozenset(
     {"aten.copy_.default", "aten.set_.source_Tensor", "aten._foreach_copy_.default",
      "inductor.resize_storage_bytes_.default", "inductor.accumulate_grad_.default"}
 )  # fmt: skip
-"""Ops that write to inputs: what functionalization leaves at the end of a graph."""
 
 
 def check_stage(graph: GraphOp, *, final: bool | None = None) -> None:

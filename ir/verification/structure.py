@@ -43,6 +43,8 @@ _CONSTANTS: dict[str, tuple[type, ...]] = {
     "layout": (torch.layout, int),
     "memory_format": (torch.memory_format, int),
 }
+#: The value types each schema kind takes. PyTorch takes numbers where a tensor is asked for
+#: (wrapped numbers), and zero-dimensional tensors where a number is.
 _VALUES: dict[str, frozenset[type]] = {
     "tensor": frozenset((TensorType, *_SYMBOLIC)),
     "int": frozenset((SymIntType, SymBoolType, TensorType)),
@@ -50,8 +52,6 @@ _VALUES: dict[str, frozenset[type]] = {
     "bool": frozenset((SymBoolType, SymIntType, TensorType)),
     "scalar": frozenset((*_SYMBOLIC, TensorType)),
 }
-"""The value types each schema kind takes. PyTorch takes numbers where a tensor is asked for
-(wrapped numbers), and zero-dimensional tensors where a number is."""
 _ANY: frozenset[type] = frozenset(VALUE_TYPES)
 
 Allowed = tuple[frozenset[type], ...]

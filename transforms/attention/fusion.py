@@ -41,8 +41,8 @@ from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
+#: Told of each product below which a softmax stands and that is not fused, and why.
 Report = Callable[[TorchOp, str], None]
-"""Told of each product below which a softmax stands and that is not fused, and why."""
 
 
 @dataclass

@@ -40,10 +40,10 @@ from xductor.transforms.attention.reading import (
     tensor_type,
 )
 
+#: What is known of a view or of arithmetic, by its kind.
 TermRule: TypeAlias = "Callable[[KnownValues, Term], Known | None]"
-"""What is known of a view or of arithmetic, by its kind."""
+#: What is known of the result of another call, by its name.
 CallRule: TypeAlias = "Callable[[KnownValues, TorchOp, Mapping[str, Any]], Known | None]"
-"""What is known of the result of another call, by its name."""
 
 
 class KnownValues:

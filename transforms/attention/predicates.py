@@ -13,8 +13,8 @@ from xductor.ir import Facts
 from xductor.ir.dialect.types import Dim
 from xductor.ir.symbolic import expressions
 
+#: Pairs of a dim and the factor of its index, by dim, no factor 0.
 Coefficients = tuple[tuple[int, int], ...]
-"""Pairs of a dim and the factor of its index, by dim, no factor 0."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from xductor.transforms.auto_chunker.correspondences import (
     shape_of,
 )
 
+#: A dim of a value.
 Place = tuple[SSAValue, int]
-"""A dim of a value."""
 
 
 class Axes:

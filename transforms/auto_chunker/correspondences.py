@@ -37,6 +37,7 @@ class Correspondence:
 Rule = Callable[[SchemaOp], Correspondence | None]
 _rules: dict[str, Rule] = {}
 
+#: Ops that are told the shape of their result, and the argument that tells it.
 SIZE_ARGUMENTS = {
     "aten.expand.default": "size",
     "aten.full.default": "size",
@@ -44,7 +45,6 @@ SIZE_ARGUMENTS = {
     "aten._unsafe_view.default": "size",
     "aten.reshape.default": "shape",
 }
-"""Ops that are told the shape of their result, and the argument that tells it."""
 
 
 def correspondence(op: TorchOp) -> Correspondence | None:

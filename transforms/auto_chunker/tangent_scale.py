@@ -16,6 +16,7 @@ from xductor.ir import SchemaOp, TensorType, TorchOp
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import is_constant
 
+#: Ops that are linear in their first operand, the others held fixed.
 _IN_FIRST = frozenset(
     (
         "aten.alias.default", "aten.clone.default", "aten.neg.default", "aten.view.default",
@@ -29,18 +30,17 @@ _IN_FIRST = frozenset(
         "aten._log_softmax_backward_data.default", "prims.convert_element_type.default",
     )
 )  # fmt: skip
-"""Ops that are linear in their first operand, the others held fixed."""
 
+#: Ops that are linear in each operand, the other held fixed.
 _IN_EACH = frozenset(("aten.mul.Tensor", "aten.mm.default", "aten.bmm.default"))
-"""Ops that are linear in each operand, the other held fixed."""
 
+#: Ops that are linear in all their tensors at once, but for an index.
 _IN_ALL = frozenset(
     (
         "aten.cat.default", "aten.scatter_add.default", "aten.scatter.src",
         "aten.slice_scatter.default", "aten.select_scatter.default",
     )
 )  # fmt: skip
-"""Ops that are linear in all their tensors at once, but for an index."""
 
 Scale = SSAValue | None
 Scales = dict[SSAValue, SSAValue]
