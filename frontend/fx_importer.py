@@ -272,7 +272,7 @@ class GraphLowering:
         append_op(self.block, op)
         self.ops.append((op, meta))
         if callee.storage_check:
-            self.read_aliases(op, node, value)
+            self.read_aliases(op, value)
         (self.env[node],) = op.results
 
     def append(self, op: TorchOp, meta: NodeMeta) -> None:
@@ -280,7 +280,7 @@ class GraphLowering:
         append_op(self.block, op)
         self.ops.append((op, meta))
 
-    def read_aliases(self, op: TorchOp, node: fx.Node, value: Any) -> None:
+    def read_aliases(self, op: TorchOp, value: Any) -> None:
         aliases = read_aliases(op, value, self.value, self.placeholders)
         if aliases is not None:
             op.properties["aliases"] = aliases
@@ -396,7 +396,7 @@ class GraphLowering:
         op = cls.make(args, operands, types, meta, structure=structure)
         self.append(op, meta)
         if needs_storage_check(op.target):
-            self.read_aliases(op, node, value)
+            self.read_aliases(op, value)
         if shape == LEAF:
             self.env[node] = op.results[0] if types else None
         else:
