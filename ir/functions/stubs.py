@@ -165,7 +165,7 @@ def _operator(packet: OpOverloadPacket, name: str) -> Iterator[str]:
         if len(distinct) > 1:
             yield "    @overload"
         yield f"    def __call__({signature}: ..."
-    # What is misspelt is no overload, though any name is one at run time until it is looked up.
+    # A misspelled overload must be a type error; at run time any name passes until it is looked up.
     yield "    __getattr__: None  # type: ignore"
     yield f"{name}: _op_{name}"
 

@@ -131,12 +131,6 @@ _METHOD_SCHEMAS: dict[str, tuple[str, ...]] = {
     )
 }
 
-# Factories whose Python parsers take arguments that the schemas do not have.
-_FACTORY_TAIL = (
-    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None, bool requires_grad=False"
-)
-
 
 def _positional(*names: str, optional: tuple[str, ...] = ()) -> Signature:
     required = [Parameter(name, _POSITIONAL) for name in names]

@@ -40,7 +40,7 @@ def may_overlap(a: TensorType, b: TensorType, facts: Facts) -> bool:
 
 
 def same_elements(a: TensorType, b: TensorType, facts: Facts) -> bool:
-    """Whether two views of one storage have the same element at each index, for certain."""
+    """Whether two views of one storage certainly have the same element at each index."""
     if a.dtype is not b.dtype or a.rank != b.rank:
         return False
     pairs = zip((*a.shape, *a.stride, a.offset), (*b.shape, *b.stride, b.offset), strict=True)
@@ -54,7 +54,7 @@ def _region(type_: TensorType) -> _Region:
 
 
 def _ends_before(a: _Region, b: _Region, facts: Facts) -> bool:
-    # Where a symbolic size is zero the end is too low, but then nothing is shared.
+    # If a symbolic size is zero the end is too low, but then nothing is shared.
     end = add(a.first, _width(a, zip(a.sizes, a.steps, strict=True)))
     return facts.known_le(end, b.first) is True
 

@@ -16,7 +16,7 @@ AliasFact = tuple[int, bool] | None
 
 
 def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:
-    """For each result, the operand it shares storage with, and whether that is certain."""
+    """For each result, the operand with which it shares storage, and whether that is certain."""
     recorded: Any = op.properties.get("aliases")
     if recorded is not None:
         return recorded.data

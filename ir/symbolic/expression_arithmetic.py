@@ -41,8 +41,8 @@ def sub(a: Expr, b: Expr) -> Expr:
 def mul(a: Expr, b: Expr) -> Expr:
     """`a * b`, expanded over sums as torch expands the products of sizes.
 
-    A product of more than `_EXPANDED_TERMS` terms stays one of sums: a few such sizes have more
-    terms together than anybody can hold.
+    A product with more than `_EXPANDED_TERMS` terms stays a product of sums: the product of a few
+    such sizes would have too many terms to hold.
     """
     if isinstance(a, int) and isinstance(b, int):
         return a * b

@@ -40,7 +40,7 @@ class KnownDomains:
         """The expression after replacements and after simplification by ranges.
 
         Symbols with one possible value are filled in, and a `max` or `min` loses arguments that
-        are never the extreme.
+        another one always beats.
         """
         if isinstance(e, int):
             return e

@@ -1,4 +1,4 @@
-"""`auto_chunker`: a product far larger than its operands, and what follows, chunk by chunk."""
+"""`auto_chunker`: computes a product far larger than its operands, and its users, in chunks."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from xductor.transforms.passes.debug_counters import should_apply
 
 @dataclass(frozen=True)
 class AutoChunker(TypedPass):
-    """A product whose result is far larger than its operands is computed a chunk of rows at a time.
+    """Computes a product whose result is far larger than its operands in chunks of rows.
 
-    So is all that uses it, in forward and backward: the logits of a large vocabulary, the cross
-    entropy, and their gradients. A chunk is a call of a body; of the large value there is never
-    more than a chunk. What a chunk gives of a result is a piece of it, or a term of a sum. The body
-    runs in the forward: it takes the gradient of the loss to be one, and what depends on it, which
-    must be linear in it, is multiplied by it afterwards.
+    The ops that use it, in forward and backward, are computed in chunks too: the logits of a large
+    vocabulary, the cross entropy, and their gradients. A chunk is a call of a body; no more than
+    one chunk of the large value exists at a time. A chunk gives a piece of each result, or a term
+    of a sum. The body runs in the forward: it assumes that the gradient of the loss is one, and
+    results that depend on it, which must be linear in it, are multiplied by it afterwards.
 
-    - `output_size_threshold`: the bytes that the product's result must exceed.
-    - `amplify_ratio_threshold`: how often it must hold the bytes of the operands.
-    - `num_chunk`: how many chunks; there are fewer where rows only come in groups.
+    - `output_size_threshold`: the number of bytes that the product's result must exceed.
+    - `amplify_ratio_threshold`: the least ratio of these bytes to those of the operands.
+    - `num_chunk`: the number of chunks; there are fewer if rows can only be cut in groups.
 
-    Whatever cannot be chunked stays as it is; the log `auto_chunker` says why. Under ``fast``, as
-    in Inductor, float16 gradients are chunked too, though what is scaled up against underflow is
-    scaled too late then; and sums of 16-bit terms are kept in 16 bits.
+    A graph that cannot be chunked stays as it is; the log `auto_chunker` says why. Under `fast`, as
+    in Inductor, float16 gradients are chunked too, although gradients of a scaled loss are then
+    scaled too late to avoid underflow; and sums of 16-bit terms are kept in 16 bits.
     """
 
     name = "auto_chunker"
@@ -114,7 +114,7 @@ class AutoChunker(TypedPass):
 
 
 def _connect(editor: Editor, region: Region, calls: ChunkCalls) -> None:
-    """Let the new results stand for the old ones; what nobody uses any more goes."""
+    """Replace the old results by the new ones, and remove ops that are no longer used."""
     for old, new in calls.results.items():
         editor.take_over(old, new)
     constants: dict[Any, None] = dict.fromkeys(
@@ -127,7 +127,7 @@ def _connect(editor: Editor, region: Region, calls: ChunkCalls) -> None:
 
 @cache
 def _log() -> logging.Logger:
-    """The log that `TORCH_LOGS=auto_chunker` shows, where this torch has it."""
+    """The log that `TORCH_LOGS=auto_chunker` shows, if this torch has it."""
     from torch._logging._internal import getArtifactLogger, log_registry
 
     if "auto_chunker" in log_registry.artifact_names:

@@ -1,4 +1,4 @@
-"""Where the chunks go: where the region begins, behind all that they read."""
+"""Finds the place of the chunks: at the start of the region, after everything they read."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from xductor.transforms.editing.editor import Editor
 
 @dataclass(frozen=True)
 class Placement:
-    """The first op of a region, and the ops that must move in front of it."""
+    """The first op of a region, and the ops that must move before it."""
 
     first: TorchOp
     moved: tuple[TorchOp, ...]
 
     @classmethod
     def of(cls, ops: Sequence[TorchOp], region: Region) -> Placement:
-        """Where the chunks of a region can stand.
+        """The place of the chunks of a region.
 
         Raises:
-            CannotChunk: something outside of the region both needs it and is needed by it, or has
+            CannotChunk: an op outside the region both uses its results and is used by it, or has
                 an effect between its ops.
         """
         places = [place for place, op in enumerate(ops) if op in region.replaced]
@@ -54,7 +54,7 @@ class Placement:
         return cls(ops[places[0]], tuple([op for op in between if op in needed]))
 
     def put(self, editor: Editor, made: Sequence[Operation]) -> None:
-        """Move what must move, and put new ops in front of the region."""
+        """Move the ops that must move, and insert new ops before the region."""
         for op in self.moved:
             editor.move(op, self.first)
         for op in made:
