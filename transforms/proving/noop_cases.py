@@ -1,7 +1,7 @@
-"""The no-op registry as claims: a call of the operator under the rule's condition is its argument.
+"""The no-op registry as claims: under a rule's condition, a call of the operator is its argument.
 
-The rule's own condition is asked, on an op of the IR with symbolic sizes. That result and argument
-have one type is part of the hypothesis, as the pass checks it for every rule.
+The rule's own condition is called, on an op of the IR with symbolic sizes. The hypothesis includes
+that result and argument have the same type, since the pass checks it for every rule.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PASS = "remove_noop_ops"
 
 
 class _PathFacts:
-    """Facts about sizes for a rule's condition: what is not settled may be known, or not known."""
+    """Facts about sizes for a rule's condition; unsettled ones are tried as known and unknown."""
 
     def __init__(self, world: PathWorld) -> None:
         self.world = world
@@ -114,7 +114,7 @@ class NoopCase:
         except Illegal as error:
             raise Unmade(str(error)) from error
         except NoMeaning:
-            self._ask(world, items, source, source)  # of what the rule refuses nothing is claimed
+            self._ask(world, items, source, source)  # nothing is claimed if the rule refuses
             raise
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
