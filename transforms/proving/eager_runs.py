@@ -188,7 +188,7 @@ def run_both(
     """
     facts = Facts.from_table(SymbolTable())
     inputs: dict[str, torch.Tensor] = {}
-    given = [_as_handle(item, facts, inputs) for item in fillings]
+    given = [as_handle(item, facts, inputs) for item in fillings]
     record = Recorder("s", facts)
     run = PatternRun(rewrite.compiled, _Replay(given), record)
     try:
@@ -246,12 +246,13 @@ def run_both(
     return trial
 
 
-def _as_handle(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
+def as_handle(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
+    """A filling as a recorder takes it; the tensors in it are added to `inputs`."""
     if isinstance(item, Named):
         inputs[item.name] = item.data
         return ConcreteTensor(item.data, item.name, facts)
     if isinstance(item, list | tuple):
-        return ListArg(_as_handle(one, facts, inputs) for one in item)
+        return ListArg(as_handle(one, facts, inputs) for one in item)
     return item
 
 

@@ -12,16 +12,16 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, SymExpr, SymIntType, op_class_by_name
+from xductor.ir import Facts, SchemaOp, SymbolTable, SymExpr, SymIntType, op_class_by_name
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import (
     ConcreteTensor,
-    Named,
     NotTaken,
     Recorder,
     SourceRefused,
     Trial,
+    as_handle,
     data_of,
     difference,
     first_line,
@@ -180,7 +180,7 @@ class NoopCase:
         order = sorted(range(len(params)), key=lambda place: params[place].kind != "tensor")
         items: list[Any] = [None] * len(params)
         for place, item in zip(order, fillings, strict=True):
-            items[place] = _concrete(item, facts, inputs)
+            items[place] = as_handle(item, facts, inputs)
         record = Recorder("s", facts)
         try:
             result = record(self.cls, tuple(items))
@@ -213,15 +213,6 @@ class NoopCase:
 
     def validated(self) -> ValidationResult:
         return validate_calls(self.op, typed_class(PASS)(), instances=24, rounds=3)
-
-
-def _concrete(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
-    if isinstance(item, Named):
-        inputs[item.name] = item.data
-        return ConcreteTensor(item.data, item.name, facts)
-    if isinstance(item, list | tuple):
-        return ListArg(_concrete(one, facts, inputs) for one in item)
-    return item
 
 
 class _Call:

@@ -19,10 +19,8 @@ from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
 from xductor.transforms.semantics.scalars import compare, fn, number_as
 from xductor.transforms.semantics.terms import (
-    BOOL,
     Term,
     add,
-    as_int,
     both,
     cast,
     constant,
@@ -349,19 +347,13 @@ class SymbolicNumber:
         return str(self.term)
 
 
-def is_symbolic_number(item: Any) -> bool:
-    return type(item) is SymbolicNumber
-
-
 __all__ = [
-    "BOOL",
     "NotSymbolic",
     "Reads",
     "SizeKnowledge",
     "SymbolicDim",
     "SymbolicNumber",
     "SymbolicTensor",
-    "as_int",
     "condition_of",
     "expression_of",
     "term_of",

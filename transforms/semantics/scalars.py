@@ -65,11 +65,6 @@ def converted(item: Term, source: torch.dtype, target: torch.dtype) -> Term:
     return cast(item, known_dtype(target))
 
 
-def is_number(item: Any) -> bool:
-    """Whether an argument is a Python number, or a term that stands for one."""
-    return isinstance(item, bool | int | float | Term)
-
-
 def example_of(item: Any) -> Any:
     """What `torch.result_type` needs of an operand: a tensor of its kind, or a number."""
     if isinstance(item, TensorValue):
@@ -148,8 +143,3 @@ def is_nan(item: Term) -> Term:
 def nonzero(item: Term) -> Term:
     """An element as a truth value: NaN is true."""
     return item if item.sort == BOOL else cast(item, torch.bool)
-
-
-def rounded(item: Term, dtype: torch.dtype) -> Term:
-    """What a kernel stores of what it computed."""
-    return cast(item, dtype)
