@@ -1,4 +1,4 @@
-"""Lets a value stand for another that has the same content, where nobody can tell."""
+"""Lets a value stand for another that has the same content, where no one can notice."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class SymintScope:
         return value if self._position(owner) < self._position(op) else None
 
     def sizes(self, dims: Sequence[Dim], op: Operation, operands: list[SSAValue]) -> ListArg | None:
-        """Sizes as a list argument of an op in the place of `op`; None if one is not available.
+        """Sizes as a list argument of an op in place of `op`; None if one is not available.
 
         The values that the list refers to are appended to `operands`.
         """

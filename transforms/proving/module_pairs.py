@@ -1,7 +1,7 @@
-"""Two graphs as a claim: what a pass made of one application, or a whole module before and after.
+"""Two graphs as a claim: one application of a pass, or a whole module before and after it.
 
-A graph is as it stands: its ranks, dtypes and constants are the ones that it has, and its symbols
-may be any numbers that their bounds allow. So a proof is about this graph, for all sizes.
+A graph is taken as it is: its ranks, dtypes and constants are fixed, and its symbols may be any
+numbers that their bounds allow. So a proof is about this graph, for all sizes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ModulePair:
     """Two modules whose entry graphs take the same arguments and give the same results."""
 
     tensors = 1
-    least_decided = 1  # a graph leaves nothing open but the sizes, which one instance stands for
+    least_decided = 1  # a graph leaves only sizes open, for which one instance stands
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ModulePair:
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
         graph = entry_graph(self.before)
         world = PathWorld(path)
-        reads.dtype = True  # a graph has the dtypes that it has
+        reads.dtype = True  # the dtypes of a graph are fixed
         for name, info in graph.symbols.data.items():
             world.variables[name] = var(name)
             if isinstance(info.lower, int):
@@ -171,7 +171,7 @@ class _SymbolicRun:
         self.world = world
         self.reads = reads
         self.used = used
-        self.facts = SizeKnowledge(lambda _: False)  # what is no number there is a symbol
+        self.facts = SizeKnowledge(lambda _: False)  # sizes that are not numbers are symbols
         self._made = 0
 
     def argument(self, value: SSAValue, name: str) -> Any:
@@ -246,7 +246,7 @@ def prove_modules(
     """Decide whether two modules compute the same, for all sizes of their symbols.
 
     Their entry graphs take the same arguments, as those of a module before and after a pass do, or
-    the two fragments of one application (`rewriting.fragments`).
+    the two fragments of one application (`validation.fragments`).
     """
     return prove_subject(ModulePair(name, before, after, numerics), seconds=seconds)
 

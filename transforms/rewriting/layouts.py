@@ -27,9 +27,9 @@ from xductor.transforms.rewriting.graph_state import GraphState
 
 
 def check_users(value: SSAValue, new_type: TensorType, state: GraphState) -> str | None:
-    """Why a value may not get the strides of `new_type`, or None if nobody can tell.
+    """Why a value may not get the strides of `new_type`, or None if no user notices.
 
-    A user can tell if it is the graph's output, if it writes to the value or reads its storage, if
+    A user notices if it is the graph's output, if it writes to the value or reads its storage, if
     its operator asks for exact strides, or if its results would be laid out differently.
     """
     for user in dict.fromkeys(use.operation for use in value.uses):
@@ -64,9 +64,9 @@ def _is_tagged(overload: OpOverload) -> bool:
 
 
 def check_offset(value: SSAValue, state: GraphState) -> str | None:
-    """Why a value may not begin elsewhere in its storage, or None if nobody can tell.
+    """Why a value may not begin elsewhere in its storage, or None if no user notices.
 
-    The graph's caller can tell, and so can ops that read whole storages, of the value or its views.
+    The graph's caller notices, and so do ops that read whole storages, of the value or its views.
     """
     pending = [value]
     while pending:
@@ -85,7 +85,7 @@ def check_offset(value: SSAValue, state: GraphState) -> str | None:
 
 
 def same_strides(before: Any, after: Any, state: GraphState) -> bool:
-    """Whether nobody can tell the strides of two types apart; dims of size one may have any."""
+    """Whether the strides of two types reach the same places; dims of size one may have any."""
     if type(before) is not TensorType or type(after) is not TensorType:
         return before == after
     shape = before.shape
@@ -109,8 +109,8 @@ def results_with(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) 
 
 
 def lay_out_anew(value: SSAValue, state: GraphState) -> list[TorchOp]:
-    """Make anew the users of a value whose inferred offsets or strides are no longer those in the
-    graph, and their users in turn. Returns the ops that were made.
+    """Make the users of a value again if their inferred offsets or strides are no longer those in
+    the graph, and their users in turn. Returns the ops that were made.
     """
     renewed: list[TorchOp] = []
     pending = list(dict.fromkeys(use.operation for use in value.uses))

@@ -1,4 +1,4 @@
-"""Joining and parting: cat, stack, split, chunk, unbind, pad."""
+"""Joining and splitting: cat, stack, split, unbind, pad, slice_scatter, select_scatter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from xductor.transforms.semantics.values import (
     known_equal,
 )
 
-#: Into how many pieces a tensor is split at most, where their number depends on its size.
+#: The greatest number of pieces of a split, if their number depends on the tensor's size.
 LONGEST = 4
 
 
@@ -54,7 +54,7 @@ def _joint_dtype(tensors: Sequence[TensorValue]) -> torch.dtype:
 
 
 def _without_empty_ones(world: World, tensors: Sequence[TensorValue]) -> Sequence[TensorValue]:
-    """An empty tensor of rank 1 joins tensors of any rank, and adds nothing."""
+    """Drop empty tensors of rank 1, which `cat` accepts beside tensors of any rank."""
     ranks = {one.rank for one in tensors}
     if len(ranks) == 1:
         return tensors

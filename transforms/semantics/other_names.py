@@ -1,4 +1,4 @@
-"""Ops that are others under another name."""
+"""Ops that are other ops under a different name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from xductor.transforms.semantics.registry import meaning, meanings
 
-#: The op whose meaning each has.
+#: The op whose meaning each of them has.
 SAME: Mapping[str, str] = {
     "aten.subtract.Tensor": "aten.sub.Tensor",
     "aten.subtract.Scalar": "aten.sub.Scalar",
