@@ -158,10 +158,8 @@ def _resolved(meant: Meant) -> BoundCall | None:
     function = _function(meant.name)
     if function is None:
         return None
-    kwargs = {
-        name: item for name, item in meant.kwargs.items() if name != "out" or item is not None
-    }
-    if "out" in kwargs:
+    kwargs = dict(meant.kwargs)
+    if kwargs.pop("out", None) is not None:
         return None
     names = _names(function)
     kwargs = {own_name(name, names): item for name, item in kwargs.items()}
@@ -427,11 +425,11 @@ def _attribute(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
     """`x.T`, and the other attributes that are tensors."""
     if kwargs or len(args) != 2 or kind_of(args[0]) != "tensor" or not isinstance(args[1], str):
         return None
-    name = _ATTRIBUTES.get(args[1])
+    name = ATTRIBUTES.get(args[1])
     return None if name is None else Meant(name, (args[0],))
 
 
-_ATTRIBUTES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
+ATTRIBUTES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
 
 
 def _getitem(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
@@ -517,27 +515,27 @@ def _functions() -> Mapping[Any, Read]:
         functional.softmax: _softmax(functional.softmax, "softmax"),
         functional.log_softmax: _softmax(functional.log_softmax, "log_softmax"),
     }
-    for name, order in _ACTIVATIONS.items():
+    for name, order in ACTIVATIONS.items():
         target = getattr(functional, name)
         only = {} if name in ("sigmoid", "tanh") else in_place
         found[target] = _renamed(target, name, ("input", *order), only)
-    for word, (name, reflected) in _BINARY.items():
+    for word, (name, reflected) in BINARY.items():
         found[getattr(operator, word)] = _binary(name, reflected)
-    for word, name in _IN_PLACE.items():
+    for word, name in IN_PLACE.items():
         found[getattr(operator, word)] = _binary(name)
-    for word, name in _UNARY.items():
+    for word, name in UNARY.items():
         found[getattr(operator, word)] = _unary(name)
     return found
 
 
-_ACTIVATIONS: Mapping[str, tuple[str, ...]] = {
+ACTIVATIONS: Mapping[str, tuple[str, ...]] = {
     "relu": (), "relu6": (), "silu": (), "mish": (), "selu": (), "hardswish": (),
     "hardsigmoid": (), "sigmoid": (), "tanh": (), "elu": ("alpha",), "celu": ("alpha",),
     "leaky_relu": ("negative_slope",), "hardtanh": ("min_val", "max_val"),
 }  # fmt: skip
 """Functions of torch.nn.functional that are the operator of their name, with these parameters."""
 
-_BINARY: Mapping[str, tuple[str, str | None]] = {
+BINARY: Mapping[str, tuple[str, str | None]] = {
     "add": ("add", "add"), "sub": ("sub", "rsub"), "mul": ("mul", "mul"), "truediv": ("div", None),
     "floordiv": ("floor_divide", None), "mod": ("remainder", None), "matmul": ("matmul", None),
     "and_": ("bitwise_and", "bitwise_and"), "or_": ("bitwise_or", "bitwise_or"),
@@ -548,27 +546,37 @@ _BINARY: Mapping[str, tuple[str, str | None]] = {
 }  # fmt: skip
 """Operators of Python: the operator, and the one for a number on the left."""
 
-_IN_PLACE = {
+IN_PLACE = {
     "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "iand": "bitwise_and_",
     "ior": "bitwise_or_", "ixor": "bitwise_xor_",
 }  # fmt: skip
 
-_UNARY = {"neg": "neg", "pos": "positive", "invert": "bitwise_not", "inv": "bitwise_not"}
+UNARY = {"neg": "neg", "pos": "positive", "invert": "bitwise_not", "inv": "bitwise_not"}
+
+CASTS: Mapping[str, torch.dtype] = {
+    "float": torch.float32,
+    "double": torch.float64,
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "int": torch.int32,
+    "long": torch.int64,
+    "bool": torch.bool,
+}
 
 _METHODS: Mapping[str, Read] = {
     "split": _split("split"),
     "unflatten": _calls("unflatten"),
     "where": _where,
-    "float": _cast(torch.float32),
-    "double": _cast(torch.float64),
-    "half": _cast(torch.float16),
-    "bfloat16": _cast(torch.bfloat16),
-    "int": _cast(torch.int32),
-    "long": _cast(torch.int64),
-    "bool": _cast(torch.bool),
+    **{name: _cast(dtype) for name, dtype in CASTS.items()},
 }
 
 __all__ = [
+    "ACTIVATIONS",
+    "ATTRIBUTES",
+    "BINARY",
+    "CASTS",
+    "IN_PLACE",
+    "UNARY",
     "AtenCall",
     "Meant",
     "aten_call",

@@ -1,4 +1,4 @@
-"""Each call among PyTorch's own samples of its operators does what the operator does that it means."""
+"""PyTorch's own samples of calls do what the operators do that they mean."""
 
 from __future__ import annotations
 
