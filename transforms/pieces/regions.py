@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, TensorType, TorchOp, result_aliases
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.pieces.readings import Reading, reading_by_type, reshaped, same_elements
 
@@ -56,7 +57,7 @@ class Regions:
     def _is_true(self, value: SSAValue) -> bool:
         """Whether a view under other sizes has the elements that its type says."""
         assert isinstance(value, OpResult)
-        if value.op.name not in KEEP_ORDER:
+        if aten_name(value.op) not in KEEP_ORDER:
             return True
         operand, type_ = strided(value.op.operands[0]), strided(value)
         return operand is not None and type_ is not None and is_reshape(operand, type_, self.facts)
@@ -64,7 +65,7 @@ class Regions:
     def _behind_copy(self, value: SSAValue, type_: TensorType) -> Source | None:
         """What a value reads that is a copy in the same order, seen through views of the copy."""
         current = value
-        while isinstance(current, OpResult) and current.op.name in KEEP_ORDER:
+        while isinstance(current, OpResult) and aten_name(current.op) in KEEP_ORDER:
             op: Any = current.op
             operand = op._operands[0]
             source = strided(operand)
