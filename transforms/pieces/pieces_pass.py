@@ -177,6 +177,7 @@ class _Work:
         if way is None:
             return False
         self._check_types(join)
+        self._check_modes(join)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
 
@@ -198,6 +199,7 @@ class _Work:
         if len(found) >= len(join.parts):
             return False
         self._check_types(join)
+        self._check_modes(join)
         reader = Reader(self.facts)
         sources = [run.source for run, way in found if way is not None]
         copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
@@ -243,6 +245,20 @@ class _Work:
                 raise Declined(f"where {op.name} reads is not known: {error}") from error
             if types != [result.type for result in op.results]:
                 raise Declined(f"the recorded types of {op.name} are not what it gives")
+
+    def _check_modes(self, join: Join) -> None:
+        """That before autograd the parts are cut under the modes of the join. Raises Declined.
+
+        No gradient flows through a view that is made under `no_grad`, whatever its type says.
+        """
+        state = self.procedure.state
+        if state.graph.stage.data != "pre_grad":
+            return
+        region = state.region(join.op)
+        for part in join.parts:
+            for op in makers(part):
+                if state.region(op) != region:
+                    raise Declined(f"{op.name} stands under other modes")
 
     def _way_of(self, run: Run) -> Way | None:
         """How to read a run of several parts as one; None if it stays as it is."""

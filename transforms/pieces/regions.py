@@ -71,6 +71,8 @@ class Regions:
             source = strided(operand)
             if source is None or source.dtype is not type_.dtype or _writes(op):
                 return None
+            if has_gradient(source) is not has_gradient(type_):
+                return None
             fact = result_aliases(op)[current.index]
             if fact is None or not fact[1]:
                 above = self.of(operand)
@@ -95,7 +97,8 @@ def is_reshape(before: TensorType, after: TensorType, facts: Facts) -> bool:
 def bases(value: SSAValue) -> list[SSAValue]:
     """The value and what it is a view of for certain, up to the root.
 
-    All are strided, of one dtype, without conjugate and negative bits, and no subclasses.
+    All are strided, of one dtype, without conjugate and negative bits, and no subclasses, and a
+    gradient goes through all of them or through none.
     """
     found = [value]
     own = strided(value)
@@ -107,6 +110,8 @@ def bases(value: SSAValue) -> list[SSAValue]:
         value = value.op._operands[fact[0]]
         type_ = strided(value)
         if type_ is None or type_.dtype is not own.dtype or type_.device != own.device:
+            break
+        if has_gradient(type_) is not has_gradient(own):
             break
         found.append(value)
     return found
@@ -126,6 +131,11 @@ def strided(value: SSAValue) -> TensorType | None:
     if data.layout != "strided" or data.subclass or not _BITS.isdisjoint(data.flags):
         return None
     return type_
+
+
+def has_gradient(type_: TensorType) -> bool:
+    """Whether a tensor requires a gradient, as types say before autograd."""
+    return "requires_grad" in type_.data.flags
 
 
 def _writes(op: TorchOp) -> bool:

@@ -24,6 +24,15 @@ def _option(name: str, summary: str) -> PassRow:
     return _row(name, summary, table, flag=_OPTIONS, counter=name)
 
 
+def _typed(name: str, summary: str, factory: str, kind: Kind = "procedural") -> PassRow:
+    return _row(name, summary, kind=kind, flag=_OPTIONS, factory=factory)
+
+
+def _covered(name: str, summary: str, by: str) -> PassRow:
+    inductor = f"split_cat.py:{name}"
+    return _row(name, summary, inductor, _OPTIONS, kind="procedural", covered_by=by)
+
+
 def _fusion(name: str, cls: str, summary: str) -> PassRow:
     return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
 
@@ -92,21 +101,66 @@ PRE_DISPATCH_ROWS = (
 
 OPTION_ROWS = (
     _option("normalization_pass", "One spelling for split, cat, stack, unbind, squeeze, clamp."),
-    _option("remove_split_with_size_one_pass", "Splits into one piece."),
-    _option("merge_getitem_cat_pass", "cat of neighbouring pieces of a split: a slice of it."),
+    _typed(
+        "remove_split_with_size_one_pass",
+        "A split into one piece: the tensor itself.",
+        "pieces.remove_split_with_size_one_pass:SPLITS_OF_ONE",
+        "declared",
+    ),
+    _typed(
+        "merge_getitem_cat_pass",
+        "A cat of neighbouring pieces: one piece.",
+        "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
+    ),
     _option("merge_stack_tahn_unbind_pass", "stack and tanh over pieces that belong together."),
     _option("merge_splits_pass", "A split of a piece of a split: one split."),
-    _option("mutate_cat_pass", "cat of the pieces of a split in order: the tensor itself."),
-    _option("split_cat_pass", "split and cat around shape changes, reduced to those."),
-    _option("unbind_stack_pass", "unbind followed by stack: what they amount to."),
-    _option("split_cat_to_slices_pass", "cat of some pieces of a split: slices of its input."),
-    _option("unbind_cat_to_view_pass", "unbind followed by cat: a view."),
-    _option("split_stack_to_cats_pass", "stack of pieces of a split: cats of slices."),
-    _option("unbind_stack_to_slices_pass", "stack of some pieces of an unbind: slices."),
-    _option(
-        "move_reshape_out_of_split_stack_pass", "The same reshape on every piece: once, outside."
+    _typed(
+        "mutate_cat_pass",
+        "A cat of pieces in order: what was cut, or a slice of it.",
+        "pieces.mutate_cat_pass:MutateCatPass",
     ),
-    _option("einsum_to_pointwise_pass", "einsums without a contraction: a product and a sum."),
+    _typed(
+        "split_cat_pass",
+        "Pieces put together in whatever order: what they read, in as few calls as it takes.",
+        "pieces.split_cat_pass:SplitCatPass",
+    ),
+    _covered("merge_split_squeeze", "The same for pieces of size one, squeezed.", "split_cat_pass"),
+    _typed(
+        "unbind_stack_pass",
+        "A cat or stack of rows: what it reads of what they were rows of.",
+        "pieces.unbind_stack_pass:UnbindStackPass",
+    ),
+    _typed(
+        "split_cat_to_slices_pass",
+        "A long cat of pieces: a cat of slices.",
+        "pieces.split_cat_to_slices_pass:SplitCatToSlicesPass",
+    ),
+    _typed(
+        "unbind_cat_to_view_pass",
+        "A long cat of rows: a view of what they were rows of.",
+        "pieces.unbind_cat_to_view_pass:UnbindCatToViewPass",
+    ),
+    _typed(
+        "split_stack_to_cats_pass",
+        "A long stack of pieces: a cat of slices.",
+        "pieces.split_stack_to_cats_pass:SplitStackToCatsPass",
+    ),
+    _typed(
+        "unbind_stack_to_slices_pass",
+        "A long stack of rows: slices of what they were rows of.",
+        "pieces.unbind_stack_to_slices_pass:UnbindStackToSlicesPass",
+    ),
+    _typed(
+        "move_reshape_out_of_split_stack_pass",
+        "A stack of pieces under other sizes, given to the whole instead.",
+        "pieces.move_reshape_out_of_split_stack_pass:MoveReshapeOutOfSplitStackPass",
+    ),
+    _typed(
+        "einsum_to_pointwise_pass",
+        "A product over one dim for each row: a product and a sum.",
+        "pre_grad.einsum_to_pointwise_pass:EinsumToPointwisePass",
+        "declared",
+    ),
 )
 
 FUSION_ROWS = (
