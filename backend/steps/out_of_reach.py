@@ -18,6 +18,7 @@ from torch.fx import GraphModule
 from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
 from xductor.ir import GraphOp, TensorType, TorchOp
+from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms import Rewrite, Stage, graphs_of
 from xductor.transforms.passes.declared_attributes import codes
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits, numerics_text
@@ -171,10 +172,11 @@ def _absent_call(call: Call, stage: Stage) -> tuple[Any, str] | None:
 def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
     target: Any = cls.target
     if stage == "pre_grad":
-        if isinstance(target, OpOverload) and target.namespace in ("aten", "prims"):
+        is_inner = isinstance(target, OpOverload) and target.namespace in ("aten", "prims")
+        if is_inner and not _is_called(cls.name):
             return (
                 "is no op of this stage, but where a model calls it by that name: before autograd "
-                "there are Python functions and methods (ops.pyfn..., ops.method...)"
+                "there are Python functions and methods, of which none means it"
             )
         return None
     if cls.name.startswith(_PYTHON):
@@ -185,6 +187,12 @@ def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
             "(torch._inductor.decomposition.select_decomp_table)"
         )
     return None
+
+
+def _is_called(name: str) -> bool:
+    """Whether there are functions or methods that mean an operator, besides itself."""
+    itself = (name, f"pyfn.torch.ops.{name.rpartition('.')[0]}")
+    return not spelled([name]) <= {*itself}
 
 
 def _is_decomposed(target: OpOverload) -> bool:

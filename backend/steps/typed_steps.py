@@ -65,24 +65,28 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     ),
     "enable_linear_binary_folding": lambda: bool(stock.flag("enable_linear_binary_folding")),
     "keep_for_spmd": stock.keeps_graphs_alike,
-    "threshold_to_cat": lambda: (
-        stock.flag("post_grad_fusion_options", {})
-        .get("split_cat_aten_pass", {})
-        .get("threshold_to_cat", 10)
-    ),
 }
 
 
 def make(name: str, run: StageRun) -> TypedPass:
     """The typed pass called `name`, with the options that config and settings imply."""
     cls = registry.typed_class(name)
-    known: dict[str, Any] = {"policy": run.settings.numerics}
+    known: dict[str, Any] = {
+        "policy": run.settings.numerics,
+        "threshold_to_cat": _threshold_to_cat(name, run),
+    }
     options = {
         option: known[option] if option in known else CONFIG_OPTIONS[option]()
         for option in _field_names(cls)
         if option in known or option in CONFIG_OPTIONS
     }
     return cls(**options)
+
+
+def _threshold_to_cat(name: str, run: StageRun) -> Any:
+    """The option of a fusion that is on by name."""
+    fusions = stock.flag(f"{run.stage}_fusion_options", {})
+    return fusions.get(name, {}).get("threshold_to_cat", 10)
 
 
 @cache

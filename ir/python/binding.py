@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from xductor.ir.python.numpy_names import own_name
 from xductor.ir.python.signatures import (
     MISSING,
     Kind,
@@ -107,7 +108,7 @@ def _bind(
     best_score = -1
     match = _Matcher(is_value, is_tensor)
     for signature in found or ():
-        given = _place(signature.parameters, args, kwargs)
+        given = _place(signature, args, kwargs)
         if given is None:
             continue
         score = match.score(signature.parameters, given)
@@ -119,12 +120,15 @@ def _bind(
 
 
 def _place(
-    parameters: tuple[Parameter, ...], args: Sequence[object], kwargs: Mapping[str, object]
+    signature: Signature, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, object] | None:
-    """Assign arguments to parameters as Python does, with one extension of torch's parser.
+    """Assign arguments to parameters as Python does, with the extensions of torch's parser.
 
-    A single list of ints may be spread over the positional arguments.
+    A single list of ints may be spread over the positional arguments, and keywords may be numpy's.
     """
+    parameters = signature.parameters
+    if kwargs and signature.schema is not None:
+        kwargs = _own_keywords(signature.names, kwargs)
     places = [p for p in parameters if p.how in _BY_POSITION]
     variadic = next((p for p in parameters if p.how is ParameterKind.VAR_POSITIONAL), None)
     spread = _spread(places)
@@ -142,6 +146,12 @@ def _place(
         given[variadic.name] = tuple(rest[len(places) :])
     given.update((p.name, value) for p, value in zip(places, rest, strict=False))
     return given if _place_keywords(parameters, kwargs, given) else None
+
+
+def _own_keywords(names: tuple[str, ...], kwargs: Mapping[str, object]) -> Mapping[str, object]:
+    """Keywords with numpy's names as torch's; as they are where a parameter is given twice."""
+    owned = {own_name(name, names): item for name, item in kwargs.items()}
+    return owned if len(owned) == len(kwargs) else kwargs
 
 
 _COLLECTING = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)

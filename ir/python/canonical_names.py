@@ -9,7 +9,7 @@ import torch
 
 from xductor.ir.python.qualified_names import qualified_name
 
-__all__ = ["canonical_name"]
+__all__ = ["canonical_name", "synonyms_of"]
 
 _nn: Any = getattr(torch._C, "_nn")  # noqa: B009  (a module that type checkers do not know)
 
@@ -129,3 +129,16 @@ def _synonym(name: str) -> str:
     if name.endswith("_") and not name.endswith("__"):
         return f"{_SYNONYMS.get(name[:-1], name[:-1])}_"
     return _SYNONYMS.get(name, name)
+
+
+def synonyms_of(name: str) -> tuple[str, ...]:
+    """The other names of the function that a canonical name stands for."""
+    if name.endswith("_") and not name.endswith("__"):
+        return tuple([f"{other}_" for other in synonyms_of(name[:-1])])
+    return _SPELLINGS.get(name, ())
+
+
+_SPELLINGS: dict[str, tuple[str, ...]] = {
+    own: tuple([other for other, one in _SYNONYMS.items() if one == own])
+    for own in _SYNONYMS.values()
+}

@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.ir.storage.sharing import has_own_storage
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import (
@@ -200,9 +201,16 @@ def only_reads(cls: type[TorchOp]) -> bool:
 
 def reads_storage(op: TorchOp) -> bool:
     """Whether a call may see where in its storage a tensor begins."""
-    if not isinstance(op, SchemaOp):
-        return type(op) is not OutputOp
-    return _overload_reads_storage(op.name)
+    if isinstance(op, SchemaOp):
+        return _overload_reads_storage(op.name)
+    if type(op) is OutputOp or op.name in _OF_SIZES:
+        return False
+    call = aten_call(op)
+    return call is None or _overload_reads_storage(call.name)
+
+
+_OF_SIZES = frozenset(("method.size", "method.dim", "method.numel"))
+"""Methods that see of a tensor its sizes alone."""
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
@@ -212,7 +213,7 @@ class _Search:
                 1 + calls_below(call, op, self.spellings)
                 for output in self.outputs
                 for call in calls_of(output)
-                if any(type(op) is head.cls for head in call.heads)
+                if any(aten_name(op) == head.cls.name for head in call.heads)
             ]
             calls = max(nearest.calls, 0, *there)
             return self._entry("near miss", op, calls, difference=nearest.difference)

@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, TorchOp
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
 from xductor.ir.text.printing import value_names
 from xductor.transforms.explaining.pattern_text import (
@@ -18,7 +19,12 @@ from xductor.transforms.explaining.pattern_text import (
     pattern_text,
 )
 from xductor.transforms.rewriting.commutativity import swappable
-from xductor.transforms.rewriting.matcher import Match, Matcher, arguments_of
+from xductor.transforms.rewriting.matcher import (
+    Match,
+    Matcher,
+    arguments_of,
+    spelled_arguments,
+)
 from xductor.transforms.rewriting.patterns import Call, Head, Item, OneOf, Var, children
 from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spelling, Spellings
 
@@ -116,7 +122,7 @@ class TracingMatcher(Matcher):
         """The matched call that has `pattern` among its entries where the op has `item`."""
         for call, op in reversed([*self.match.ops.items(), *self.match.repeated]):
             for head in call.heads:
-                arguments = arguments_of(op) if type(op) is head.cls else {}
+                arguments = spelled_arguments(head.cls, op) or {}
                 for slot, entry in head.entries:
                     if slot in arguments and _holds(entry, pattern):
                         argument = arguments[slot]
@@ -226,7 +232,7 @@ def calls_below(call: Call, op: TorchOp, spellings: Spellings) -> int:
 
 def _may_be(call: Call, op: TorchOp, spellings: Spellings) -> bool:
     return any(
-        type(op) is head.cls or (op.name, head.cls.name) in spellings.synonyms
+        aten_name(op) == head.cls.name or (aten_name(op), head.cls.name) in spellings.synonyms
         for head in call.heads
     )
 
@@ -272,11 +278,12 @@ class LenientMatcher(Matcher):
     def _is_closed(self) -> bool:
         return self.leave.users or super()._is_closed()
 
-    def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
-        yield from super()._orders(head, op)
+    def _orders(
+        self, head: Head, arguments: Mapping[int | str, Any]
+    ) -> Iterator[Mapping[int | str, Any]]:
+        yield from super()._orders(head, arguments)
         if not self.leave.order or head.swappable is not None or len(head.entries) < 2:
             return
-        arguments = arguments_of(op)
         (left, _), (right, _), *_ = head.entries
         a, b = arguments.get(left), arguments.get(right)
         if a is b or not isinstance(a, SSAValue) or not isinstance(b, SSAValue):

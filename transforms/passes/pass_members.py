@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from xductor.ir.python.qualified_names import resolve
 from xductor.transforms.passes.declared_attributes import (
     PLACE,
     DeclarationError,
@@ -63,6 +64,8 @@ def _may_be_root(root: Any) -> bool:
         return callable(root)
     if root.startswith("method."):
         return len(root) > len("method.")
+    if root.startswith("pyfn."):
+        return resolve(root.removeprefix("pyfn.")) is not None
     library, _, name = root.partition(".")
     operator, _, overload = name.partition(".")
     if not operator:

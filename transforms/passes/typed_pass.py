@@ -14,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xductor.ir import op_class_by_name
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
@@ -53,9 +54,9 @@ class TypedPass(ModulePass):
       pass that Inductor does not have.
     - `numerics`: what an application may change about values.
     - `roots`: targets of which an FX graph must hold at least one for the pass to be able to
-      fire: operator overloads or their names (`"aten.view.default"`), Python callables, and
-      `"method.clone"` for a method call. A pass that is not tied to targets (dead code, order)
-      overrides `may_apply` instead.
+      fire: operator overloads or their names (`"aten.view.default"`), Python callables or
+      their names (`"pyfn.torch.cat"`), and `"method.clone"` for a method call. A pass that is not
+      tied to targets (dead code, order) overrides `may_apply` instead.
     - `matched_nodes`: how many nodes Inductor's matcher counts for one application in
       `counters["inductor"]["pattern_matcher_nodes"]`; 0 where stock does not use its matcher.
     - `counter`: a further counter that stock increments at each application.
@@ -129,6 +130,8 @@ def _lookups(cls: type[TypedPass]) -> tuple[tuple[str, Any], ...]:
     for root in cls.roots:
         if isinstance(root, str) and root.startswith("method."):
             pairs.append(("call_method", root.removeprefix("method.")))
+        elif isinstance(root, str) and root.startswith("pyfn."):
+            pairs.append(("call_function", op_class_by_name(root).target))
         else:
             pairs.extend(("call_function", target) for target in _targets(root))
     return tuple(pairs)

@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, TensorType, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     REASSOCIATES,
@@ -99,7 +100,10 @@ class Recorder:
         return self(calls[0].cls, calls[0].args)
 
     def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        raise NotTaken(f"{cls.name} is no operator")
+        call = call_meant(cls, args, kwargs)
+        if call is None:
+            raise NotTaken(f"{cls.name} is no operator")
+        return self(call.cls, call.args)
 
 
 def _is_default(item: Any, default: Any) -> bool:

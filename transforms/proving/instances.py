@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir import ListArg, SchemaOp, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, building
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.explaining.where_answers import refusal_of
 from xductor.transforms.proving import domains
 from xductor.transforms.proving.mutations import Mutation
@@ -354,7 +355,10 @@ class MeaningCalls:
         return self(calls[0].cls, calls[0].args)
 
     def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        raise NoMeaning(f"{cls.name} has no meaning yet")
+        call = call_meant(cls, args, kwargs)
+        if call is None:
+            raise NoMeaning(f"{cls.name} has no meaning yet")
+        return self(call.cls, call.args)
 
 
 def make_instance(

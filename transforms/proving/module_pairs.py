@@ -16,13 +16,13 @@ from xdsl.ir import SSAValue
 from xductor.ir import (
     GraphOp,
     OutputOp,
-    SchemaOp,
     SymIntType,
     TensorType,
     entry_graph,
     print_ir,
     run,
 )
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial, difference
 from xductor.transforms.proving.instances import Instance, unwrapped
@@ -200,13 +200,22 @@ class _SymbolicRun:
         for op in graph.block.ops:
             if isinstance(op, OutputOp):
                 return [known[one] for one in op.operands]
-            if not isinstance(op, SchemaOp):
+            if op.name == "method.size" and len(op.results) == 1:
+                known[op.results[0]] = self._size(op, known)
+                continue
+            call = aten_call(op)
+            if call is None:
                 raise NoMeaning(f"{op.name} has no meaning yet")
-            items = [_read(op.argument_tree(part), known) for part in op.args.data]
-            found = self.call(type(op), tuple(items))
+            items = [_read(one, known) for one in call.items]
+            found = self.call(call.cls, tuple(items))
             made = found if isinstance(found, list) else [found]
             known.update(zip(op.results, made, strict=True))
         raise NoMeaning("a graph without an output")
+
+    def _size(self, op: Any, known: dict[SSAValue, Any]) -> SymbolicDim:
+        """`x.size(dim)`."""
+        x, dim = (_read(one, known) for one in op.argument_tree(op.args.data[0]))
+        return SymbolicDim(x.sizes[dim], self.facts, self.reads)
 
     def call(self, cls: Any, items: tuple[Any, ...]) -> Any:
         if cls.name == "aten.sym_size.int":

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xductor.ir import ListArg, SchemaOp, TorchOp
+from xductor.ir.dialect.python_call_binding import call_arguments
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -150,6 +152,10 @@ class PatternRun:
                 tensors += made if isinstance(made, list) else [made]
         if issubclass(cls, SchemaOp):
             return self.caller(cls, tuple([items[place] for place in range(len(items))]))
+        named = {str(place): items[place] for place, _ in head.entries}
+        meant = call_meant(cls, *call_arguments(cls, named))
+        if meant is not None:
+            return self.caller(meant.cls, meant.args)
         return self.caller(cls, tuple(items.items()))
 
 

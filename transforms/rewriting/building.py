@@ -29,9 +29,11 @@ from xductor.ir import (
     op_class,
     op_class_by_name,
 )
-from xductor.ir.dialect.arguments import FunctionArg
+from xductor.ir.dialect.arguments import FunctionArg, SliceArg
+from xductor.ir.dialect.registry import method_class
 from xductor.ir.dialect.results import StructureAttr
 from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.functions.torch_spellings import torch_call
 from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, value_handle
 
@@ -52,6 +54,8 @@ class ReplacementBuilder:
 
     - `sources`: tensors of the match, whose sizes may be used.
     - `in_scope`: whether a value is defined above the insertion point.
+    - `torch_level`: whether calls of operators are written as torch's own, as they stand in graphs
+      before autograd.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class ReplacementBuilder:
         sources: list[SSAValue],
         symints: Callable[[], list[SSAValue]],
         in_scope: InScope,
+        torch_level: bool = False,
     ) -> None:
         self.env = env
         self.facts = facts
@@ -70,9 +75,13 @@ class ReplacementBuilder:
         self._sources = sources
         self._symints = symints
         self._in_scope = in_scope
+        self._torch_level = torch_level
         self._dims: dict[Expr, SSAValue] = {}
 
     def call(self, name: str, calls: list[BoundCall]) -> Any:
+        written = torch_call(calls[0]) if self._torch_level else None
+        if written is not None:
+            return self.raw_call(*written)
         cls, items, _ = calls[0]
         operands: list[SSAValue] = []
         data = tuple([self._argument(item, operands) for item in items])
@@ -130,6 +139,8 @@ class ReplacementBuilder:
             raise Unbuildable(f"{item!r} as an argument: name its overload")
         if isinstance(item, list | ListArg):
             return ListArg([self._argument(part, operands) for part in item])
+        if type(item) is SliceArg:
+            return SliceArg([self._argument(part, operands) for part in item])
         if isinstance(item, tuple):
             return tuple([self._argument(part, operands) for part in item])
         if isinstance(item, SSAValue):
@@ -169,6 +180,9 @@ class ReplacementBuilder:
             if not isinstance(type_, TensorType) or not self._in_scope(value):
                 continue
             for place, size in enumerate(type_.shape):
+                if size == expr and self._torch_level:
+                    args = ArgsAttr(((Ref(0), place), ()))
+                    return self._make(method_class("size"), args, [value]).value
                 if size == expr:
                     cls = op_class_by_name("aten.sym_size.int")
                     return self._make(cls, ArgsAttr((Ref(0), place)), [value]).value

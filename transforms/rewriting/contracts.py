@@ -15,6 +15,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.effects.effects import PURE, Effects
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
@@ -263,7 +264,7 @@ def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
-    names, new_names = sorted(op.name for op in draws), sorted(op.name for op in new_draws)
+    names, new_names = sorted(map(aten_name, draws)), sorted(map(aten_name, new_draws))
     if names != new_names:
         raise Violation(
             f"random numbers are drawn by {', '.join(new_names)}, and by {', '.join(names)} before"

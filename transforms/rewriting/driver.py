@@ -19,7 +19,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, InferenceEnv, OutputOp, TensorType, TorchOp
+from xductor.ir import GraphOp, InferenceEnv, OutputOp, RawOp, TensorType, TorchOp
 from xductor.ir.functions.op_functions import building
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.text.diagnostics import describe
@@ -288,7 +288,7 @@ class _Walk:
         return False
 
     def _match(self, one: Rewrite, compiled: Compiled, op: TorchOp) -> Match | None:
-        if compiled.plain is not None:
+        if compiled.plain is not None and self.state.graph.stage.data != "pre_grad":
             match = compiled.plain.match(op)
             return match if match is not None and self._takes(one, compiled, match) else None
         matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
@@ -343,6 +343,7 @@ class _Walk:
             _tensors(match),
             state.symints,
             lambda value: state.is_above(value, insertion),
+            torch_level=isinstance(match.anchor, RawOp),
         )
 
     def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:

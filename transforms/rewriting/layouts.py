@@ -19,6 +19,7 @@ from xductor.ir import (
     infer_call,
     result_aliases,
 )
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.ir.inference.infer import Inferred, NotApplicable
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
@@ -53,7 +54,10 @@ def needs_exact_strides(op: TorchOp) -> bool:
     effects = effects_of(op)
     if effects.unknown or effects.writes or reads_storage(op):
         return True
-    return isinstance(op, SchemaOp) and _is_tagged(op.target)
+    if isinstance(op, SchemaOp):
+        return _is_tagged(op.target)
+    call = aten_call(op)
+    return call is not None and _is_tagged(call.cls.target)
 
 
 @cache

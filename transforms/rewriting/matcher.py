@@ -14,6 +14,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import Facts, RawOp, Ref, SchemaOp, TorchOp
 from xductor.ir.dialect.arguments import same_constant
 from xductor.ir.dialect.python_call_binding import bind_call
+from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha
 from xductor.transforms.rewriting.matched_arguments import (
     ONLY_INT,
@@ -283,11 +284,12 @@ class Matcher:
         return True
 
     def _stripped(self, item: Any, passed: list[TorchOp]) -> Any:
-        while isinstance(item, OpResult) and isinstance(item.op, SchemaOp):
-            inner = self.spellings.inside(item.op, self.facts)
+        while isinstance(item, OpResult):
+            means = _meant(item.op)
+            inner = None if means is None else self.spellings.inside(means, self.facts)
             if inner is None:
                 break
-            passed.append(item.op)
+            passed.append(cast("TorchOp", item.op))
             item = inner
         return item
 
@@ -311,9 +313,8 @@ class Matcher:
         yield from self._wrapped(pattern, op)
 
     def _wrapped(self, pattern: Call | Item, op: TorchOp) -> Ways:
-        if not self.spellings.wrappers or not isinstance(op, SchemaOp):
-            return
-        inner = self.spellings.inside(op, self.facts)
+        means = _meant(op) if self.spellings.wrappers else None
+        inner = None if means is None else self.spellings.inside(means, self.facts)
         if inner is None:
             return
         self.match.wrappers.append(op)
@@ -326,23 +327,27 @@ class Matcher:
             return
         self.match.ops[call] = op
         for head in call.heads:
-            if type(op) is head.cls:
-                for arguments in self._orders(head, op):
+            found = spelled_arguments(head.cls, op)
+            if found is None:
+                found = self._respelled(head, op)
+            if found is not None:
+                for arguments in self._orders(head, found):
                     yield from self._arguments(head, arguments)
                 break
-            if self.spellings.synonyms and isinstance(op, SchemaOp):
-                respelled = self.spellings.respelled(op, head.cls.name)
-                if respelled is not None:
-                    items = [plain(part) for part in respelled]
-                    yield from self._arguments(head, dict(enumerate(items)))
-                    break
         else:
             self._say(call, op, f"{call.name} is expected here, found {op.name}")
         self.match.ops.pop(call, None)
 
-    def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
+    def _respelled(self, head: Head, op: TorchOp) -> Mapping[int | str, Any] | None:
+        """The arguments of the head's call for which another stands; None where it does not."""
+        means = _meant(op) if self.spellings.synonyms else None
+        items = None if means is None else self.spellings.respelled(means, head.cls.name)
+        return None if items is None else {place: plain(one) for place, one in enumerate(items)}
+
+    def _orders(
+        self, head: Head, arguments: Mapping[int | str, Any]
+    ) -> Iterator[Mapping[int | str, Any]]:
         """The arguments as they are, and with the operands of a commutative op swapped."""
-        arguments = arguments_of(op)
         yield arguments
         if head.swappable is None:
             return
@@ -457,6 +462,11 @@ class Matcher:
             self.miss(pattern, item, why)
 
 
+def _meant(op: Any) -> SchemaOp | AtenCall | None:
+    """An op as a call of an operator, which a call before autograd may mean."""
+    return op if isinstance(op, SchemaOp) else aten_call(op)
+
+
 def outside_user(match: Match) -> tuple[OpResult, Any] | None:
     """An inner value that is not shared, and a user of it outside the match; None if none has."""
     inside = match.removable()
@@ -488,6 +498,18 @@ def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
     return {name: plain(item) for name, item in bound.items()}
 
 
+def spelled_arguments(cls: type[TorchOp], op: TorchOp) -> Mapping[int | str, Any] | None:
+    """The arguments of a call of `cls`, in whatever words; None where an op is none."""
+    if type(op) is cls:
+        return arguments_of(op)
+    if isinstance(op, SchemaOp) or not issubclass(cls, SchemaOp):
+        return None
+    means = aten_call(op)
+    if means is None or means.cls is not cls:
+        return None
+    return {place: plain(one) for place, one in enumerate(means.items)}
+
+
 SIMPLE = frozenset((int, float, bool, str, type(None)))
 
 
@@ -503,4 +525,5 @@ __all__ = [
     "outside_user",
     "plain",
     "same_argument",
+    "spelled_arguments",
 ]

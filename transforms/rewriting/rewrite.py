@@ -31,6 +31,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
+from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
 from xductor.transforms.passes.stage import Stage
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
@@ -223,8 +224,9 @@ class Compiled:
         return roots
 
     def _names(self, name: str) -> list[str]:
-        """An op, and the ops that may be synonyms of it."""
-        return [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
+        """An op, and the ops that may be spelled in its place."""
+        names = [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
+        return sorted(spelled(names)) if "pre_grad" in stages_of(self.rewrite) else names
 
     def _needs(self, entries: tuple[tuple[int | str, Any], ...]) -> frozenset[str] | None:
         for _, entry in entries:

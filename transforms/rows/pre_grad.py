@@ -24,6 +24,15 @@ def _option(name: str, summary: str) -> PassRow:
     return _row(name, summary, table, flag=_OPTIONS, counter=name)
 
 
+def _typed(name: str, summary: str, factory: str, kind: Kind = "procedural") -> PassRow:
+    return _row(name, summary, kind=kind, flag=_OPTIONS, factory=factory)
+
+
+def _covered(name: str, summary: str, by: str) -> PassRow:
+    inductor = f"split_cat.py:{name}"
+    return _row(name, summary, inductor, _OPTIONS, kind="procedural", covered_by=by)
+
+
 def _fusion(name: str, cls: str, summary: str) -> PassRow:
     return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
 
@@ -100,31 +109,65 @@ PRE_DISPATCH_ROWS = (
 
 OPTION_ROWS = (
     _option("normalization_pass", "Normalize split, cat, stack, unbind, squeeze and clamp."),
-    _option("remove_split_with_size_one_pass", "Remove splits into one piece."),
-    _option("merge_getitem_cat_pass", "Replace a cat of adjacent pieces of a split by a slice."),
+    _typed(
+        "remove_split_with_size_one_pass",
+        "Replace a split into one piece by the tensor itself.",
+        "pieces.remove_split_with_size_one_pass:SPLITS_OF_ONE",
+        "declared",
+    ),
+    _typed(
+        "merge_getitem_cat_pass",
+        "Replace a cat of adjacent pieces by one piece.",
+        "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
+    ),
     _option("merge_stack_tahn_unbind_pass", "Merge stack and tanh over related pieces."),
     _option("merge_splits_pass", "Merge nested splits."),
-    _option(
-        "mutate_cat_pass", "Replace a cat of all pieces of a split in order by the tensor itself."
+    _typed(
+        "mutate_cat_pass",
+        "Replace a cat of pieces in order by what was cut, or a slice of it.",
+        "pieces.mutate_cat_pass:MutateCatPass",
     ),
-    _option("split_cat_pass", "Reduce split and cat around shape changes to the shape changes."),
-    _option("unbind_stack_pass", "Simplify unbind followed by stack."),
-    _option(
+    _typed(
+        "split_cat_pass",
+        "Replace a cat of pieces in any order by what it reads.",
+        "pieces.split_cat_pass:SplitCatPass",
+    ),
+    _covered("merge_split_squeeze", "The same for pieces of size one, squeezed.", "split_cat_pass"),
+    _typed(
+        "unbind_stack_pass",
+        "Replace a cat or stack of rows by what it reads.",
+        "pieces.unbind_stack_pass:UnbindStackPass",
+    ),
+    _typed(
         "split_cat_to_slices_pass",
-        "Replace a cat of some pieces of a split by slices of its input.",
+        "Replace a long cat of pieces by a cat of slices.",
+        "pieces.split_cat_to_slices_pass:SplitCatToSlicesPass",
     ),
-    _option("unbind_cat_to_view_pass", "Replace unbind followed by cat by a view."),
-    _option("split_stack_to_cats_pass", "Replace a stack of pieces of a split by cats of slices."),
-    _option(
-        "unbind_stack_to_slices_pass", "Replace a stack of some pieces of an unbind by slices."
+    _typed(
+        "unbind_cat_to_view_pass",
+        "Replace a long cat of rows by a view of the tensor they were rows of.",
+        "pieces.unbind_cat_to_view_pass:UnbindCatToViewPass",
     ),
-    _option(
+    _typed(
+        "split_stack_to_cats_pass",
+        "Replace a long stack of pieces by a cat of slices.",
+        "pieces.split_stack_to_cats_pass:SplitStackToCatsPass",
+    ),
+    _typed(
+        "unbind_stack_to_slices_pass",
+        "Replace a long stack of rows by slices of the tensor.",
+        "pieces.unbind_stack_to_slices_pass:UnbindStackToSlicesPass",
+    ),
+    _typed(
         "move_reshape_out_of_split_stack_pass",
-        "Apply a reshape of every piece once, to the result.",
+        "Apply a reshape of every piece once, to the whole.",
+        "pieces.move_reshape_out_of_split_stack_pass:MoveReshapeOutOfSplitStackPass",
     ),
-    _option(
+    _typed(
         "einsum_to_pointwise_pass",
-        "Replace an einsum without a contraction by a product and a sum.",
+        "Replace an einsum over one dim of each row by a product and a sum.",
+        "pre_grad.einsum_to_pointwise_pass:EinsumToPointwisePass",
+        "declared",
     ),
 )
 

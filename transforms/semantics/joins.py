@@ -157,12 +157,28 @@ def split(world: World, x: TensorValue, split_size: Any, dim: Any = 0) -> list[T
     world.require(either(lt(0, by), both(eq(by, 0), eq(size, 0))), "split into pieces of nothing")
     if known_equal(world, by, size):
         return _pieces(x, place, [size])
+    whole, step = as_int(size), as_int(by)
+    if whole is not None and step is not None and whole > 0 and step > 0:
+        sizes = [min(step, whole - start) for start in range(0, whole, step)]
+        return _pieces(x, place, list(map(number, sizes)))
     cases = [
         (both(lt(mul(count - 1, by), size), le(size, mul(count, by))), count)
         for count in range(2, LONGEST + 1)
     ]
     count = world.one_of([(le(size, by), 1), *cases], f"number of pieces of {size} by {by}")
     return _pieces(x, place, [by] * (count - 1) + [size - mul(count - 1, by)])
+
+
+@meaning("aten.chunk.default")
+def chunk(world: World, x: TensorValue, chunks: Any, dim: Any = 0) -> list[TensorValue]:
+    """Pieces of one size, as large as to be so many; of nothing there are so many."""
+    if not x.rank or chunks < 1:
+        raise Illegal("chunk of rank 0, or into none")
+    place = dim_of(dim, x.rank)
+    size = x.shape[place]
+    if world.one_of([(eq(size, 0), True), (lt(0, size), False)], f"whether {size} is nothing"):
+        return _pieces(x, place, [number(0)] * chunks)
+    return split(world, x, quotient(add(size, chunks - 1), number(chunks)), dim)
 
 
 @meaning("aten.unbind.int")
