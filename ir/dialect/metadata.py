@@ -17,7 +17,15 @@ from xdsl.ir import Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quant_options")
+TEXTUAL_KEYS = (
+    "node",
+    "module",
+    "tag",
+    "recompute",
+    "unbacked_bindings",
+    "quant_options",
+    "only_clone",
+)
 """Metadata that text carries, by the name it prints under."""
 
 
@@ -224,6 +232,9 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
     options = meta.get("quant_options")
     if options is not None:
         items["quant_options"] = quantization_text(options)
+    clones = meta.get("only_clone_these_tensors")
+    if clones is not None:
+        items["only_clone"] = json.dumps(list(clones))
     bindings = meta.get("unbacked_bindings")
     if bindings:
         renamed = _renamings(meta.get("val", meta.get("example_value")))

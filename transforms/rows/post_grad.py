@@ -138,14 +138,17 @@ STEP_ROWS = (
     _row(
         "reinplace_inplaceable_ops",
         "Functional updates of buffers nobody reads later, in place.",
-        "reinplace.py:reinplace_inplaceable_ops",
+        kind="procedural",
         flag="",
+        factory="in_place.reinplace_inplaceable_ops:ReinplaceInplaceableOps",
     ),
     _row(
         "fix_auto_functionalized_dtype_views",
         "Views of another dtype inside functionalised calls, after cloning is decided.",
+        kind="procedural",
         flag="",
         since=(2, 13),
+        covered_by="reinplace_inplaceable_ops",
     ),
     _row(
         "decompose_triton_kernel_wrapper_functional",
@@ -155,7 +158,9 @@ STEP_ROWS = (
     _row(
         "decompose_auto_functionalized",
         "Functionalised custom ops as copies and mutating calls.",
+        kind="procedural",
         flag="",
+        factory="in_place.decompose_auto_functionalized:DecomposeAutoFunctionalized",
     ),
     _row("decompose_scan_to_while_loop", "scan as a while loop.", flag=""),
     _row("decompose_map_to_while_loop", "map as a while loop.", flag=""),
