@@ -287,7 +287,7 @@ STEPS = (
     BridgedStep("incremental_update", _incremental_update, required=True),
     BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
     *collectives.SCHEDULING_STEPS,
-    in_place.ReinplaceStep(BridgedStep("reinplace_inplaceable_ops", _reinplace, required=True)),
+    in_place.reinplace_step(_reinplace),
     stock_pass(
         "fix_auto_functionalized_dtype_views",
         "post_grad:fix_auto_functionalized_dtype_views",
@@ -302,15 +302,7 @@ STEPS = (
         acts=step_targets.decompose_triton,
         reads=step_targets.decompose_triton,
     ),
-    in_place.DecomposeStep(
-        stock_pass(
-            "decompose_auto_functionalized",
-            "post_grad:decompose_auto_functionalized",
-            required=True,
-            acts=in_place.may_decompose,
-            reads=in_place.may_decompose,
-        )
-    ),
+    in_place.decompose_step(),
     stock_pass(
         "reinplace_fsdp_all_gather",
         "torch._inductor.comms:reinplace_fsdp_all_gather",

@@ -7,6 +7,7 @@ registered an op with a form in place, since his runs with Inductor's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,9 @@ from torch._ops import OpOverload
 
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import step_targets, stock, typed_steps
-from xductor.backend.steps.bridge import BridgedStep, flush
+from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import TypedStep
 from xductor.transforms import graphs_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED
 from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
@@ -35,17 +37,11 @@ _FUNCTIONALIZED = ("auto_functionalized", "auto_functionalized_v2")
 _REGISTRIES = ("inplaceable_ops", "inplaceable_foreach_ops", "_SCATTER_OP_TO_VIEW")
 
 
-class ReinplaceStep:
-    """Our pass, or Inductor's under `stock_step`."""
-
-    name = REINPLACE
-    needed = (REINPLACE,)
-
-    def __init__(self, stock_step: BridgedStep) -> None:
-        self.stock_step = stock_step
+class ReinplaceStep(TypedStep):
+    """Our pass, or Inductor's on a graph with what ours leaves alone."""
 
     def __call__(self, run: StageRun) -> None:
-        if typed_steps.is_all_bridged() or not _is_stock():
+        if typed_steps.is_all_bridged() or not (self._is_stock() and _knows_all()):
             self.stock_step(run)
             return
         flush(run)
@@ -66,28 +62,17 @@ def decided_by_stock(run: StageRun) -> bool:
     return not run.kept.get(_DECIDED, False)
 
 
-class DecomposeStep:
-    """Our pass; then Inductor's under `stock_step`, where something is left for it."""
-
-    name = DECOMPOSE
-    needed = (DECOMPOSE,)
-
-    def __init__(self, stock_step: BridgedStep) -> None:
-        self.stock_step = stock_step
+class DecomposeStep(TypedStep):
+    """Our pass; then Inductor's, where something is left for it."""
 
     def __call__(self, run: StageRun) -> None:
-        function = stock.lookup("post_grad:decompose_auto_functionalized")
-        if typed_steps.is_all_bridged() or not stock.is_stock(function):
-            self.stock_step(run)
-            return
-        typed_steps.run_observed([typed_steps.make(DECOMPOSE, run)], run)
+        if not typed_steps.is_all_bridged() and self._is_stock():
+            typed_steps.run_observed([typed_steps.make(DECOMPOSE, run)], run)
         self.stock_step(run)
 
 
-def _is_stock() -> bool:
-    """Whether Inductor's pass is Inductor's, and so are the ops that it knows."""
-    if not stock.is_stock(stock.lookup("post_grad:reinplace_inplaceable_ops")):
-        return False
+def _knows_all() -> bool:
+    """Whether the ops that Inductor's pass knows are those that it came with."""
     return all(_is_known(stock.lookup(f"reinplace:{name}")) for name in _REGISTRIES)
 
 
@@ -130,6 +115,8 @@ def regenerated_results(run: StageRun) -> tuple[int, ...]:
     if metadata is None or not run.is_inference:
         return ()
     results: Any = run.gm.graph.output_node().args[0]
+    if not isinstance(results, list | tuple):
+        return ()
     first = metadata.num_mutated_inp_runtime_indices
     given = run.gm.graph.find_nodes(op="placeholder")
     if (len(given), len(results)) != (len(metadata.input_info), first + len(metadata.output_info)):
@@ -139,6 +126,19 @@ def regenerated_results(run: StageRun) -> tuple[int, ...]:
         for place, info in enumerate(metadata.output_info)
         if info.output_type.name in ("alias_of_input", "is_input")
     )
+
+
+def reinplace_step(call: Callable[[StageRun], None]) -> TypedStep:
+    """The step of reinplacing; `call` runs Inductor's own."""
+    step = BridgedStep(REINPLACE, call, required=True)
+    return ReinplaceStep(REINPLACE, step, f"post_grad:{REINPLACE}", REINPLACE)
+
+
+def decompose_step() -> TypedStep:
+    """The step of the functionalised calls of operators that write."""
+    function = f"post_grad:{DECOMPOSE}"
+    step = stock_pass(DECOMPOSE, function, required=True, acts=may_decompose, reads=may_decompose)
+    return DecomposeStep(DECOMPOSE, step, function, DECOMPOSE)
 
 
 def may_decompose(run: StageRun) -> bool:
@@ -156,9 +156,8 @@ def may_decompose(run: StageRun) -> bool:
 
 
 __all__ = [
-    "DecomposeStep",
-    "ReinplaceStep",
     "decided_by_stock",
-    "may_decompose",
+    "decompose_step",
     "regenerated_results",
+    "reinplace_step",
 ]

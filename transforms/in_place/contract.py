@@ -8,6 +8,8 @@ that was not, and no result is the memory of an input or of another result.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir import GraphOp
@@ -19,11 +21,17 @@ from xductor.transforms.in_place.terms import Terms
 class FunctionalContract:
     """What a graph says functionally, held against what it says after a pass.
 
+    - `regenerated`: the places of results in whose stead the caller gets views of its own inputs:
+      these may be the memory of inputs.
+
     Raises Unreadable where that cannot be told of the graph as it is.
     """
 
-    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+    def __init__(
+        self, graph: GraphOp, bodies: Bodies, regenerated: Collection[int] = frozenset()
+    ) -> None:
         self._bodies = bodies
+        self._regenerated = regenerated
         self._terms = Terms()
         self._before = Reading(graph, bodies, self._terms)
 
@@ -53,7 +61,7 @@ class FunctionalContract:
             if before.outside.get(label) != after.outside.get(label):
                 return f"{label[0]} {label[1]} holds something else at the end"
         for place, (one, other) in enumerate(zip(before.sharing, after.sharing, strict=True)):
-            if one != other:
+            if one != other and place not in self._regenerated:
                 return f"result {place} has the storage of {other[0]} {other[1]}"
         if before.events != after.events:
             return "the other effects of the graph are not those that they were, or in their order"

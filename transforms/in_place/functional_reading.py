@@ -33,6 +33,7 @@ from xductor.transforms.in_place.functionalized_arguments import (
     steps_of,
     tensors_of,
     views_of,
+    written_names,
 )
 from xductor.transforms.in_place.in_place_forms import FUNCTIONAL_FORM
 from xductor.transforms.in_place.terms import Steps, Terms
@@ -236,11 +237,12 @@ class Reading:
     def _operator(self, op: SchemaOp) -> None:
         """A call of an operator that writes, as functionalised calls carry it."""
         effects = effects_of(op)
+        names = written_names(op.target)
         values = dict(zip(op.table.index, op.argument_tree(op.args.data), strict=True))
         written: list[tuple[SSAValue, Steps]] = []
         given: dict[str, Any] = {}
         for name, value in values.items():
-            if name in effects.writes:
+            if name in names:
                 tensors = [one for one in tensors_of(value) if one in self._where]
                 written += [(one, ()) for one in tensors]
                 given[name] = tuple([self.read(one) for one in tensors])

@@ -200,6 +200,12 @@ def _written(target: OpOverload) -> list[Any]:
     return [one for one in arguments if one.alias_info is not None and one.alias_info.is_write]
 
 
+@cache
+def written_names(target: OpOverload) -> frozenset[str]:
+    """The names of the arguments that an operator may write to, None among them."""
+    return frozenset(one.name for one in _written(target))
+
+
 def _class_name(target: OpOverload) -> str:
     return f"{target.namespace}.{target._opname}.{target._overloadname}"
 
@@ -219,5 +225,6 @@ __all__ = [
     "steps_of",
     "tensors_of",
     "views_of",
+    "written_names",
     "written_parts",
 ]

@@ -74,7 +74,7 @@ class ReinplaceInplaceableOps(TypedPass):
             if not editor.analyses.has_one_of(self.roots):
                 return 0
             try:
-                contract = FunctionalContract(graph, editor.analyses.bodies)
+                contract = FunctionalContract(graph, editor.analyses.bodies, self.regenerated)
             except Unreadable:
                 return 0
             applied = _Reinplacing(editor, self.regenerated).run()
