@@ -1,4 +1,4 @@
-"""Steps at the end of the post-grad stage that let ops write: typed where we know all that there is.
+"""Steps at the end of the post-grad stage that let ops write: typed where we know all there is.
 
 Inductor's own pass runs in the place of ours on graphs with something that ours leaves alone: calls
 of Triton kernels, ops behind effect tokens, functionalised calls of graphs. It does where somebody
@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._library.utils import is_out
 from torch._ops import OpOverload
 
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
@@ -91,10 +92,7 @@ def _is_typed(graph: Graph) -> bool:
         for target in _higher_order(_FUNCTIONALIZED)
         for node in graph.find_nodes(op="call_function", target=target, sort=False)
     ]
-    return all(
-        isinstance(node.args[0], OpOverload) and not torch._library.utils.is_out(node.args[0])
-        for node in calls
-    )
+    return all(isinstance(node.args[0], OpOverload) and not is_out(node.args[0]) for node in calls)
 
 
 @cache
@@ -146,7 +144,9 @@ def may_decompose(run: StageRun) -> bool:
     group = run.group
     if group is None or not group.changed:
         return step_targets.may_decompose_auto_functionalized(run)
-    if any(op.name in FUNCTIONALIZED for graph in graphs_of(group.module) for op in graph.block.ops):
+    if any(
+        op.name in FUNCTIONALIZED for graph in graphs_of(group.module) for op in graph.block.ops
+    ):
         return True
     return step_targets.has_unused_attributes(run.gm) or any(
         step_targets.calls_one_of(child.graph, _higher_order(_FUNCTIONALIZED))

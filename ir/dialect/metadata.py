@@ -185,7 +185,8 @@ class NodeMeta(Data[tuple[str, ...]]):
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """Metadata for an op that replaces this one: its place, not its identity."""
         made = NodeMeta(names, node=node)
-        vars(made).update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
+        textual = {key: text for key, text in self.text_items().items() if key != "only_clone"}
+        vars(made).update(textual=textual, loc=self.location(), heir_of=self.origin)
         return made
 
     def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:

@@ -28,6 +28,8 @@ from xductor.transforms.in_place.functionalized_arguments import (
 )
 from xductor.transforms.passes.debug_counters import should_apply
 
+_CALLS = frozenset((V1, V2))
+
 
 @dataclass(frozen=True)
 class DecomposeAutoFunctionalized(TypedPass):
@@ -44,7 +46,7 @@ class DecomposeAutoFunctionalized(TypedPass):
     stage = "post_grad"
     inductor = "post_grad.py:decompose_auto_functionalized"
     numerics = EXACT
-    roots = frozenset((V1, V2))
+    roots = frozenset[object](_CALLS)
 
     def has_work(self, module: ModuleOp) -> bool:
         return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
@@ -54,13 +56,13 @@ class DecomposeAutoFunctionalized(TypedPass):
 
     def _rewrite(self, graph: GraphOp) -> int:
         with Editor(graph) as editor:
-            if not editor.analyses.has_one_of(self.roots):
+            if not editor.analyses.has_one_of(_CALLS):
                 return 0
             try:
                 contract = FunctionalContract(graph, editor.analyses.bodies)
             except Unreadable:
                 return 0
-            calls: list[RawOp] = editor.analyses.named(self.roots)
+            calls: list[RawOp] = editor.analyses.named(_CALLS)
             decomposing = _Decomposing(editor)
             applied = sum(decomposing.decompose(op) for op in calls)
             if applied:

@@ -1,8 +1,8 @@
 """A graph read functionally: what each result and each written input holds at the end, as terms.
 
 Writes are followed: every storage has a content, which a write replaces and which a view shows a
-part of at the moment of the read. So a graph with writes and the functional graph that it stands for
-read alike, and `Reading`s of both, made with the same `Terms`, can be compared.
+part of at the moment of the read. So a graph with writes and the functional graph that it stands
+for read alike, and `Reading`s of both, made with the same `Terms`, can be compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from xductor.ir import (
 )
 from xductor.ir.effects.effects import Effects
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
-from xductor.transforms.analysis.op_effects import Bodies, effects_of, never_writes, written_operands
+from xductor.transforms.analysis.op_effects import (
+    Bodies,
+    effects_of,
+    never_writes,
+    written_operands,
+)
 from xductor.transforms.in_place.functionalized_arguments import (
     Carried,
     carried,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import torch
+from torch._library.utils import is_out
 from torch._ops import OpOverload
 from xdsl.ir import SSAValue
 
@@ -79,7 +79,7 @@ def carried(op: RawOp) -> Carried | None:
         return None
     first = op.positional[0] if op.positional else None
     target = _overload(first) if type(first) is FunctionArg else None
-    if target is None or torch._library.utils.is_out(target):
+    if target is None or is_out(target):
         return None
     name = op_class_by_name(_class_name(target)).name
     keywords = dict(op.keywords)

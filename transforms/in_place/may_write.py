@@ -1,4 +1,4 @@
-"""Whether an op may write to a tensor instead of making a new one: what the contract asks beforehand.
+"""Whether an op may write to a tensor instead of making a new one, asked beforehand.
 
 The written storage has no later reader but the epilogue, and is no result's but its own. Code
 generation asks for more: see `written_twice`.
@@ -14,7 +14,6 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
-from xductor.ir.storage.overlap import may_overlap
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place.storage_uses import StorageUses, given_root
 from xductor.transforms.in_place.terms import Steps, chains_apart
@@ -119,7 +118,7 @@ class MayWrite:
                 continue
             if end is not None and position > end:
                 continue
-            if reader is back and value is not back._operands[1]:
+            if back is not None and reader is back and value is not back._operands[1]:
                 continue
             if self._is_apart(value, write):
                 continue
@@ -204,7 +203,7 @@ class MayWrite:
         return None
 
     def _reads_in_step(self, value: SSAValue, back: TorchOp | None) -> bool:
-        """Whether all that is made of a value, as far as it may be one loop, goes element by element.
+        """Whether all that is made of a value, as far as it may be one loop, goes by elements.
 
         Sums and the like end a loop.
         """

@@ -37,6 +37,7 @@ _LISTS = LIST_FORM | COALESCED_FORM
 _REINTERPRETING = frozenset(
     {"aten.view.dtype", "aten.view_as_real.default", "aten.view_as_complex.default"}
 )
+_ROOTS = frozenset((*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, *_REINTERPRETING))
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,17 @@ class ReinplaceInplaceableOps(TypedPass):
     stage = "post_grad"
     inductor = "reinplace.py:reinplace_inplaceable_ops"
     numerics = EXACT
-    roots = frozenset((*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, *_REINTERPRETING))
+    roots = frozenset[object](_ROOTS)
 
     def has_work(self, module: ModuleOp) -> bool:
-        return any(
-            op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops
-        )
+        return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph) for graph in graphs_of(module))
 
     def _rewrite(self, graph: GraphOp) -> int:
         with Editor(graph) as editor:
-            if not editor.analyses.has_one_of(self.roots):
+            if not editor.analyses.has_one_of(_ROOTS):
                 return 0
             try:
                 contract = FunctionalContract(graph, editor.analyses.bodies, self.regenerated)
@@ -217,8 +216,7 @@ class _Reinplacing:
                 continue
             parts = written_parts(call, key, tensors[0])
             pairs = [
-                Write(op, value, result, parts)
-                for value, result in zip(tensors, made, strict=True)
+                Write(op, value, result, parts) for value, result in zip(tensors, made, strict=True)
             ]
             if overlapping([*written, *tensors], self.uses) or not all(map(self._may, pairs)):
                 clones.append(key)

@@ -1,8 +1,8 @@
 """Copies of what an op would read after it was written.
 
-An op in place reads other parts of what it writes: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy to
-a part of `x` from another that overlaps with it. And what is read through another dtype is a buffer
-of its own name to code generation, which may do the reading after a later write.
+An op in place reads other parts of what it writes: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy
+to a part of `x` from another that overlaps with it. And what is read through another dtype is a
+buffer of its own name to code generation, which may do the reading after a later write.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _copy(editor: Editor, value: SSAValue, op: TorchOp) -> SSAValue:
 
 
 def copy_reinterpreted(editor: Editor, uses: StorageUses, names: Collection[str]) -> int:
-    """Copy what is viewed as another dtype, read, and written later. Returns how many tensors were."""
+    """Copy what is viewed as another dtype, read, and written later; returns how many were."""
     copied = 0
     for op in editor.analyses.named(names):
         value = op._operands[0]

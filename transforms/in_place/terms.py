@@ -1,8 +1,8 @@
 """What tensors hold, as terms: equal terms are equal contents.
 
-A term is a number; behind it stands a key, and equal keys have one number. What is written to a part
-of a tensor is `put(base, steps, source)`: `base` with `source` in the part that a chain of views
-leads to. Rules bring the ways to say one thing to one form, so that a graph in place and the
+A term is a number; behind it stands a key, and equal keys have one number. What is written to a
+part of a tensor is `put(base, steps, source)`: `base` with `source` in the part that a chain of
+views leads to. Rules bring the ways to say one thing to one form, so that a graph in place and the
 functional graph that it was give equal numbers:
 
 - a part that was just put is what was put there; other parts are those of the base;

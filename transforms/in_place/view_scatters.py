@@ -1,8 +1,8 @@
 """View scatters in general form: a base, a source, and the chain of views that leads to its place.
 
-`slice_scatter(x, select_scatter(slice(x), source))` writes to a select of a slice of `x`: it has one
-base, one source and two views. In this form it is a write where the base may be written; else it is
-the ops that it was.
+`slice_scatter(x, select_scatter(slice(x), source))` writes to a select of a slice of `x`: it has
+one base, one source and two views. In this form it is a write where the base may be written; else
+it is the ops that it was.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def frozen(tree: Any) -> Any:
 
 
 def stands_for(value: SSAValue) -> Any:
-    """What stands for a value among the arguments of a view: its expression, if it is an integer."""
+    """What stands for a value among the arguments of a view: of an integer its expression."""
     return value._type.expr if type(value._type) is SymIntType else value
 
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils._pytree import tree_leaves
 
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
+
+# ruff: noqa: E501 - a program is a line of the table
 
 Program = Callable[..., Any]
 
@@ -97,7 +100,9 @@ def _cache_layers(x: Any, y: Any, i: Any, v: Any) -> Any:
 def _cache_slots(x: Any, y: Any, i: Any, v: Any) -> Any:
     x.index_copy_(0, i, v)
     y.index_copy_(0, i, v + 1)
-    return torch.nn.functional.scaled_dot_product_attention(v[None, None], x[None, None], y[None, None])
+    return torch.nn.functional.scaled_dot_product_attention(
+        v[None, None], x[None, None], y[None, None]
+    )
 
 
 def _cache_returned(x: Any, y: Any, i: Any, v: Any) -> Any:
@@ -312,10 +317,8 @@ def _inputs() -> list[torch.Tensor]:
 
 
 def _sharing(inputs: list[torch.Tensor], found: Any) -> list[int]:
-    leaves = torch.utils._pytree.tree_leaves((inputs, found))
-    storages = [
-        one.untyped_storage().data_ptr() for one in leaves if isinstance(one, torch.Tensor)
-    ]
+    leaves = tree_leaves((inputs, found))
+    storages = [one.untyped_storage().data_ptr() for one in leaves if isinstance(one, torch.Tensor)]
     return [storages.index(one) for one in storages]
 
 
@@ -329,7 +332,7 @@ def test_as_eager(name: str, dynamic: bool) -> None:
     with torch.no_grad():
         expected = program(*copies)
         with without_codegen():
-            options = {"xductor.on_error": "raise"}
+            options: Any = {"xductor.on_error": "raise"}
             compiled = torch.compile(program, backend="xductor", dynamic=dynamic, options=options)
             found = compiled(*inputs)
     torch.testing.assert_close((found, inputs), (expected, copies))

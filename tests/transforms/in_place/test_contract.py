@@ -133,7 +133,7 @@ WRONG: dict[str, tuple[list[str], list[str], str]] = {
         [f"%a, %b = aten._foreach_add.List [%x, %y], [%y, %y] : {X}, {X}",
          f"%c = aten.copy_.default %x, %a : {X}", f"%d = aten.copy_.default %y, %b : {X}",
          "fx.output ()"],
-        [f"%n = aten._foreach_add_.List [%y, %x], [%y, %y] : !fx.none", "fx.output ()"],
+        ["%n = aten._foreach_add_.List [%y, %x], [%y, %y] : !fx.none", "fx.output ()"],
         "holds something else at the end",
     ),
     "the results of a foreach are copied back crosswise": (

@@ -1,32 +1,50 @@
-"""Random functional graphs with an epilogue, as AOTAutograd hands them to the post-grad stage."""
+"""Graphs for the passes that bring writes back: random functional ones with an epilogue.
+
+As AOTAutograd hands them to the post-grad stage: new contents of inputs and of other tensors, by
+all the ops that may become writes, and copies of some of them into inputs.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import ArgsAttr, GraphOp, ListArg, OutputOp, Ref, entry_graph, parse_ir
+from xductor.backend.pass_validation.specimen import Specimen
+from xductor.ir import (
+    GraphOp,
+    ListArg,
+    OutputOp,
+    Ref,
+    TensorType,
+    entry_graph,
+    op_class_by_name,
+    parse_ir,
+)
 from xductor.ir.dialect.arguments import FunctionArg
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
+from xductor.ir.dialect.types import TensorFields
 from xductor.transforms.editing.editor import Editor, raw_call_args
+from xductor.transforms.in_place.decompose_auto_functionalized import DecomposeAutoFunctionalized
+from xductor.transforms.in_place.reinplace_inplaceable_ops import ReinplaceInplaceableOps
 
-SKELETON = """
-fx.graph @forward stage(post_grad) (%x : !fx.tensor<f32[4, 4], cpu>, %y : !fx.tensor<f32[4, 4], cpu>,
-    %z : !fx.tensor<f32[2, 4], cpu>, %i : !fx.tensor<i64[2], cpu>) {
+_SKELETON = """
+fx.graph @forward stage(post_grad) (%x : !fx.tensor<f32[4, 4], cpu>,
+    %y : !fx.tensor<f32[4, 4], cpu>, %z : !fx.tensor<f32[2, 4], cpu>,
+    %i : !fx.tensor<i64[2], cpu>) {
   fx.output (%x,)
 }
 """
 
 
-@torch.library.custom_op("in_place_tests::scale_two", mutates_args=("a", "b"))
+@torch.library.custom_op("xductor_validation::scale_two", mutates_args=("a", "b"))
 def scale_two(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-    """Writes to two tensors, of which one may be None; reads a third."""
+    """Writes to two tensors, and reads a third."""
     total = c.sum()
     a.mul_(2).add_(total)
     b.sub_(total)
@@ -43,7 +61,7 @@ class Grower:
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.module: ModuleOp = parse_ir(SKELETON)
+        self.module: ModuleOp = parse_ir(_SKELETON)
         self.graph: GraphOp = entry_graph(self.module)
         self.editor = Editor(self.graph)
         self.inputs = list(self.graph.block.args[:3])
@@ -75,9 +93,8 @@ class Grower:
         fitting = [one for one in self.values if not shapes or _shape(one) in shapes]
         return self.chance.choice(fitting[-4:] if self.chance.random() < 0.6 else fitting)
 
-    def dtype(self, value: SSAValue, wanted: torch.dtype) -> bool:
-        type_: Any = value.type
-        return type_.dtype is wanted
+
+_SCALAR = TensorType(TensorFields(torch.float32, (), (), torch.device("cpu"), 0, (), "strided", ""))
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
@@ -126,7 +143,9 @@ def view(g: Grower) -> None:
 def index_put(g: Grower) -> None:
     target = g.target()
     values = g.pick((2, 4))
-    made = g.call("aten.index_put.default", target, ListArg((g.index,)), values, g.chance.random() < 0.3)
+    made = g.call(
+        "aten.index_put.default", target, ListArg((g.index,)), values, g.chance.random() < 0.3
+    )
     g.brings(target, made)
 
 
@@ -185,8 +204,8 @@ def foreach(g: Grower) -> None:
 def functionalized(g: Grower) -> None:
     """A call of an operator that writes to two tensors, in one of the two functional forms."""
     a, b, c = g.target(), g.pick((4, 4), (2, 4)), g.pick()
-    function = FunctionArg("torch.ops.in_place_tests.scale_two.default")
-    total: Any = parse_type("f32[]")
+    function = FunctionArg("torch.ops.xductor_validation.scale_two.default")
+    total = _SCALAR
     if g.chance.random() < 0.5:
         name, keywords = "higher_order.auto_functionalized", {"a": a, "b": b, "c": c}
         bases = [a, b]
@@ -206,30 +225,16 @@ def functionalized(g: Grower) -> None:
             }
         keywords |= {"_b_base_index": len(bases) - 1, "_all_bases": ListArg(bases)}
     args, operands = raw_call_args([function], keywords)
-    cls = op_class(name)
+    cls: Any = op_class_by_name(name)
     types = [total, *(base.type for base in bases)]
-    made = cls.make(args, operands, [_fresh(one) for one in types], structure=flat_structure(len(types)))
+    made = cls.make(args, operands, types, structure=flat_structure(len(types)))
     g.editor.insert(made, g.graph.output)
     g.values += list(made.results[1:])
     g.brings(bases[0], made.results[1])
     g.call("aten.add.Tensor", g.pick(), made.results[0], 1)
 
 
-def op_class(name: str) -> Any:
-    from xductor.ir.dialect.registry import op_class_by_name
-
-    return op_class_by_name(name)
-
-
-def parse_type(text: str) -> Any:
-    module = parse_ir(f"fx.graph @f stage(joint) (%x : !fx.tensor<{text}, cpu>) {{ fx.output (%x,) }}")
-    return entry_graph(module).block.args[0].type
-
-
-def _fresh(type_: Any) -> Any:
-    """The type of a copy that keeps strides: it begins where what was copied began."""
-    return type_
-
+SEEDS = 160
 
 STEPS: tuple[Callable[[Grower], None], ...] = (
     pointwise,
@@ -251,12 +256,16 @@ STEPS: tuple[Callable[[Grower], None], ...] = (
 )
 
 
-def random_graph(seed: int) -> ModuleOp:
-    """Some steps over three inputs; copies back into some of them; up to three results."""
+def random_graph(seed: int, calls: bool = True) -> ModuleOp:
+    """Some steps over three inputs; copies back into some of them; up to three results.
+
+    - `calls`: functionalised calls of an operator may be among them.
+    """
+    steps = STEPS if calls else [step for step in STEPS if step is not functionalized]
     g = Grower(random.Random(seed))
     with g.editor:
         for _ in range(g.chance.randint(2, 7)):
-            g.chance.choice(STEPS)(g)
+            g.chance.choice(steps)(g)
         made = g.values[3:]
         for target in g.inputs:
             fitting = [one for one in made if _shape(one) == _shape(target)]
@@ -287,4 +296,19 @@ def _return(graph: GraphOp, values: list[SSAValue]) -> None:
     graph.block.erase_op(output)
 
 
-__all__ = ["ArgsAttr", "random_graph"]
+def reinplaced() -> Iterator[Specimen]:
+    """Graphs without functionalised calls, of which it is only said what they are to copy."""
+    for seed in range(SEEDS):
+        yield Specimen(f"graph {seed}", random_graph(seed, calls=False), ReinplaceInplaceableOps())
+
+
+def decomposed() -> Iterator[Specimen]:
+    """Each graph with what the calls are to copy; compared as it was before that was said."""
+    for seed in range(SEEDS):
+        module = random_graph(seed)
+        given = module.clone()
+        ReinplaceInplaceableOps().rewrite(given)
+        yield Specimen(f"graph {seed}", module, DecomposeAutoFunctionalized(), given=given)
+
+
+__all__ = ["decomposed", "random_graph", "reinplaced"]
