@@ -21,6 +21,9 @@ def restore_textual(meta: NodeMeta, node: fx.Node) -> None:
         path = items["module"]
         node.meta["nn_module_stack"] = {path: (path, "")}
     restore_quantization(meta, node)
+    clones = clones_of(meta)
+    if clones is not None:
+        node.meta["only_clone_these_tensors"] = clones
     location = meta.location()
     if location is not None:
         file, line = location
@@ -34,6 +37,12 @@ def restore_quantization(meta: NodeMeta, node: fx.Node) -> None:
         from torch._higher_order_ops import InvokeQuant
 
         node.meta["quant_options"] = InvokeQuant(**json.loads(text))
+
+
+def clones_of(meta: NodeMeta) -> list[Any] | None:
+    """What a functionalised call is to copy before it writes, where that is said."""
+    text = (meta.textual or {}).get("only_clone")
+    return None if text is None else json.loads(text)
 
 
 def _recompute_policy(name: str) -> Any:

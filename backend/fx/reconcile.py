@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, returns_tuple
 from xductor.backend.fx.fresh_graph_module import new_child
+from xductor.backend.fx.node_text import clones_of
 from xductor.backend.fx.value_metadata import NewValues, record_new_values
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, verify
 from xductor.ir.dialect.arguments import Pack
@@ -189,6 +190,7 @@ class _Reconciliation:
         self.keep_getitems(op, node)
         if self.update(op, node) or self.moved:
             self.precede(op, node)
+        self.say_what_to_clone(op, node)
         if moved or not above:
             self.cursor = node
         return last_index if moved else index
@@ -306,6 +308,21 @@ class _Reconciliation:
         for key in _OF_ARGUMENTS.intersection(node.meta):
             value = node.meta.pop(key)
             self.undo.append(lambda key=key, value=value: node.meta.__setitem__(key, value))
+
+    def say_what_to_clone(self, op: TorchOp, node: fx.Node) -> None:
+        """What a pass said of a functionalised call that stays."""
+        key = "only_clone_these_tensors"
+        clones = clones_of(op.node)
+        if clones is None or node.meta.get(key) == clones:
+            return
+        before = {one: node.meta[one] for one in (key,) if one in node.meta}
+
+        def restore() -> None:
+            node.meta.pop(key, None)
+            node.meta.update(before)
+
+        self.undo.append(restore)
+        node.meta[key] = clones
 
     def output(self, op: OutputOp) -> None:
         node = self.graph.output_node()

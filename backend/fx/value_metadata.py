@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map_only
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
+from xductor.backend.fx.eager_arguments import inherit_eager_arguments
 from xductor.backend.fx.new_subgraphs import child_at, record_in_child
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
@@ -99,6 +100,7 @@ def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
     else:
         node.meta.update(place_metadata(heir_of.meta))
         restore_quantization(meta, node)
+        inherit_eager_arguments(node, heir_of)
     if meta.custom is not None:
         node.meta["custom"] = {**node.meta.get("custom", {}), **meta.custom}
 

@@ -114,11 +114,12 @@ def stock_pass(
     required: bool = False,
     values: bool = True,
     acts: Condition = always,
+    reads: Condition = always,
 ) -> BridgedStep:
     """Inductor's `function`, run under its observer called `name`.
 
-    `acts` is that of `BridgedStep`; a function that somebody put in the place of Inductor's
-    always runs.
+    `acts` and `reads` are those of `BridgedStep`; a function that somebody put in the place of
+    Inductor's always runs.
     """
 
     def call(run: StageRun) -> None:
@@ -127,7 +128,12 @@ def stock_pass(
     def may_act(run: StageRun) -> bool:
         return acts(run) or not stock.is_stock(stock.lookup(function))
 
-    return BridgedStep(name, call, when, function, required, values, acts=may_act, observed_as=name)
+    def may_read(run: StageRun) -> bool:
+        return reads(run) or not stock.is_stock(stock.lookup(function))
+
+    return BridgedStep(
+        name, call, when, function, required, values, may_read, may_act, observed_as=name
+    )
 
 
 def unobserved(

@@ -90,9 +90,12 @@ def may_reinplace(run: StageRun) -> bool:
 
 def may_decompose_auto_functionalized(run: StageRun) -> bool:
     """Whether there is something to decompose, or an unused attribute, which is erased too."""
-    if any(not node.users for node in run.gm.graph.find_nodes(op="get_attr", sort=False)):
-        return True
-    return holds(*_AUTO_FUNCTIONALIZED, bodies=True)(run)
+    return has_unused_attributes(run.gm) or holds(*_AUTO_FUNCTIONALIZED, bodies=True)(run)
+
+
+def has_unused_attributes(gm: GraphModule) -> bool:
+    """Whether a graph reads an attribute that nobody uses."""
+    return any(not node.users for node in gm.graph.find_nodes(op="get_attr", sort=False))
 
 
 def may_move_constructors(run: StageRun) -> bool:
@@ -128,6 +131,7 @@ __all__ = [
     "decompose_scan",
     "decompose_triton",
     "fix_dtype_views",
+    "has_unused_attributes",
     "holds",
     "may_decompose_auto_functionalized",
     "may_match",

@@ -18,7 +18,15 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 #: The names under which text carries metadata.
-TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quant_options")
+TEXTUAL_KEYS = (
+    "node",
+    "module",
+    "tag",
+    "recompute",
+    "unbacked_bindings",
+    "quant_options",
+    "only_clone",
+)
 
 
 class MetadataClass(Enum):
@@ -178,7 +186,8 @@ class NodeMeta(Data[tuple[str, ...]]):
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """Metadata for an op that replaces this one: the place is kept, the identity is not."""
         made = NodeMeta(names, node=node)
-        vars(made).update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
+        textual = {key: text for key, text in self.text_items().items() if key != "only_clone"}
+        vars(made).update(textual=textual, loc=self.location(), heir_of=self.origin)
         return made
 
     def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
@@ -225,6 +234,9 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
     options = meta.get("quant_options")
     if options is not None:
         items["quant_options"] = quantization_text(options)
+    clones = meta.get("only_clone_these_tensors")
+    if clones is not None:
+        items["only_clone"] = json.dumps(list(clones))
     bindings = meta.get("unbacked_bindings")
     if bindings:
         renamed = _renamings(meta.get("val", meta.get("example_value")))

@@ -138,14 +138,17 @@ STEP_ROWS = (
     _row(
         "reinplace_inplaceable_ops",
         "Update buffers in place if their old content is not read later.",
-        "reinplace.py:reinplace_inplaceable_ops",
+        kind="procedural",
         flag="",
+        factory="in_place.reinplace_inplaceable_ops:ReinplaceInplaceableOps",
     ),
     _row(
         "fix_auto_functionalized_dtype_views",
         "Mend views of another dtype in functionalized calls, after cloning is decided.",
+        kind="procedural",
         flag="",
         since=(2, 13),
+        covered_by="reinplace_inplaceable_ops",
     ),
     _row(
         "decompose_triton_kernel_wrapper_functional",
@@ -155,7 +158,9 @@ STEP_ROWS = (
     _row(
         "decompose_auto_functionalized",
         "Replace functionalized custom ops by copies and mutating calls.",
+        kind="procedural",
         flag="",
+        factory="in_place.decompose_auto_functionalized:DecomposeAutoFunctionalized",
     ),
     _row("decompose_scan_to_while_loop", "Replace scan by a while loop.", flag=""),
     _row("decompose_map_to_while_loop", "Replace map by a while loop.", flag=""),

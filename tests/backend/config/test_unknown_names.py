@@ -47,7 +47,12 @@ def afresh() -> Iterator[None]:
     [
         ("woq_lowerings", "'woq_lowerings' is part of a step of Inductor's own"),
         ("batch_linear_lhs", "Inductor's option for it is pre_grad_fusion_options"),
-        ("decompose_auto_functionalized", "is needed for code generation"),
+        (
+            "decompose_auto_functionalized",
+            "is needed for code generation: Inductor's own would run",
+        ),
+        ("reinplace_inplaceable_ops", "is needed for code generation: Inductor's own would run"),
+        ("fix_auto_functionalized_dtype_views", "is done by 'reinplace_inplaceable_ops', which is"),
         ("lazy_init", "is needed in each compile"),
         ("recompile_and_lint", "is needed in each compile"),
         ("early_patterns", "has several passes"),
