@@ -176,6 +176,12 @@ def _wraps(table: SchemaTable, misfits: Sequence[tuple[Param, Any]]) -> bool:
     )
 
 
+def _given_kinds(call: BoundCall) -> tuple[tuple[str, str, bool], ...]:
+    """Names and kinds of the parameters for which arguments are given."""
+    pairs = zip(call.cls.table.params, call.given, strict=True)
+    return tuple([(param.name, param.kind, param.lists) for param, given in pairs if given])
+
+
 def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
     """The call whose given arguments need less conversion than those of all others."""
 
@@ -191,6 +197,8 @@ def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
     best = [call for call, one in zip(calls, scores, strict=True) if one == max(scores)]
     if len(best) > 1:  # names of dims count only if names are given
         best = [call for call in best if "name" not in _overload_name(call).lower()] or best
+    if len(best) > 1 and len({_given_kinds(call) for call in best}) == 1:
+        best = best[:1]  # they differ in arguments that are not given: the first, as PyTorch does
     if len(best) > 1:
         listed = "\n  ".join(str(call.cls.target._schema) for call in best)
         raise TypeError(

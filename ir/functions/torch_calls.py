@@ -327,6 +327,25 @@ def _renamed(
     return read
 
 
+def _batch_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
+    """`F.batch_norm` in evaluation; in training it writes to its statistics, and checks sizes."""
+    bound = _bound(torch.nn.functional.batch_norm, args, kwargs)
+    if bound is None or bound["training"] is not False:
+        return None
+    order = (
+        "input",
+        "weight",
+        "bias",
+        "running_mean",
+        "running_var",
+        "training",
+        "momentum",
+        "eps",
+    )
+    rest = (bound["momentum"], bound["eps"], bool(torch.backends.cudnn.enabled))
+    return Meant("batch_norm", (*[bound[name] for name in order], *rest))
+
+
 def _bound(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(target, str):
         return bind_method(target, args, kwargs, _is_value)
@@ -505,6 +524,7 @@ def _functions() -> Mapping[Any, Read]:
         functional.dropout: _renamed(
             functional.dropout, "dropout", ("input", "p", "training"), in_place
         ),
+        functional.batch_norm: _batch_norm,
         functional.layer_norm: _renamed(
             functional.layer_norm,
             "layer_norm",

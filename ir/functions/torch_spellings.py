@@ -88,7 +88,7 @@ def _python_functions(op: str) -> list[Any]:
 
 
 _IN_FUNCTIONAL = frozenset(
-    ("embedding", "dropout", "layer_norm", "pad", "glu", "softmax", "log_softmax")
+    ("batch_norm", "embedding", "dropout", "layer_norm", "pad", "glu", "softmax", "log_softmax")
 )
 
 
