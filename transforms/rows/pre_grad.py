@@ -183,7 +183,12 @@ TORCH_LEVEL_ROWS = (
         "misc_patterns.py:numpy_compat_normalization",
         counter="numpy_compat_normalization",
     ),
-    _row("sink_cat_after_pointwise", "A pointwise call on a cat moves to the pieces."),
+    _row(
+        "sink_cat_after_pointwise",
+        "relu or tanh of a cat: of its parts.",
+        kind="declared",
+        factory="pre_grad.sink_cat_after_pointwise:SINKS",
+    ),
     _row(
         "linear_permute_fusion",
         "A permute of a linear's result, inside the product. Not on CPU.",
@@ -210,8 +215,9 @@ TORCH_LEVEL_ROWS = (
     _row(
         "apply_gumbel_max_trick_pass",
         "Sampling by softmax and exponential noise, without the softmax.",
-        counter="apply_gumbel_max_trick",
+        kind="declared",
         flag="apply_gumbel_max_trick",
+        factory="pre_grad.apply_gumbel_max_trick_pass:ApplyGumbelMaxTrickPass",
     ),
     _row(
         "fuse_attention",
