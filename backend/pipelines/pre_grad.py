@@ -23,7 +23,13 @@ from xductor.backend.steps.bridge import (
     when_flag,
 )
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import CoveringStep, OwnStep, TableStep, is_all_bridged
+from xductor.backend.steps.typed_steps import (
+    CoveringStep,
+    OwnStep,
+    TableStep,
+    TypedStep,
+    is_all_bridged,
+)
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
@@ -74,14 +80,16 @@ def _numeric_check(run: StageRun) -> None:
     )
 
 
-def _numpy_compat(place: str) -> BridgedStep:
+def _numpy_compat(place: str) -> TypedStep:
     """numpy spellings of keyword arguments, at that place before or after Inductor's fusions."""
-    return unobserved(
-        "numpy_compat_normalization",
-        "pre_grad:numpy_compat_normalization",
+    name, function = "numpy_compat_normalization", "pre_grad:numpy_compat_normalization"
+    step = unobserved(
+        name,
+        function,
         when=lambda run: _torch_level(run) and inductor_version().numpy_compat == place,
         values=False,
     )
+    return TypedStep(name, step, function)
 
 
 def _fuse_fx(run: StageRun) -> None:
@@ -110,6 +118,7 @@ def _fuses(run: StageRun) -> bool:
 
 
 _SINK = "sink_cat_after_pointwise"
+_NORMALIZATION = "normalization_pass"
 _GUMBEL = "apply_gumbel_max_trick_pass"
 
 
@@ -120,10 +129,6 @@ def _options(run: StageRun) -> dict[str, Any]:
         resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
         run.kept["fusion_options"] = resolve(options, run.example_inputs) if resolve else options
     return run.kept["fusion_options"]
-
-
-def _normalization(run: StageRun) -> None:
-    stock.lookup("pre_grad:PRE_GRAD_PATTERNS")["normalization_pass"].apply(run.gm.graph)
 
 
 def _group_batch_fusions(run: StageRun) -> None:
@@ -216,10 +221,11 @@ STEPS = (
     OwnStep(_SINK, _sinks),
     _with(_fuses, "fuse_fx", _fuse_fx),
     _numpy_compat("after"),
-    _with(
-        lambda run: _torch_level(run) and "normalization_pass" in _options(run),
-        "normalization_pass",
-        _normalization,
+    TableStep(
+        _NORMALIZATION,
+        lambda: stock.lookup("pre_grad:PRE_GRAD_PATTERNS")[_NORMALIZATION],
+        (_NORMALIZATION,),
+        when=lambda run: _torch_level(run) and _NORMALIZATION in _options(run),
     ),
     _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
     CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),

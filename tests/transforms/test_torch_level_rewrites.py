@@ -14,6 +14,8 @@ from tests.before_autograd.captured import graph_module
 from xductor.transforms.pieces.remove_split_with_size_one_pass import SPLITS_OF_ONE
 from xductor.transforms.pre_grad.apply_gumbel_max_trick_pass import ApplyGumbelMaxTrickPass
 from xductor.transforms.pre_grad.einsum_to_pointwise_pass import EinsumToPointwisePass
+from xductor.transforms.pre_grad.normalization_pass import NormalizationPass
+from xductor.transforms.pre_grad.numpy_compat_normalization import NumpyCompatNormalization
 from xductor.transforms.pre_grad.sink_cat_after_pointwise import SINKS
 from xductor.transforms.rewriting.declared_pass import pass_of
 
@@ -122,3 +124,48 @@ GUMBELS: list[tuple[Function, int]] = [
 @pytest.mark.parametrize(("function", "applied"), GUMBELS)
 def test_gumbel(function: Function, applied: int) -> None:
     check(pass_of(ApplyGumbelMaxTrickPass)(policy="fast"), function, applied, torch.randn(16, 32))
+
+
+def _many_words(x: torch.Tensor) -> Any:
+    a, b = x.split(2, -1)
+    c = torch.concat([a, b], axis=-1)
+    d = torch.stack(tensors=x.unbind(1), dim=-1)
+    e = c.squeeze(0).reshape(-1)
+    f = x.clamp(0).detach()
+    return c, d, e, f, torch.split(x, [1, 3], dim=-1)[1], torch.clip(x, max=1), torch.squeeze(x)
+
+
+def test_normalization() -> None:
+    one = NormalizationPass()
+    found, before, after = rewritten(one, _many_words, x)
+    assert found == 10
+    for a, b in zip(after(x), before(x), strict=True):
+        assert torch.equal(a, b)
+    methods = [node.target for node in after.graph.nodes if node.op == "call_method"]
+    assert methods == []
+    dims = [node.kwargs["dim"] for node in after.graph.nodes if "dim" in node.kwargs]
+    assert [dim for dim in dims if dim < 0] == []
+    assert one.rewrite(xductor.from_fx(after, stage="pre_grad")) == 0
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_normalization_of_symbolic_sizes(dynamic: bool) -> None:
+    gm = graph_module(lambda x: x.split(2, 0)[0].reshape(-1) + 1, x, dynamic=dynamic)
+    module = xductor.from_fx(gm, stage="pre_grad")
+    assert NormalizationPass().rewrite(module) == 2
+    xductor.verify(module, level="types")
+
+
+def test_numpy_names() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        total = torch.sum(x, axis=1, keepdims=True)
+        return torch.cat([total, torch.add(x1=x, x2=y)], axis=1)
+
+    one = NumpyCompatNormalization()
+    check(one, function, 3, x, y)
+    gm = graph_module(function, x, y)
+    assert one.may_fire(gm.graph)
+    _, _, after = rewritten(one, function, x, y)
+    words = [key for node in after.graph.nodes for key in node.kwargs]
+    assert words == ["dim", "keepdim", "input", "other", "dim"]
+    assert not one.may_fire(after.graph)

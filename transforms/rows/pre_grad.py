@@ -100,7 +100,15 @@ PRE_DISPATCH_ROWS = (
 )
 
 OPTION_ROWS = (
-    _option("normalization_pass", "One spelling for split, cat, stack, unbind, squeeze, clamp."),
+    _typed(
+        "normalization_pass",
+        "One spelling for split, cat, stack, unbind, squeeze, reshape, clamp, detach.",
+        "pre_grad.normalization_pass:NormalizationPass",
+    ),
+    *[
+        _covered(f"normalize_{name}_default", f"The same for {name}.", "normalization_pass")
+        for name in ("unbind", "cat", "stack", "squeeze", "reshape", "clamp", "detach")
+    ],
     _typed(
         "remove_split_with_size_one_pass",
         "A split into one piece: the tensor itself.",
@@ -180,8 +188,8 @@ TORCH_LEVEL_ROWS = (
     _row(
         "numpy_compat_normalization",
         "numpy's names of arguments (axis, keepdims, x) as torch's.",
-        "misc_patterns.py:numpy_compat_normalization",
-        counter="numpy_compat_normalization",
+        kind="procedural",
+        factory="pre_grad.numpy_compat_normalization:NumpyCompatNormalization",
     ),
     _row(
         "sink_cat_after_pointwise",
