@@ -177,11 +177,28 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
     kwargs = map_arg(node.kwargs, recorded)
     with mode, _no_guards(mode.shape_env):
         record_in_child(node, args, mode)
-        if node.op == "call_method":
-            self_, *rest = args
-            return getattr(self_, str(node.target))(*rest, **kwargs)
-        assert callable(node.target)
-        return node.target(*args, **kwargs)
+        try:
+            return _called(node, args, kwargs)
+        except RuntimeError as error:
+            # Recorded values are as the whole graph leaves them: what a view was taken of may be
+            # written to by then, after which autograd refuses further views.
+            if key == "val" or "modified inplace" not in str(error):
+                raise
+            args, kwargs = tree_map_only(FakeTensor, _unwritten, (args, kwargs))
+            return _called(node, args, kwargs)
+
+
+def _called(node: fx.Node, args: Any, kwargs: Any) -> Any:
+    if node.op == "call_method":
+        self_, *rest = args
+        return getattr(self_, str(node.target))(*rest, **kwargs)
+    assert callable(node.target)
+    return node.target(*args, **kwargs)
+
+
+def _unwritten(value: FakeTensor) -> torch.Tensor:
+    """The same tensor for autograd to know nothing of what was written to it."""
+    return value.detach().requires_grad_(value.requires_grad)
 
 
 @contextlib.contextmanager

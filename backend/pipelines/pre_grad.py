@@ -7,6 +7,7 @@ With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of pass
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
@@ -22,7 +23,13 @@ from xductor.backend.steps.bridge import (
     when_flag,
 )
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import CoveringStep, OwnStep, TableStep
+from xductor.backend.steps.typed_steps import (
+    CoveringStep,
+    OwnStep,
+    TableStep,
+    TypedStep,
+    is_all_bridged,
+)
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
@@ -73,19 +80,46 @@ def _numeric_check(run: StageRun) -> None:
     )
 
 
-def _numpy_compat(place: str) -> BridgedStep:
+def _numpy_compat(place: str) -> TypedStep:
     """numpy spellings of keyword arguments, at that place before or after Inductor's fusions."""
-    return unobserved(
-        "numpy_compat_normalization",
-        "pre_grad:numpy_compat_normalization",
+    name, function = "numpy_compat_normalization", "pre_grad:numpy_compat_normalization"
+    step = unobserved(
+        name,
+        function,
         when=lambda run: _torch_level(run) and inductor_version().numpy_compat == place,
         values=False,
     )
+    return TypedStep(name, step, function)
 
 
 def _fuse_fx(run: StageRun) -> None:
-    """Cat sinking, linear and permute fusions, and folding of batch norms when freezing."""
-    run.gm = stock.lookup("pre_grad:fuse_fx")(run.gm, run.example_inputs)
+    """Linear and permute fusions, and folding of batch norms when freezing.
+
+    Inductor's function sinks cats before; where ours has done that it is to find nothing to sink.
+    """
+    fuse = stock.lookup("pre_grad:fuse_fx")
+    if not is_all_bridged() and _sinks_are_stock():
+        names = {**fuse.__globals__, "sink_cat_after_pointwise": lambda module: module}
+        fuse = FunctionType(fuse.__code__, names, fuse.__name__, fuse.__defaults__)
+    run.gm = fuse(run.gm, run.example_inputs)
+
+
+def _sinks_are_stock() -> bool:
+    functions = (stock.lookup(f"pre_grad:{name}") for name in ("fuse_fx", _SINK))
+    return all(function is not None and stock.is_stock(function) for function in functions)
+
+
+def _sinks(run: StageRun) -> bool:
+    return _fuses(run) and _sinks_are_stock()
+
+
+def _fuses(run: StageRun) -> bool:
+    return _torch_level(run) and run.example_inputs is not None
+
+
+_SINK = "sink_cat_after_pointwise"
+_NORMALIZATION = "normalization_pass"
+_GUMBEL = "apply_gumbel_max_trick_pass"
 
 
 def _options(run: StageRun) -> dict[str, Any]:
@@ -95,10 +129,6 @@ def _options(run: StageRun) -> dict[str, Any]:
         resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
         run.kept["fusion_options"] = resolve(options, run.example_inputs) if resolve else options
     return run.kept["fusion_options"]
-
-
-def _normalization(run: StageRun) -> None:
-    stock.lookup("pre_grad:PRE_GRAD_PATTERNS")["normalization_pass"].apply(run.gm.graph)
 
 
 def _group_batch_fusions(run: StageRun) -> None:
@@ -188,17 +218,26 @@ STEPS = (
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat("before"),
-    _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),
+    OwnStep(_SINK, _sinks),
+    _with(_fuses, "fuse_fx", _fuse_fx),
     _numpy_compat("after"),
-    _with(
-        lambda run: _torch_level(run) and "normalization_pass" in _options(run),
-        "normalization_pass",
-        _normalization,
+    TableStep(
+        _NORMALIZATION,
+        lambda: stock.lookup("pre_grad:PRE_GRAD_PATTERNS")[_NORMALIZATION],
+        (_NORMALIZATION,),
+        when=lambda run: _torch_level(run) and _NORMALIZATION in _options(run),
     ),
     _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
     CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
     _table("efficient_conv_bn_eval_pass"),
-    _table("apply_gumbel_max_trick_pass"),
+    TableStep(
+        _GUMBEL,
+        lambda: stock.lookup(f"pre_grad:{_GUMBEL}"),
+        (_GUMBEL,),
+        _GUMBEL,
+        _torch_level,
+        {_GUMBEL: when_flag("apply_gumbel_max_trick", False)},
+    ),
     user_rewrites,
     user_hook("pre_grad_custom_pass"),
     unobserved(

@@ -332,7 +332,7 @@ def _batch_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
     bound = _bound(torch.nn.functional.batch_norm, args, kwargs)
     if bound is None or bound["training"] is not False:
         return None
-    order = (
+    names = (
         "input",
         "weight",
         "bias",
@@ -342,8 +342,7 @@ def _batch_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
         "momentum",
         "eps",
     )
-    rest = (bound["momentum"], bound["eps"], bool(torch.backends.cudnn.enabled))
-    return Meant("batch_norm", (*[bound[name] for name in order], *rest))
+    return Meant("batch_norm", (*map(bound.get, names), bool(torch.backends.cudnn.enabled)))
 
 
 def _bound(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-__all__ = ["own_name"]
+__all__ = ["NUMPY_NAMES", "own_name"]
 
 _OWN: Mapping[str, tuple[str, ...]] = {
     "axis": ("dim",),
@@ -14,6 +14,9 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "x1": ("input", "self"),
     "x2": ("other",),
 }
+
+
+NUMPY_NAMES = frozenset(_OWN)
 
 
 def own_name(name: str, names: Collection[str]) -> str:

@@ -40,7 +40,7 @@ class PieceGraph:
             shape = list(self.inputs_shape)
         self.inputs_shape = shape
         generator = torch.Generator().manual_seed(rng.randrange(999))
-        real = torch.randint(-9, 9, shape, generator=generator).float()
+        real = torch.randint(-9, 9, shape, generator=generator).double()
         real.requires_grad_(rng.random() < 0.6)
         node = self.graph.placeholder(f"x{number}")
         fake = self.mode.from_tensor(real)
@@ -251,7 +251,7 @@ def _gradients(results: list[torch.Tensor], leaves: list[torch.Tensor]) -> Any:
     loss: Any = 0
     for place, one in enumerate(results):
         if one.requires_grad:
-            weights = torch.arange(1.0, one.numel() + 1).reshape(one.shape)
+            weights = torch.arange(1.0, one.numel() + 1, dtype=one.dtype).reshape(one.shape)
             loss = loss + (one * weights).sum() * (place + 1)
     if not wanted or not isinstance(loss, torch.Tensor):
         return None
@@ -259,7 +259,8 @@ def _gradients(results: list[torch.Tensor], leaves: list[torch.Tensor]) -> Any:
         found = torch.autograd.grad(loss, wanted, allow_unused=True)
     except RuntimeError as error:
         return type(error).__name__, "inplace operation" in str(error)
-    return [None if one is None else one.tolist() for one in found]
+    # A sum of gradients may be added up in another order.
+    return [None if one is None else one.round(decimals=6).tolist() for one in found]
 
 
 __all__ = ["PieceGraph", "seen"]

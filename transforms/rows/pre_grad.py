@@ -108,7 +108,15 @@ PRE_DISPATCH_ROWS = (
 )
 
 OPTION_ROWS = (
-    _option("normalization_pass", "Normalize split, cat, stack, unbind, squeeze and clamp."),
+    _typed(
+        "normalization_pass",
+        "Normalize split, cat, stack, unbind, squeeze, reshape, clamp and detach.",
+        "pre_grad.normalization_pass:NormalizationPass",
+    ),
+    *[
+        _covered(f"normalize_{name}_default", f"Normalize {name}.", "normalization_pass")
+        for name in ("unbind", "cat", "stack", "squeeze", "reshape", "clamp", "detach")
+    ],
     _typed(
         "remove_split_with_size_one_pass",
         "Replace a split into one piece by the tensor itself.",
@@ -191,11 +199,16 @@ FUSION_ROWS = (
 TORCH_LEVEL_ROWS = (
     _row(
         "numpy_compat_normalization",
-        "Replace NumPy's argument names (axis, keepdims, x) by torch's.",
-        "misc_patterns.py:numpy_compat_normalization",
-        counter="numpy_compat_normalization",
+        "numpy's names of arguments (axis, keepdims, x) as torch's.",
+        kind="procedural",
+        factory="pre_grad.numpy_compat_normalization:NumpyCompatNormalization",
     ),
-    _row("sink_cat_after_pointwise", "Move a pointwise call on a cat to the pieces."),
+    _row(
+        "sink_cat_after_pointwise",
+        "Move a pointwise call on a cat to the pieces.",
+        kind="declared",
+        factory="pre_grad.sink_cat_after_pointwise:SINKS",
+    ),
     _row(
         "linear_permute_fusion",
         "Fuse a permute of a linear's result into the product. Not on CPU.",
@@ -222,8 +235,9 @@ TORCH_LEVEL_ROWS = (
     _row(
         "apply_gumbel_max_trick_pass",
         "Sample by softmax and exponential noise without the softmax.",
-        counter="apply_gumbel_max_trick",
+        kind="declared",
         flag="apply_gumbel_max_trick",
+        factory="pre_grad.apply_gumbel_max_trick_pass:ApplyGumbelMaxTrickPass",
     ),
     _row(
         "fuse_attention",
