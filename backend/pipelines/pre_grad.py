@@ -119,7 +119,6 @@ def _fuses(run: StageRun) -> bool:
 
 _SINK = "sink_cat_after_pointwise"
 _NORMALIZATION = "normalization_pass"
-_GUMBEL = "apply_gumbel_max_trick_pass"
 
 
 def _options(run: StageRun) -> dict[str, Any]:
@@ -193,13 +192,14 @@ def _check_options(options: dict[str, Any], known: set[str]) -> None:
                 )
 
 
-def _table(name: str) -> BridgedStep:
-    """One of Inductor's tables that is always on, under the observer of its own name."""
+def _normalizes_weights(_: StageRun) -> bool:
+    return bool(stock.flag("efficient_conv_bn_eval_fx_passes")) and not stock.flag("freezing")
 
-    def call(run: StageRun) -> None:
-        observed(run, name, stock.lookup(f"pre_grad:{name}").apply, "graph")
 
-    return BridgedStep(name, call, _torch_level, values=False)
+def _table(name: str, asked: Condition) -> TableStep:
+    """One of Inductor's tables that is always on, with a pass of ours of its name."""
+    table = f"pre_grad:{name}"
+    return TableStep(name, lambda: stock.lookup(table), (name,), name, _torch_level, {name: asked})
 
 
 def _lint_and_recompile(run: StageRun) -> None:
@@ -229,15 +229,8 @@ STEPS = (
     ),
     _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
     CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
-    _table("efficient_conv_bn_eval_pass"),
-    TableStep(
-        _GUMBEL,
-        lambda: stock.lookup(f"pre_grad:{_GUMBEL}"),
-        (_GUMBEL,),
-        _GUMBEL,
-        _torch_level,
-        {_GUMBEL: when_flag("apply_gumbel_max_trick", False)},
-    ),
+    _table("efficient_conv_bn_eval_pass", _normalizes_weights),
+    _table("apply_gumbel_max_trick_pass", when_flag("apply_gumbel_max_trick")),
     user_rewrites,
     user_hook("pre_grad_custom_pass"),
     unobserved(

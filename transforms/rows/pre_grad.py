@@ -229,8 +229,23 @@ TORCH_LEVEL_ROWS = (
     _row(
         "efficient_conv_bn_eval_pass",
         "Fold batch norm in evaluation mode into the weights of a convolution.",
-        counter="efficient_conv_bn_eval",
+        kind="declared",
         flag="efficient_conv_bn_eval_fx_passes",
+        factory="pre_grad.efficient_conv_bn_eval_pass:EFFICIENT_CONV_BN_EVAL",
+    ),
+    _row(
+        "efficient_conv_bn_eval_graph_transform_decomposed",
+        "Do the same where the graph calls ATen operators.",
+        "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform_decomposed",
+        "efficient_conv_bn_eval_fx_passes",
+        kind="procedural",
+        covered_by="efficient_conv_bn_eval_pass",
+    ),
+    _row(
+        "efficient_conv_bn_eval_graph_transform",
+        "Do the same where the graph calls modules.",
+        "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform",
+        "efficient_conv_bn_eval_fx_passes",
     ),
     _row(
         "apply_gumbel_max_trick_pass",

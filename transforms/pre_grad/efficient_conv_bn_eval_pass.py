@@ -1,4 +1,4 @@
-"""`efficient_conv_bn_eval`: a batch norm in evaluation, in the weight of what stands before it."""
+"""`efficient_conv_bn_eval_pass`: a batch norm in evaluation goes into the weight before it."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class _Transposed(_EfficientConvBnEval, abstract=True):
 class EfficientLinearBnEval(_EfficientConvBnEval):
     """Normalize the weight of a linear, [O, I]."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
 
     def pattern(
         self,
@@ -189,42 +189,42 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
 class EfficientConv1dBnEval(_Convolution):
     """Normalize the weight of a conv1d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv1d
 
 
 class EfficientConv2dBnEval(_Convolution):
     """Normalize the weight of a conv2d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv2d
 
 
 class EfficientConv3dBnEval(_Convolution):
     """Normalize the weight of a conv3d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv3d
 
 
 class EfficientConvTranspose1dBnEval(_Transposed):
     """Normalize the weight of a conv_transpose1d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose1d
 
 
 class EfficientConvTranspose2dBnEval(_Transposed):
     """Normalize the weight of a conv_transpose2d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose2d
 
 
 class EfficientConvTranspose3dBnEval(_Transposed):
     """Normalize the weight of a conv_transpose3d."""
 
-    name = "efficient_conv_bn_eval"
+    name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose3d
 
 
