@@ -47,6 +47,11 @@ def is_all_bridged() -> bool:
     return _all_bridged.get()
 
 
+def _option(name: str, key: str, default: Any) -> Callable[[], Any]:
+    """What the user says under a name of `post_grad_fusion_options`."""
+    return lambda: stock.flag("post_grad_fusion_options", {}).get(name, {}).get(key, default)
+
+
 #: Options of typed passes that follow Inductor's config: by field name, where to read them.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
@@ -64,11 +69,17 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
     "keep_for_spmd": stock.keeps_graphs_alike,
-    "threshold_to_cat": lambda: (
-        stock.flag("post_grad_fusion_options", {})
-        .get("split_cat_aten_pass", {})
-        .get("threshold_to_cat", 10)
-    ),
+    "threshold_to_cat": _option("split_cat_aten_pass", "threshold_to_cat", 10),
+    **{
+        name: _option("decompose_mm_pass", name, default)
+        for name, default in (
+            ("min_first_dimension_decomposition", 10240),
+            ("max_other_dimension_decomposition", 32),
+            ("cpu_max_first_dimension_decomposition", 1),
+            ("cpu_max_other_dimension_decomposition", 2048),
+            ("skip_dynamic_shape_dim_check", False),
+        )
+    },
 }
 
 

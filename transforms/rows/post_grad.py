@@ -259,23 +259,23 @@ PATTERN_ROWS = (
     _row(
         "decompose_mm",
         "mm bound by memory as a product and a sum.",
-        "decompose_mem_bound_mm.py:decompose_mm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_mm",
+        factory="matmul.decompose_mem_bound_mm:DecomposeMm",
     ),
     _row(
         "decompose_bmm",
         "bmm bound by memory as a product and a sum.",
-        "decompose_mem_bound_mm.py:decompose_bmm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_bmm",
+        factory="matmul.decompose_mem_bound_mm:DecomposeBmm",
     ),
     _row(
         "decompose_addmm",
         "addmm bound by memory as a product and sums.",
-        "decompose_mem_bound_mm.py:decompose_addmm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_addmm",
+        factory="matmul.decompose_mem_bound_mm:DECOMPOSE_ADDMM",
     ),
 )
 
@@ -303,7 +303,15 @@ OPTION_ROWS = (
         flag=_OPTIONS,
         covered_by="normalization_aten_pass",
     ),
-    _option("decompose_mm_pass", "Turns the three decompositions of products on."),
+    _row(
+        "decompose_mm_pass",
+        "Turns the three decompositions of products on.",
+        "split_cat.py:POST_GRAD_PATTERNS[decompose_mm_pass]",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="decompose_mm",
+        parts=("decompose_mm", "decompose_bmm", "decompose_addmm"),
+    ),
     _row(
         "unbind_stack_aten_pass",
         "Rows that are stacked again: what they were rows of.",
