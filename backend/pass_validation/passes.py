@@ -8,6 +8,7 @@ from functools import partial
 from xductor.backend.pass_validation import (
     attention_specimens,
     device_specimens,
+    group_specimens,
     loss_specimens,
     order_specimens,
     piece_specimens,
@@ -60,6 +61,11 @@ SPECIMENS: Mapping[str, Specimens] = {
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
     ),
+    "batch_linear_post_grad": Specimens(group_specimens.linears, same_results),
+    **{
+        name: Specimens(partial(group_specimens.pointwise, name), same_results)
+        for name in group_specimens.POINTWISE
+    },
     "cat_of_pieces": Specimens(piece_specimens.pieces, same_results),
     "move_view_after_cat_aten_pass": Specimens(piece_specimens.moved_views, same_results),
     "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from xductor.backend import lowerings
-from xductor.backend.pipelines import collectives, post_grad_fusion_options
+from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
@@ -88,19 +88,25 @@ def _concat_linear(run: StageRun) -> bool:
 
 
 def _group_batch_fusions(run: StageRun) -> None:
-    """The post-grad group and batch fusions, under the observer name that Inductor gives them."""
-    fuse = partial(stock.lookup("post_grad:group_batch_fusion_passes"), pre_grad=False)
-    observed(run, "post_grad_custom_pre_pass", fuse, "graph")
-
-
-def _check_options(run: StageRun) -> None:
-    if _pattern_matcher(run):
-        post_grad_fusion_options.check()
-
-
-def _has_fusions(_: StageRun) -> bool:
+    """The group and batch fusions, under the observer name that Inductor gives them."""
+    if not _pattern_matcher(run) or run.untyped:
+        return
+    post_grad_fusion_options.check()
     fuse = stock.lookup("post_grad:group_batch_fusion_passes")
-    return bool(stock.flag("post_grad_fusion_options")) or not stock.is_stock(fuse)
+    if not stock.is_stock(fuse):
+        flush(run)
+        name = "group_batch_fusion_passes"
+        own = partial(fuse, pre_grad=False)
+        run.record.bridged(
+            name, run.gm, lambda: observed(run, "post_grad_custom_pre_pass", own, "graph")
+        )
+    elif stock.flag("post_grad_fusion_options"):
+        observed(
+            run,
+            "post_grad_custom_pre_pass",
+            lambda _: group_batch_fusion.run_post_grad(run),
+            "graph",
+        )
 
 
 def _never(_: StageRun) -> bool:
@@ -205,9 +211,9 @@ STEPS = (
         required=True,
     ),
     BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never),
-    CoveringStep(_check_options),
-    BridgedStep(
-        "group_batch_fusion_passes", _group_batch_fusions, _pattern_matcher, reads=_has_fusions
+    CoveringStep(
+        _group_batch_fusions,
+        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names()),
     ),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,

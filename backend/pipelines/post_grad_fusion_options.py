@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from xductor.backend.pipelines import group_options
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
@@ -13,7 +12,6 @@ from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TableStep
-from xductor.transforms.rows import registry
 
 OPTION = "post_grad_fusion_options"
 

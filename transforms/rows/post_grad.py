@@ -6,6 +6,11 @@ from xductor.transforms.rows.pass_row import PassRow, RowMaker
 
 _OPTIONS = "post_grad_fusion_options"
 
+_FUSIONS = (
+    "batch_linear_post_grad",
+    *(f"batch_aten_{name}" for name in ("tanh", "sigmoid", "relu", "add", "sub", "div", "mul")),
+)
+
 _row = RowMaker("post_grad", "post_grad.py")
 
 
@@ -19,8 +24,8 @@ def _option(name: str, summary: str) -> PassRow:
     )
 
 
-def _fusion(name: str, cls: str, summary: str) -> PassRow:
-    return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
+def _fusion(name: str, factory: str, summary: str) -> PassRow:
+    return _row(name, summary, kind="procedural", flag=_OPTIONS, factory=f"groups.{factory}")
 
 
 STEP_ROWS = (
@@ -75,6 +80,10 @@ STEP_ROWS = (
         "group_batch_fusion_passes",
         "Runs the group and batch fusions that are on.",
         "group_batch_fusion.py:group_batch_fusion_passes",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="batch_linear_post_grad",
+        parts=_FUSIONS,
     ),
     _row(
         "remove_noop_ops",
@@ -352,15 +361,27 @@ OPTION_ROWS = (
 )
 
 FUSION_ROWS = (
-    _fusion("batch_linear_post_grad", "PostGradBatchLinearFusion", "Products as one bmm."),
-    _fusion("group_linear", "GroupLinearFusion", "Linears of unlike shapes in one fbgemm call."),
-    _fusion("batch_aten_tanh", "BatchTanhPostGradFusion", "tanh of one shape as one."),
-    _fusion("batch_aten_sigmoid", "BatchSigmoidPostGradFusion", "sigmoid of one shape as one."),
-    _fusion("batch_aten_relu", "BatchReLuPostGradFusion", "relu of one shape as one."),
-    _fusion("batch_aten_add", "BatchAddPostGradFusion", "Sums of one shape as one."),
-    _fusion("batch_aten_sub", "BatchSubPostGradFusion", "Differences of one shape as one."),
-    _fusion("batch_aten_div", "BatchDivPostGradFusion", "Quotients of one shape as one."),
-    _fusion("batch_aten_mul", "BatchMulPostGradFusion", "Products of one shape as one."),
+    _fusion(
+        "batch_linear_post_grad",
+        "batch_linear_post_grad:BatchLinearPostGrad",
+        "Products as one bmm.",
+    ),
+    _fusion(
+        "group_linear",
+        "group_linear:GroupLinear",
+        "Linears of unlike shapes in one call of fbgemm, where that is installed.",
+    ),
+    _fusion("batch_aten_tanh", "post_grad_pointwise:BatchAtenTanh", "tanh of one shape as one."),
+    _fusion(
+        "batch_aten_sigmoid", "post_grad_pointwise:BatchAtenSigmoid", "sigmoid of one shape as one."
+    ),
+    _fusion("batch_aten_relu", "post_grad_pointwise:BatchAtenRelu", "relu of one shape as one."),
+    _fusion("batch_aten_add", "post_grad_pointwise:BatchAtenAdd", "Sums of one shape as one."),
+    _fusion(
+        "batch_aten_sub", "post_grad_pointwise:BatchAtenSub", "Differences of one shape as one."
+    ),
+    _fusion("batch_aten_div", "post_grad_pointwise:BatchAtenDiv", "Quotients of one shape as one."),
+    _fusion("batch_aten_mul", "post_grad_pointwise:BatchAtenMul", "Products of one shape as one."),
 )
 
 FREEZING_ROWS = (
