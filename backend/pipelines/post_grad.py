@@ -222,7 +222,7 @@ STEPS = (
         _pass_patterns, ("pass_patterns", *_TYPED, *in_table("post_grad", "pass_patterns"))
     ),
     user_rewrites,
-    stock_pass(
+    typed_step(
         "partitioned_scatter_optimization",
         "post_grad:partitioned_scatter_optimization_pass",
         when=lambda run: _pattern_matcher(run) and bool(stock.flag("partitioned_scatter_enabled")),

@@ -35,6 +35,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
 #: Thresholds, by option: numbers.
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "split_cat_aten_pass": ("threshold_to_cat",),
+    "shape_padding_multiplier": ("value",),
+    "pad_aten_mm_pass": ("k_threshold_to_pad",),
     "decompose_mm_pass": (
         "min_first_dimension_decomposition",
         "max_other_dimension_decomposition",

@@ -52,6 +52,16 @@ def _option(name: str, key: str, default: Any) -> Callable[[], Any]:
     return lambda: stock.flag("post_grad_fusion_options", {}).get(name, {}).get(key, default)
 
 
+def _memory_budget() -> int:
+    """How many bytes the buffers of one scatter may take; 0 where there is no GPU to ask."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return 0
+    share = stock.flag("partitioned_scatter_memory_budget", 0.10)
+    return max(int(torch.cuda.mem_get_info()[1] * share), 1)
+
+
 #: Options of typed passes that follow Inductor's config: by field name, where to read them.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
@@ -69,6 +79,10 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
     "keep_for_spmd": stock.keeps_graphs_alike,
+    "min_index_size": lambda: stock.flag("partitioned_scatter_min_index_size", 4096),
+    "min_partitions": lambda: stock.flag("partitioned_scatter_min_partitions", 2),
+    "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
+    "memory_budget": lambda: _memory_budget(),
     "threshold_to_cat": _option("split_cat_aten_pass", "threshold_to_cat", 10),
     **{
         name: _option("decompose_mm_pass", name, default)

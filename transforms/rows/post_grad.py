@@ -19,8 +19,10 @@ def _option(name: str, summary: str) -> PassRow:
         name,
         summary,
         f"split_cat.py:POST_GRAD_PATTERNS[{name}]",
+        kind="procedural",
         flag=_OPTIONS,
-        counter=name,
+        covered_by="pad_mm",
+        parts=("pad_mm", "pad_bmm", "pad_addmm"),
     )
 
 
@@ -100,9 +102,9 @@ STEP_ROWS = (
     _row(
         "partitioned_scatter_optimization",
         "Scatters with many collisions, into several buffers that are summed.",
-        "reduced_atomic_contention.py:partitioned_scatter_optimization_pass",
+        kind="declared",
         flag="partitioned_scatter_enabled",
-        counter="partitioned_scatter_applied",
+        factory="post_grad.partitioned_scatter:PartitionedScatterOptimization",
     ),
     _row(
         "b2b_gemm_pass",
@@ -328,8 +330,14 @@ OPTION_ROWS = (
         flag=_OPTIONS,
         factory="pieces.unbind_stack_aten_pass:UnbindStackAtenPass",
     ),
-    _option("shape_padding_multiplier", "A size to which products are padded."),
-    _option("pad_aten_mm_pass", "Padding of products at this stage."),
+    _option(
+        "shape_padding_multiplier",
+        "How much quicker a padded product has to be; read by the joint stage's padding.",
+    ),
+    _option(
+        "pad_aten_mm_pass",
+        "Padding of bfloat16 products of a large inner size, by the joint stage's padding.",
+    ),
     _row(
         "split_cat_aten_pass",
         "A long cat of pieces: a cat of slices.",

@@ -225,8 +225,16 @@ def test_options_of_a_fusion_that_cannot_be_meant(given: Any, error: str, messag
     assert "post_grad_fusion_options['batch_aten_tanh']" in str(raised.value)
 
 
-def test_a_threshold_of_products_that_is_no_number() -> None:
-    options = {"decompose_mm_pass": {"cpu_max_first_dimension_decomposition": "1"}}
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("decompose_mm_pass", "cpu_max_first_dimension_decomposition"),
+        ("shape_padding_multiplier", "value"),
+        ("pad_aten_mm_pass", "k_threshold_to_pad"),
+    ],
+)
+def test_a_threshold_of_products_that_is_no_number(name: str, key: str) -> None:
+    options = {name: {key: "1"}}
     with pytest.raises(Exception, match="expected a number, found '1'"):
         _run(_towers, torch.ones(4, 4), options=options)
 

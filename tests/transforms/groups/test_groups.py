@@ -252,7 +252,7 @@ def test_a_group_that_is_refused_leaves_the_graph_as_it_was(
     one = BatchAtenTanh(**TWO)
     one.explained(case.module, lambda op, reason: told.append(reason))
     assert case.text == before
-    assert told == ["it would cross something"]
+    assert set(told) == {"it would cross something"}
     assert case.run(one) == 0
 
 
