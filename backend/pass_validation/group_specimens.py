@@ -19,7 +19,7 @@ from xductor.transforms.groups.post_grad_pointwise import (
     BatchAtenSub,
     BatchAtenTanh,
 )
-from xductor.transforms.passes.numerics import REASSOCIATES
+from xductor.transforms.passes.numerics import REASSOCIATES, weakest
 
 Function = Callable[..., torch.Tensor]
 
@@ -70,7 +70,7 @@ def _of(one: GroupFusion, function: Function) -> Iterator[Specimen]:
                     if module is not None:
                         sizes = "symbolic" if symbolic else str(list(shape))
                         title = f"{what}, {dtype}, {sizes}"
-                        yield Specimen(title, module, one, one.numerics, provable=dynamic)
+                        yield Specimen(title, module, one, weakest(one.numerics), provable=dynamic)
 
 
 def _factor(x: torch.Tensor) -> int:

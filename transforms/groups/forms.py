@@ -56,7 +56,7 @@ class Forms:
 
     def parent(self, value: SSAValue) -> Hashable:
         """By what a value is made: the name of the op, or the value itself if it comes in."""
-        return value.owner.name if isinstance(value, OpResult) else value  # type: ignore[union-attr]
+        return value.op.name if isinstance(value, OpResult) else value
 
     def users(self, value: SSAValue) -> Hashable:
         """The names of the ops that read a value, in order."""

@@ -66,6 +66,7 @@ class GroupFusion(TypedPass):
     """
 
     preserves = frozenset((ORDER,))
+    roots: ClassVar[frozenset[str]] = frozenset()
     stacking: ClassVar[Stacking]
 
     min_fuse_set_size: int = 5

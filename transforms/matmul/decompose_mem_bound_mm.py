@@ -30,6 +30,7 @@ from xductor.transforms.rewriting.decisions import Fact
 
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 _NARROW = (torch.float16, torch.bfloat16)
+_DTYPES = (*_INTEGERS, torch.float32, torch.float64, *_NARROW)
 _UNBACKED = "a size is known only when the program runs"
 
 
@@ -126,7 +127,7 @@ class DecomposeMm(_Decomposed):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that fit, which seldom come of themselves."""
-        for dtype in self.numerics:
+        for dtype in _DTYPES:
             for m, k, n in ((1, 33, 5), (4, 7, 3), (1, 1, 1), (3, 0, 2), (1, 500, 3)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((m, k), (k, n))]
                 yield dict(zip(("mat1", "mat2"), given, strict=True))
@@ -150,7 +151,7 @@ class DecomposeBmm(_Decomposed):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that fit, which seldom come of themselves."""
-        for dtype in self.numerics:
+        for dtype in _DTYPES:
             for b, m, k, n in ((1, 2, 33, 5), (3, 4, 7, 3), (1, 1, 1, 1), (2, 3, 0, 2)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((b, m, k), (b, k, n))]
                 yield dict(zip(("mat1", "mat2"), given, strict=True))
@@ -268,7 +269,7 @@ def _narrowed(x: Any, dtype: torch.dtype) -> Any:
 
 
 def _addmms() -> Iterator[dict[str, Any]]:
-    for dtype in DecomposeMm.numerics:
+    for dtype in _DTYPES:
         for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
             given = [_random(*one, dtype=dtype) for one in (sizes, (4, 33), (33, 5))]
             yield dict(zip(("input", "mat1", "mat2"), given, strict=True))

@@ -184,7 +184,9 @@ def test_a_fusion_that_asks_for_fbgemm_is_left_out_without_it() -> None:
 def test_a_fusion_of_the_users_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that he put in the place of Inductor's, and one of a name of his own."""
 
-    class Mine(group_batch_fusion.BatchTanhPostGradFusion):
+    base: Any = group_batch_fusion.BatchTanhPostGradFusion
+
+    class Mine(base):
         def fuse(self, graph: Any, subset: Any) -> None:
             counters["inductor"]["mine"] += 1
 

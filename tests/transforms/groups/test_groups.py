@@ -16,7 +16,7 @@ from xductor.transforms.groups.post_grad_pointwise import BatchAtenAdd, BatchAte
 from xductor.transforms.rewriting import driver
 from xductor.transforms.rewriting.contracts import Declined
 
-TWO = {"min_fuse_set_size": 2}
+TWO: dict[str, Any] = {"min_fuse_set_size": 2}
 
 
 def _count(case: Any, name: str) -> int:

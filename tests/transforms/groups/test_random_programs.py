@@ -63,7 +63,7 @@ def _run(seed: int, writes: bool) -> Counter[str]:
         assert "unsupported operation" in str(error)  # noqa: PT017
         return applied
     chosen = FUSIONS if seed % 3 else (FUSIONS[seed % len(FUSIONS)],)
-    options = {"min_fuse_set_size": 2 + seed % 2, "max_fuse_search_depth": seed % 7}
+    options: dict[str, Any] = {"min_fuse_set_size": 2 + seed % 2, "max_fuse_search_depth": seed % 7}
     module = from_fx(gm, "post_grad")
     for cls in chosen:
         applied[cls.name] += cls(**options, max_fuse_set_size=(3, 300)[seed % 2]).rewrite(module)

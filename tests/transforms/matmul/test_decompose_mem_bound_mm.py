@@ -183,7 +183,7 @@ def _program(seed: int) -> tuple[Any, list[torch.Tensor]]:
     torch.manual_seed(seed)
     dtype = chosen.choice(DTYPES)
     m, k, n = chosen.choice((0, 1, 1, 1)), chosen.choice((0, 1, 3, 9)), chosen.choice((1, 2, 5))
-    factors = {"beta": chosen.choice((0, 1, 2)), "alpha": chosen.choice((1, -1, 3))}
+    factors: dict[str, Any] = {"beta": chosen.choice((0, 1, 2)), "alpha": chosen.choice((1, -1, 3))}
     turned, batched, again = (chosen.random() < 0.5 for _ in range(3))
 
     def run(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> Any:

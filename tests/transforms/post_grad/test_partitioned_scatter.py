@@ -116,7 +116,7 @@ def test_compiled() -> None:
         torch._dynamo.reset()
         counters.clear()
         with inductor_config.patch(partitioned_scatter_enabled=enabled), torch.no_grad():
-            options = {"xductor.on_error": "raise"}
+            options: dict[str, Any] = {"xductor.on_error": "raise"}
             found = torch.compile(_put, backend="xductor", options=options)(*given)
         _close(found, _put(*given))
         assert counters["inductor"]["partitioned_scatter_applied"] == enabled
