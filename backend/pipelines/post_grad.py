@@ -100,7 +100,7 @@ def _group_batch_fusions(run: StageRun) -> None:
         run.record.bridged(
             name, run.gm, lambda: observed(run, "post_grad_custom_pre_pass", own, "graph")
         )
-    elif stock.flag("post_grad_fusion_options"):
+    else:
         observed(
             run,
             "post_grad_custom_pre_pass",
