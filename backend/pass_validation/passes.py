@@ -9,6 +9,7 @@ from xductor.backend.pass_validation import (
     attention_specimens,
     device_specimens,
     freezing_specimens,
+    group_specimens,
     in_place_specimens,
     loss_specimens,
     order_specimens,
@@ -69,6 +70,11 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
+    "batch_linear_post_grad": Specimens(group_specimens.linears, same_results),
+    **{
+        name: Specimens(partial(group_specimens.pointwise, name), same_results)
+        for name in group_specimens.POINTWISE
+    },
     "cat_of_pieces": Specimens(piece_specimens.pieces, same_results),
     "move_view_after_cat_aten_pass": Specimens(piece_specimens.moved_views, same_results),
     "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),

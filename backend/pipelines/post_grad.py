@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from xductor.backend import lowerings
-from xductor.backend.pipelines import collectives
-from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import in_place, operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
@@ -88,14 +88,25 @@ def _concat_linear(run: StageRun) -> bool:
 
 
 def _group_batch_fusions(run: StageRun) -> None:
-    """The post-grad group and batch fusions, under the observer name that Inductor gives them."""
-    fuse = partial(stock.lookup("post_grad:group_batch_fusion_passes"), pre_grad=False)
-    observed(run, "post_grad_custom_pre_pass", fuse, "graph")
-
-
-def _has_fusions(_: StageRun) -> bool:
+    """The group and batch fusions, under the observer name that Inductor gives them."""
+    if not _pattern_matcher(run) or run.untyped:
+        return
+    post_grad_fusion_options.check()
     fuse = stock.lookup("post_grad:group_batch_fusion_passes")
-    return bool(stock.flag("post_grad_fusion_options")) or not stock.is_stock(fuse)
+    if not stock.is_stock(fuse):
+        flush(run)
+        name = "group_batch_fusion_passes"
+        own = partial(fuse, pre_grad=False)
+        run.record.bridged(
+            name, run.gm, lambda: observed(run, "post_grad_custom_pre_pass", own, "graph")
+        )
+    else:
+        observed(
+            run,
+            "post_grad_custom_pre_pass",
+            lambda _: group_batch_fusion.run_post_grad(run),
+            "graph",
+        )
 
 
 def _never(_: StageRun) -> bool:
@@ -114,54 +125,12 @@ def _pass_patterns(run: StageRun) -> None:
         TableStep(name, lambda table=table: table, typed, name, asked=_ASKED)(run)
 
 
-#: Tables of options whose entries passes of ours stand for.
-_TYPED_OPTIONS = (
-    "normalization_aten_pass",
-    "unbind_stack_aten_pass",
-    "split_cat_aten_pass",
-    "select_cat_aten_pass",
-    "move_view_after_cat_aten_pass",
-)
+_TYPED_OPTIONS = post_grad_fusion_options.TYPED
 
 
 def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order.
-
-    Raises KeyError for a name that there is not, TypeError for a threshold that is no number,
-    before anything is changed.
-    """
-    if not _pattern_matcher(run):
-        return
-    options = stock.flag("post_grad_fusion_options", {})
-    tables = stock.lookup("post_grad:POST_GRAD_PATTERNS")
-    excluded = {
-        *stock.lookup("post_grad:POST_GRAD_FUSIONS"),
-        *stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"),
-    }
-    _check_options(options, {*excluded, *tables})
-    for name in options:
-        if name not in excluded:
-            table = tables[name]
-            typed = (name,) if name in _TYPED_OPTIONS else ()
-            step = TableStep(name, lambda table=table: table, typed, name)
-            with fusion_option_passes(run, table):
-                step(run)
-                flush(run)  # what a typed pass does counts, and is seen, when it is raised
-
-
-def _check_options(options: dict[str, Any], known: set[str]) -> None:
-    for name in options:
-        if name not in known:
-            raise KeyError(
-                f"post_grad_fusion_options: there is no fusion {name!r}; "
-                f"there are {', '.join(sorted(known))}"
-            )
-    threshold = options.get("split_cat_aten_pass", {}).get("threshold_to_cat", 0)
-    if not isinstance(threshold, int | float):
-        raise TypeError(
-            "post_grad_fusion_options['split_cat_aten_pass']['threshold_to_cat']: "
-            f"expected a number, found {threshold!r}"
-        )
+    if _pattern_matcher(run):
+        post_grad_fusion_options.run_tables(run)
 
 
 def _b2b_gemm(run: StageRun) -> None:
@@ -242,8 +211,9 @@ STEPS = (
         required=True,
     ),
     BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never),
-    BridgedStep(
-        "group_batch_fusion_passes", _group_batch_fusions, _pattern_matcher, reads=_has_fusions
+    CoveringStep(
+        _group_batch_fusions,
+        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names()),
     ),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
@@ -252,12 +222,14 @@ STEPS = (
         _pass_patterns, ("pass_patterns", *_TYPED, *in_table("post_grad", "pass_patterns"))
     ),
     user_rewrites,
-    stock_pass(
+    typed_step(
         "partitioned_scatter_optimization",
         "post_grad:partitioned_scatter_optimization_pass",
         when=lambda run: _pattern_matcher(run) and bool(stock.flag("partitioned_scatter_enabled")),
     ),
-    CoveringStep(_fusion_options, ("post_grad_fusion_options", *_TYPED_OPTIONS)),
+    CoveringStep(
+        _fusion_options, (post_grad_fusion_options.OPTION, *chain(*_TYPED_OPTIONS.values()))
+    ),
     OwnStep("cat_of_pieces", _pattern_matcher),
     BridgedStep(
         "b2b_gemm_pass",

@@ -47,6 +47,21 @@ def is_all_bridged() -> bool:
     return _all_bridged.get()
 
 
+def _option(name: str, key: str, default: Any) -> Callable[[], Any]:
+    """What the user says under a name of `post_grad_fusion_options`."""
+    return lambda: stock.flag("post_grad_fusion_options", {}).get(name, {}).get(key, default)
+
+
+def _memory_budget() -> int:
+    """How many bytes the buffers of one scatter may take; 0 where there is no GPU to ask."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return 0
+    share = stock.flag("partitioned_scatter_memory_budget", 0.10)
+    return max(int(torch.cuda.mem_get_info()[1] * share), 1)
+
+
 #: Options of typed passes that follow Inductor's config: where to read them, by field name.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
@@ -65,6 +80,20 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     ),
     "enable_linear_binary_folding": lambda: bool(stock.flag("enable_linear_binary_folding")),
     "keep_for_spmd": stock.keeps_graphs_alike,
+    "min_index_size": lambda: stock.flag("partitioned_scatter_min_index_size", 4096),
+    "min_partitions": lambda: stock.flag("partitioned_scatter_min_partitions", 2),
+    "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
+    "memory_budget": lambda: _memory_budget(),
+    **{
+        name: _option("decompose_mm_pass", name, default)
+        for name, default in (
+            ("min_first_dimension_decomposition", 10240),
+            ("max_other_dimension_decomposition", 32),
+            ("cpu_max_first_dimension_decomposition", 1),
+            ("cpu_max_other_dimension_decomposition", 2048),
+            ("skip_dynamic_shape_dim_check", False),
+        )
+    },
 }
 
 

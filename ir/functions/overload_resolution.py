@@ -176,7 +176,7 @@ def _wraps(table: SchemaTable, misfits: Sequence[tuple[Param, Any]]) -> bool:
     )
 
 
-def _given_kinds(call: BoundCall) -> tuple[tuple[str, str, bool], ...]:
+def _given_kinds(call: BoundCall) -> tuple[tuple[str, str, int], ...]:
     """Names and kinds of the parameters for which arguments are given."""
     pairs = zip(call.cls.table.params, call.given, strict=True)
     return tuple([(param.name, param.kind, param.lists) for param, given in pairs if given])

@@ -21,6 +21,7 @@ from xductor.transforms import (
     one_of,
 )
 from xductor.transforms.matmul.epilogues import UNFUSED_ON, all_pointwise
+from xductor.transforms.matmul.factors import is_nothing
 from xductor.transforms.passes.numerics import Declared
 
 
@@ -61,7 +62,7 @@ class Addmm(Rewrite):
             return no("what is added is on another device")
         if input.ndim > 2:
             return no("what is added has more dims than the product")
-        if _is_nothing(beta) or _is_nothing(alpha):
+        if is_nothing(beta) or is_nothing(alpha):
             return no("addmm does not read what counts for nothing, and so loses its NaN")
         sizes = (mat1.shape[0], mat2.shape[1])[2 - input.ndim :]
         pairs = zip(input.shape, sizes, strict=True)
@@ -89,14 +90,6 @@ class Addmm(Rewrite):
             for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
                 given = [_random(*shape, dtype=dtype) for shape in (sizes, (4, 33), (33, 5))]
                 yield dict(zip(("input", "mat1", "mat2"), given, strict=True))
-
-
-_LEAST = 1e-30
-"""Smaller factors may be 0 by the time they are float32."""
-
-
-def _is_nothing(factor: Any) -> Any:
-    return factor is not None and factor > -_LEAST and factor < _LEAST
 
 
 def _random(*sizes: int, dtype: torch.dtype) -> torch.Tensor:

@@ -94,6 +94,13 @@ class TypedPass(ModulePass):
             graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
         )
 
+    @classmethod
+    def count_roots(cls, graph: Graph) -> int:
+        """How many of ``roots`` ``graph`` holds."""
+        return sum(
+            len(graph.find_nodes(op=op, target=target, sort=False)) for op, target in _lookups(cls)
+        )
+
     def may_fire(self, graph: Graph) -> bool:
         """Whether this instance could fire on `graph`: `may_apply`, refined by its options."""
         return self.may_apply(graph)

@@ -343,7 +343,10 @@ def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) 
     """
     if not state.events:
         return
-    ops = sorted({op for _, op in match.matched_ops()}, key=state.order.key)
+    matched = {op for _, op in match.matched_ops()}
+    if not any(state.footprints.of(op).has_effect for op in matched):
+        return
+    ops = sorted(matched, key=state.order.key)
     pairs = [(a, b) for number, b in enumerate(ops) for a in ops[:number] if state.conflict(a, b)]
     if not pairs:
         return

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -448,8 +448,10 @@ class _Walk:
         made: list[TorchOp],
         outputs: list[Any],
         lineage: _Lineage,
-    ) -> None:
+    ) -> list[TorchOp]:
+        """Puts what was made in its place; returns the readers that were made again behind it."""
         state = self.state
+        renewed: list[TorchOp] = []
         for op in made:
             state.put(op, insertion)
             self.history[op] = lineage
@@ -460,10 +462,12 @@ class _Walk:
                 _take_name(old, new, made)
                 state.take_over(old, new)
                 if _moves(old, new):
-                    used += lay_out_anew(new, state)
+                    keeps = _strides(old) == _strides(new)
+                    renewed += lay_out_anew(new, state, keeps_strides=keeps)
         state.erase_dead(match.removable(), _is_pure)
-        for op in (*made, *used):
+        for op in (*made, *used, *renewed):
             self._push(op)
+        return renewed
 
 
 def _moves(old: SSAValue, new: SSAValue) -> bool:
@@ -478,6 +482,11 @@ def _moves(old: SSAValue, new: SSAValue) -> bool:
     return before.offset != after.offset or before.stride != after.stride
 
 
+def _strides(value: SSAValue) -> tuple[Any, ...]:
+    type_: Any = value.type
+    return tuple(type_.stride)
+
+
 def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
     try:
         return method(*variables)
@@ -488,6 +497,13 @@ def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
     """Apply one rewrite at one op if it matches there; returns whether it was applied."""
     return _Walk(driver, state)._try(one, op)
+
+
+class Replaced(NamedTuple):
+    """What a procedure has made, and the readers that had to be made again behind it."""
+
+    made: list[TorchOp]
+    renewed: list[TorchOp]
 
 
 class Procedure:
@@ -501,7 +517,7 @@ class Procedure:
         self.state = state
         self._walk = _Walk(Driver(RewriteIndex(())), state)
 
-    def replace(self, match: Match, build: Callable[[], Any]) -> None:
+    def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
         """Replace the outputs of a match by what `build` makes with op functions.
 
         `match.bindings` has the tensors whose sizes may be used. The graph is unchanged if this
@@ -530,7 +546,8 @@ class Procedure:
                 raise ContractViolation(text) from error
             raise
         applied(anchor, *outputs)
-        self._walk._connect(match, insertion, builder.made, outputs, _NO_LINEAGE)
+        made = builder.made
+        return Replaced(made, self._walk._connect(match, insertion, made, outputs, _NO_LINEAGE))
 
 
 def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:

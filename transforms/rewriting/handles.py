@@ -229,6 +229,11 @@ class Tensor:
         raise OnlyInPays("is_constant")
 
     @property
+    def is_unbacked(self) -> bool:
+        """Whether a size or stride is known only when the program runs; in `pays` only."""
+        raise OnlyInPays("is_unbacked")
+
+    @property
     def requires_grad(self) -> bool:
         """Whether it requires a gradient, before autograd; after it always False."""
         return "requires_grad" in self.type.data.flags

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
-from xdsl.ir import SSAValue
+from xdsl.ir import SSAValue, Use
 
 from xductor.ir import (
     NotInferred,
@@ -112,12 +112,17 @@ def results_with(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) 
     return found
 
 
-def lay_out_anew(value: SSAValue, state: GraphState) -> list[TorchOp]:
+def lay_out_anew(
+    value: SSAValue, state: GraphState, *, keeps_strides: bool = False
+) -> list[TorchOp]:
     """Make the users of a value again if their inferred offsets or strides are no longer those in
     the graph, and their users in turn. Returns the ops that were made.
+
+    - `keeps_strides`: only its offset changed, which its views alone show.
     """
     renewed: list[TorchOp] = []
-    pending = list(dict.fromkeys(use.operation for use in value.uses))
+    users = [use for use in value.uses if not keeps_strides or _may_view(use)]
+    pending = list(dict.fromkeys(use.operation for use in users))
     while pending:
         user = pending.pop(0)
         assert isinstance(user, TorchOp)
@@ -146,6 +151,15 @@ def lay_out_anew(value: SSAValue, state: GraphState) -> list[TorchOp]:
         state.erase(user)
         renewed.append(made)
     return renewed
+
+
+def _may_view(use: Use) -> bool:
+    """Whether what reads a value may give a view of it."""
+    user = use.operation
+    if not isinstance(user, SchemaOp):
+        return True
+    facts = result_aliases(user)
+    return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
 def _laid_out_as(before: Any, after: Any, state: GraphState) -> Any:

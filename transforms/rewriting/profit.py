@@ -36,6 +36,12 @@ class AskedTensor(Tensor):
         assert self.value is not None
         return getattr(self.value.owner, "name", "") == _HELD
 
+    @property
+    def is_unbacked(self) -> bool:
+        """Whether a size or stride depends on data, and so is known only when the program runs."""
+        table = self._state.graph.symbols.data if self.type.symbols else {}
+        return any(not table[name].backed for name in self.type.symbols if name in table)
+
 
 def asked_handles(match: Match, names: Sequence[str], state: GraphState) -> list[Any]:
     """The variables of a match as `pays` gets them."""

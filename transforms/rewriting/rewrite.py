@@ -74,8 +74,8 @@ class Rewrite:
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
     `replacement` (what stands there instead), and optionally `pays` (whether it is worth it;
-    answers as `where` does, and may read `x.users` and `x.is_constant` besides) and `instances`,
-    which yields bindings for validation where generation needs help.
+    answers as `where` does, and may read `x.users`, `x.is_constant` and `x.is_unbacked` besides)
+    and `instances`, which yields bindings for validation where generation needs help.
 
     Raises PatternError, when the class is made, for methods that do not fit together, a misspelt
     member, op or argument (`misspellings.py`), an attribute with a wrong value

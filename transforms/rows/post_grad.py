@@ -6,6 +6,11 @@ from xductor.transforms.rows.pass_row import PassRow, RowMaker
 
 _OPTIONS = "post_grad_fusion_options"
 
+_FUSIONS = (
+    "batch_linear_post_grad",
+    *(f"batch_aten_{name}" for name in ("tanh", "sigmoid", "relu", "add", "sub", "div", "mul")),
+)
+
 _row = RowMaker("post_grad", "post_grad.py")
 
 
@@ -14,13 +19,15 @@ def _option(name: str, summary: str) -> PassRow:
         name,
         summary,
         f"split_cat.py:POST_GRAD_PATTERNS[{name}]",
+        kind="procedural",
         flag=_OPTIONS,
-        counter=name,
+        covered_by="pad_mm",
+        parts=("pad_mm", "pad_bmm", "pad_addmm"),
     )
 
 
-def _fusion(name: str, cls: str, summary: str) -> PassRow:
-    return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
+def _fusion(name: str, factory: str, summary: str) -> PassRow:
+    return _row(name, summary, kind="procedural", flag=_OPTIONS, factory=f"groups.{factory}")
 
 
 STEP_ROWS = (
@@ -75,6 +82,10 @@ STEP_ROWS = (
         "group_batch_fusion_passes",
         "Run the group and batch fusions that are on.",
         "group_batch_fusion.py:group_batch_fusion_passes",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="batch_linear_post_grad",
+        parts=_FUSIONS,
     ),
     _row(
         "remove_noop_ops",
@@ -91,9 +102,9 @@ STEP_ROWS = (
     _row(
         "partitioned_scatter_optimization",
         "Scatter with many collisions into several buffers, and sum them.",
-        "reduced_atomic_contention.py:partitioned_scatter_optimization_pass",
+        kind="declared",
         flag="partitioned_scatter_enabled",
-        counter="partitioned_scatter_applied",
+        factory="post_grad.partitioned_scatter:PartitionedScatterOptimization",
     ),
     _row(
         "b2b_gemm_pass",
@@ -264,23 +275,23 @@ PATTERN_ROWS = (
     _row(
         "decompose_mm",
         "Replace a memory-bound mm by a product and a sum.",
-        "decompose_mem_bound_mm.py:decompose_mm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_mm",
+        factory="matmul.decompose_mem_bound_mm:DecomposeMm",
     ),
     _row(
         "decompose_bmm",
         "Replace a memory-bound bmm by a product and a sum.",
-        "decompose_mem_bound_mm.py:decompose_bmm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_bmm",
+        factory="matmul.decompose_mem_bound_mm:DecomposeBmm",
     ),
     _row(
         "decompose_addmm",
         "Replace a memory-bound addmm by a product and sums.",
-        "decompose_mem_bound_mm.py:decompose_addmm",
+        kind="declared",
         flag="post_grad_fusion_options[decompose_mm_pass]",
-        counter="decompose_addmm",
+        factory="matmul.decompose_mem_bound_mm:DECOMPOSE_ADDMM",
     ),
 )
 
@@ -308,7 +319,15 @@ OPTION_ROWS = (
         flag=_OPTIONS,
         covered_by="normalization_aten_pass",
     ),
-    _option("decompose_mm_pass", "Turn on the three decompositions of products."),
+    _row(
+        "decompose_mm_pass",
+        "Turn on the three decompositions of products.",
+        "split_cat.py:POST_GRAD_PATTERNS[decompose_mm_pass]",
+        kind="procedural",
+        flag=_OPTIONS,
+        covered_by="decompose_mm",
+        parts=("decompose_mm", "decompose_bmm", "decompose_addmm"),
+    ),
     _row(
         "unbind_stack_aten_pass",
         "Replace a stack of rows of one tensor by a view of it.",
@@ -316,8 +335,14 @@ OPTION_ROWS = (
         flag=_OPTIONS,
         factory="pieces.unbind_stack_aten_pass:UnbindStackAtenPass",
     ),
-    _option("shape_padding_multiplier", "Set the size to which products are padded."),
-    _option("pad_aten_mm_pass", "Pad products in this stage."),
+    _option(
+        "shape_padding_multiplier",
+        "Set how much faster a padded product must be; the joint stage's padding reads it.",
+    ),
+    _option(
+        "pad_aten_mm_pass",
+        "Pad bfloat16 products of a large inner size, in the joint stage's padding.",
+    ),
     _row(
         "split_cat_aten_pass",
         "Replace a long cat of pieces by a cat of slices.",
@@ -349,19 +374,27 @@ OPTION_ROWS = (
 )
 
 FUSION_ROWS = (
-    _fusion("batch_linear_post_grad", "PostGradBatchLinearFusion", "Merge products into one bmm."),
+    _fusion(
+        "batch_linear_post_grad",
+        "batch_linear_post_grad:BatchLinearPostGrad",
+        "Merge products into one bmm.",
+    ),
     _fusion(
         "group_linear",
-        "GroupLinearFusion",
+        "group_linear:GroupLinear",
         "Compute linears of different shapes in one fbgemm call.",
     ),
-    _fusion("batch_aten_tanh", "BatchTanhPostGradFusion", "Merge tanh of one shape."),
-    _fusion("batch_aten_sigmoid", "BatchSigmoidPostGradFusion", "Merge sigmoid of one shape."),
-    _fusion("batch_aten_relu", "BatchReLuPostGradFusion", "Merge relu of one shape."),
-    _fusion("batch_aten_add", "BatchAddPostGradFusion", "Merge sums of one shape."),
-    _fusion("batch_aten_sub", "BatchSubPostGradFusion", "Merge differences of one shape."),
-    _fusion("batch_aten_div", "BatchDivPostGradFusion", "Merge quotients of one shape."),
-    _fusion("batch_aten_mul", "BatchMulPostGradFusion", "Merge products of one shape."),
+    _fusion("batch_aten_tanh", "post_grad_pointwise:BatchAtenTanh", "Merge tanh of one shape."),
+    _fusion(
+        "batch_aten_sigmoid", "post_grad_pointwise:BatchAtenSigmoid", "Merge sigmoid of one shape."
+    ),
+    _fusion("batch_aten_relu", "post_grad_pointwise:BatchAtenRelu", "Merge relu of one shape."),
+    _fusion("batch_aten_add", "post_grad_pointwise:BatchAtenAdd", "Merge sums of one shape."),
+    _fusion(
+        "batch_aten_sub", "post_grad_pointwise:BatchAtenSub", "Merge differences of one shape."
+    ),
+    _fusion("batch_aten_div", "post_grad_pointwise:BatchAtenDiv", "Merge quotients of one shape."),
+    _fusion("batch_aten_mul", "post_grad_pointwise:BatchAtenMul", "Merge products of one shape."),
 )
 
 FREEZING_ROWS = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 import torch
 import torch._inductor.config as inductor_config
 from torch._dynamo.utils import counters
-from torch._inductor.fx_passes import split_cat
+from torch._inductor.fx_passes import group_batch_fusion, split_cat
 from torch._inductor.pattern_matcher import (
     Arg,
     CallFunction,
@@ -19,6 +20,7 @@ from torch._inductor.pattern_matcher import (
 )
 
 from xductor.backend.records import stage_records
+from xductor.backend.steps.typed_steps import all_bridged
 
 aten = torch.ops.aten
 pytestmark = pytest.mark.usefixtures("our_stages")
@@ -156,3 +158,103 @@ def test_options_that_there_are_not(options: dict[str, Any], error: str, message
     with pytest.raises(Exception, match=message) as raised:
         _run(CASES["select_cat_aten_pass"][0], torch.randn(2, 4), options=options)
     assert error in str(raised.value)
+
+
+def _towers(x: torch.Tensor) -> torch.Tensor:
+    rows = [torch.tanh(x[:2, :2] * (n + 1)) for n in range(5)]
+    return torch.cat([torch.mm(row, row) for row in rows]) * 0
+
+
+def test_group_fusions_are_typed_and_run_in_the_users_order() -> None:
+    options = {"batch_aten_tanh": {}, "batch_linear_post_grad": {"min_fuse_set_size": 3}}
+    record, counted = _run(_towers, torch.ones(4, 4), options=options)
+    fusions = [one for one in record.passes if one.name in options]
+    assert [one.name for one in fusions] == list(options)
+    assert {one.kind for one in fusions} == {"typed"}
+    assert (counted["batch_aten_tanh"], counted["batch_linear_post_grad"]) == (1, 1)
+
+
+def test_a_fusion_that_asks_for_fbgemm_is_left_out_without_it() -> None:
+    options = {"batch_aten_tanh": {"require_fbgemm": True}, "group_linear": {}}
+    record, counted = _run(_towers, torch.ones(4, 4), options=options)
+    assert record.applications("batch_aten_tanh") == record.applications("group_linear") == 0
+    assert not counted["batch_aten_tanh"]
+
+
+def test_a_fusion_of_the_users_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that he put in the place of Inductor's, and one of a name of his own."""
+
+    base: Any = group_batch_fusion.BatchTanhPostGradFusion
+
+    class Mine(base):
+        def fuse(self, graph: Any, subset: Any) -> None:
+            counters["inductor"]["mine"] += 1
+
+    for name in ("batch_aten_tanh", "my_fusion"):
+        monkeypatch.setitem(group_batch_fusion.POST_GRAD_FUSIONS, name, Mine)
+    options = {"batch_aten_tanh": {}, "my_fusion": {}}
+    record, counted = _run(_towers, torch.ones(4, 4), options=options)
+    assert record.applications("batch_aten_tanh") == 0
+    assert counted["mine"] >= 2
+
+
+def test_a_driver_of_the_users_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor.fx_passes import post_grad
+
+    seen: list[bool] = []
+    own = lambda graph, pre_grad: seen.append(pre_grad)  # noqa: E731
+    monkeypatch.setattr(post_grad, "group_batch_fusion_passes", own)
+    record, _ = _run(_towers, torch.ones(4, 4), options={"batch_aten_tanh": {}})
+    assert seen == [False]
+    assert record.applications("batch_aten_tanh") == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"min_fuse_set_size": "two"}, "TypeError", "expected a whole number, found 'two'"),
+        ({"max_fuse_search_depth": 2.5}, "TypeError", "expected a whole number, found 2.5"),
+        ({"max_fuse_search_depth": -1}, "ValueError", "expected 0 or more, found -1"),
+        ({"min_fuse_set_size": 7, "max_fuse_set_size": 6}, "ValueError", "is 7, above"),
+        ({"min_fuse_set_size": 301}, "ValueError", "is 301, above 'max_fuse_set_size'"),
+        (3, "TypeError", "expected a dict of options, found 3"),
+    ],
+)
+def test_options_of_a_fusion_that_cannot_be_meant(given: Any, error: str, message: str) -> None:
+    with pytest.raises(Exception, match=message) as raised:
+        _run(_towers, torch.ones(4, 4), options={"batch_aten_tanh": given})
+    assert error in str(raised.value)
+    assert "post_grad_fusion_options['batch_aten_tanh']" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("decompose_mm_pass", "cpu_max_first_dimension_decomposition"),
+        ("shape_padding_multiplier", "value"),
+        ("pad_aten_mm_pass", "k_threshold_to_pad"),
+    ],
+)
+def test_a_threshold_of_products_that_is_no_number(name: str, key: str) -> None:
+    options = {name: {key: "1"}}
+    with pytest.raises(Exception, match="expected a number, found '1'"):
+        _run(_towers, torch.ones(4, 4), options=options)
+
+
+def test_both_stocks_and_ours_find_the_same_groups() -> None:
+    """What Inductor finds with the same options, on programs of towers of several depths."""
+    for depth, width in ((1, 5), (3, 6), (2, 11)):
+
+        def function(x: torch.Tensor, depth: int = depth, width: int = width) -> torch.Tensor:
+            rows = [x * (n + 1) for n in range(width)]
+            for _ in range(depth):
+                rows = [torch.relu(row).neg() for row in rows]
+            return torch.cat(rows) * 0
+
+        options = {"batch_aten_relu": {"max_fuse_set_size": 10}}
+        counts = []
+        for bridged in (all_bridged, nullcontext):
+            with bridged():
+                _, counted = _run(function, torch.ones(3, 4), options=options)
+            counts.append(counted["batch_aten_relu"])
+        assert counts[0] == counts[1] > 0

@@ -149,7 +149,7 @@ def test_explain_tells_what_it_said() -> None:
     assert explain_module(OnlyForNeg(), _graph(ADD, "%b")).matched
 
 
-@pytest.mark.parametrize("fact", ["users", "is_constant"])
+@pytest.mark.parametrize("fact", ["users", "is_constant", "is_unbacked"])
 def test_where_may_not_read_it(fact: str) -> None:
     class Asks(OnlyForNeg):
         def where(self, x: Tensor) -> Any:

@@ -1,0 +1,95 @@
+"""The group and batch fusions that a user turned on, in Inductor's order, ours in the place of its.
+
+A class that somebody registered under a name, or put in the place of Inductor's, runs bridged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import flush, observed
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import is_all_bridged, run_observed
+from xductor.transforms import TypedPass
+from xductor.transforms.rows import registry
+
+_FUSION = "group_batch_fusion:"
+
+
+def run_post_grad(run: StageRun) -> None:
+    """Those of the post-grad stage; what asks for fbgemm comes last, and only where it is there."""
+    options = stock.flag("post_grad_fusion_options", {})
+    if not options:
+        return
+    excluded = set(stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"))
+    asking = {
+        name: given
+        for name, given in options.items()
+        if name not in excluded and given.get("require_fbgemm", False)
+    }
+    others = {name: given for name, given in options.items() if name not in asking}
+    chosen = {**others, **(asking if stock.lookup(_FUSION + "has_fbgemm") else {})}
+    registered = stock.lookup(_FUSION + "POST_GRAD_FUSIONS")
+    names = (name for name in chosen if name in registered)
+    for number, name in enumerate(names):
+        _run(run, f"group_batch_fusion_{number}", name, chosen[name], registered[name])
+
+
+def _run(
+    run: StageRun, observed_as: str, name: str, given: Mapping[str, Any], cls: type[Any]
+) -> None:
+    if is_all_bridged() or not _is_ours(name, cls):
+        flush(run)
+        if not run.degraded:
+            _run_bridged(run, observed_as, given, cls)
+        return
+    one = registry.typed_class(name)
+    applied = run_observed([_with_options(one, given)], run, observed_as)
+    if applied:
+        flush(run)
+        _trace(run, cls.__name__)
+
+
+def _is_ours(name: str, cls: type[Any]) -> bool:
+    """Whether a registered class is the one of Inductor's that a pass of ours stands for."""
+    return stock.is_stock(cls) and (cls.__module__, cls.__qualname__) == registry.home(name)
+
+
+def _with_options(one: type[TypedPass], given: Mapping[str, Any]) -> TypedPass:
+    known = {field.name for field in fields(one)}
+    return one(**{key: value for key, value in given.items() if key in known})
+
+
+def _run_bridged(run: StageRun, observed_as: str, given: Mapping[str, Any], cls: type[Any]) -> None:
+    options = {**stock.lookup(_FUSION + "graph_search_options"), **given}
+    rule = cls(graph_search_options=options)
+    fuse = stock.lookup(_FUSION + "apply_group_batch_fusion")
+    run.record.bridged(
+        observed_as,
+        run.gm,
+        lambda: observed(run, observed_as, lambda graph: fuse(graph, rule), "graph"),
+    )
+
+
+def _trace(run: StageRun, name: str) -> None:
+    """Inductor's trace artifact of the graph after a fusion."""
+    stock.lookup("torch._logging:trace_structured")(
+        "artifact",
+        metadata_fn=lambda: {"name": f"optimus_{name}", "encoding": "string"},
+        payload_fn=lambda: run.gm.print_readable(
+            print_output=False, include_stride=True, include_device=True
+        ),
+    )
+
+
+def fusion_names() -> Iterator[str]:
+    """The fusions of the post-grad stage that passes of ours stand for."""
+    for row in registry.rows("post_grad"):
+        if row.factory and registry.inductor_of(row).startswith("group_batch_fusion.py:"):
+            yield row.name
+
+
+__all__ = ["fusion_names", "run_post_grad"]

@@ -1,0 +1,102 @@
+"""`post_grad_fusion_options`: what a user may say, and the tables of patterns that he turns on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+
+from xductor.backend.pipelines import group_options
+from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.pipelines.realized_operands import realizing_operands
+from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import flush
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import TableStep
+
+OPTION = "post_grad_fusion_options"
+
+DECOMPOSITIONS = ("decompose_mm", "decompose_bmm", "decompose_addmm")
+
+#: The passes of ours that stand for entries of the tables, by option.
+TYPED: Mapping[str, tuple[str, ...]] = {
+    **{
+        name: (name,)
+        for name in (
+            "normalization_aten_pass",
+            "unbind_stack_aten_pass",
+            "split_cat_aten_pass",
+            "select_cat_aten_pass",
+            "move_view_after_cat_aten_pass",
+        )
+    },
+    "decompose_mm_pass": DECOMPOSITIONS,
+}
+
+#: Thresholds, by option: numbers.
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "split_cat_aten_pass": ("threshold_to_cat",),
+    "shape_padding_multiplier": ("value",),
+    "pad_aten_mm_pass": ("k_threshold_to_pad",),
+    "decompose_mm_pass": (
+        "min_first_dimension_decomposition",
+        "max_other_dimension_decomposition",
+        "cpu_max_first_dimension_decomposition",
+        "cpu_max_other_dimension_decomposition",
+    ),
+}
+
+
+def check() -> None:
+    """Before anything is changed.
+
+    Raises KeyError for a name that there is not, TypeError for a threshold that is no number,
+    ValueError for a minimum above the maximum.
+    """
+    options = stock.flag(OPTION, {})
+    if not options:
+        return
+    excluded, fusions = _excluded(), set(stock.lookup("post_grad:POST_GRAD_FUSIONS"))
+    known = {*fusions, *excluded, *stock.lookup("post_grad:POST_GRAD_PATTERNS")}
+    for name, given in options.items():
+        if name not in known:
+            raise KeyError(
+                f"{OPTION}: there is no fusion {name!r}; there are {', '.join(sorted(known))}"
+            )
+        if name in excluded:
+            continue
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{OPTION}[{name!r}]: expected a dict of options, found {given!r}")
+        for threshold in _NUMBERS.get(name, ()):
+            number = given.get(threshold, 0)
+            if not isinstance(number, int | float) or isinstance(number, bool):
+                raise TypeError(
+                    f"{OPTION}[{name!r}][{threshold!r}]: expected a number, found {number!r}"
+                )
+        if name in fusions:
+            group_options.check(OPTION, name, given)
+
+
+def _excluded() -> set[str]:
+    return set(stock.lookup("post_grad:OPTIMUS_EXCLUDE_POST_GRAD"))
+
+
+def run_tables(run: StageRun) -> None:
+    """The tables that the user turned on, in his order."""
+    options = stock.flag(OPTION, {})
+    tables = stock.lookup("post_grad:POST_GRAD_PATTERNS")
+    others = {*stock.lookup("post_grad:POST_GRAD_FUSIONS"), *_excluded()}
+    for name in options:
+        if name in others:
+            continue
+        table = tables[name]
+        step = TableStep(name, lambda table=table: table, TYPED.get(name, ()), name)
+        with fusion_option_passes(run, table), _around(name, run):
+            step(run)
+            flush(run)  # what a typed pass does counts, and is seen, when it is raised
+
+
+def _around(name: str, run: StageRun) -> AbstractContextManager[None]:
+    return realizing_operands(run) if name == "decompose_mm_pass" else nullcontext()
+
+
+__all__ = ["DECOMPOSITIONS", "OPTION", "TYPED", "check", "run_tables"]

@@ -1,0 +1,50 @@
+"""Operands of products that became loops: code generation stores them first.
+
+A loop over the products would otherwise compute an operand anew for each row or column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.backend.steps.bridge import flush
+from xductor.backend.steps.stage_run import StageRun
+from xductor.ir import TorchOp
+from xductor.transforms.rewriting.driver import Application, watching
+
+REALIZED = "inductor_realize_to_strides"
+"""By which code generation knows a node whose value is to be stored."""
+
+
+@contextmanager
+def realizing_operands(run: StageRun) -> Iterator[None]:
+    """Mark the nodes of the tensors that declared rewrites inside the block bind.
+
+    What other passes have made is raised first, so that it has nodes.
+    """
+    flush(run)
+    nodes: list[Any] = []
+
+    def note(application: Application) -> None:
+        for value in application.match.bindings.values():
+            node = _node(value)
+            if node is not None:
+                nodes.append(node)
+
+    with watching(applied=note):
+        yield
+    for node in nodes:
+        node.meta[REALIZED] = True
+
+
+def _node(value: Any) -> Any:
+    if not isinstance(value, OpResult) or not isinstance(value.op, TorchOp):
+        return None  # an input is stored anyway
+    return value.op.node.origin if isinstance(value, SSAValue) else None
+
+
+__all__ = ["REALIZED", "realizing_operands"]

@@ -1,0 +1,219 @@
+"""What all group fusions do; each says which form an op has, and what does a group at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir import Facts, GraphOp, InferenceEnv, TorchOp
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.infer import storage_root
+from xductor.transforms.analysis.analyses import ORDER, analyses_of
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.groups.forms import Forms
+from xductor.transforms.groups.independence import Dependencies
+from xductor.transforms.groups.search import Search
+from xductor.transforms.groups.stacking import Stacking
+from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.rewriting.building import Unbuildable
+from xductor.transforms.rewriting.contracts import Declined
+from xductor.transforms.rewriting.driver import Procedure
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.handles import value_handle
+from xductor.transforms.rewriting.layouts import check_offset
+from xductor.transforms.rewriting.matcher import Match
+
+Refused = Callable[[TorchOp, str], None]
+
+
+class Group:
+    """The ops of a group, in the order of their results; operands are given by place."""
+
+    def __init__(self, ops: Sequence[TorchOp], stacking: Stacking, facts: Facts) -> None:
+        self.ops = ops
+        self.stacking = stacking
+        self._facts = facts
+
+    def operands(self, place: int) -> list[Any]:
+        """An operand of each op."""
+        return [value_handle(op._operands[place], self._facts) for op in self.ops]
+
+    def stacked(self, place: int) -> Any:
+        """An operand of all ops, one behind the other along a new dim in front."""
+        return self.stacking.stack(self.operands(place))
+
+    def rows(self, stacked: Any) -> list[Any]:
+        """What is at each place of the first dim: a view for each op."""
+        return self.stacking.rows(stacked, len(self.ops))
+
+
+@dataclass(frozen=True)
+class GroupFusion(TypedPass):
+    """Ops of one form that one consumer reaches and that do not depend on each other, as one.
+
+    - `min_fuse_set_size`, `max_fuse_set_size`: how many ops a group has.
+    - `max_fuse_search_depth`: how many ops up from itself a consumer looks for them.
+    - `fuse_nodes_with_same_parent`: only ops whose operands are made by the same.
+    - `fuse_nodes_with_same_users`: only ops whose results are read by the same.
+    """
+
+    preserves = frozenset((ORDER,))
+    roots: ClassVar[frozenset[str]] = frozenset()
+    stacking: ClassVar[Stacking]
+
+    min_fuse_set_size: int = 5
+    max_fuse_set_size: int = 300
+    max_fuse_search_depth: int = 5
+    fuse_nodes_with_same_parent: bool = False
+    fuse_nodes_with_same_users: bool = False
+
+    @abstractmethod
+    def form(self, op: Any, forms: Forms) -> Hashable | None:
+        """What ops of a group have in common; None for an op that is in none."""
+
+    @abstractmethod
+    def fused(self, group: Group) -> list[Any]:
+        """Makes what stands for the result of each op of a group."""
+
+    def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> Group:
+        """Ops as `fused` sees them."""
+        return Group(ops, self.stacking, facts)
+
+    def may_fire(self, graph: Graph) -> bool:
+        return self.count_roots(graph) >= self.min_fuse_set_size
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._graph(graph, None) for graph in graphs_of(module))
+
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
+        for graph in graphs_of(module):
+            self._graph(graph, refused)
+
+    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
+        analyses = analyses_of(graph)
+        ops = analyses.named(self.roots)
+        if len(ops) < self.min_fuse_set_size:
+            return 0
+        with InferenceEnv.of(graph) as env:
+            work = _Work(self, GraphState(graph, analyses.bodies, env, analyses), refused)
+            return work.run(ops)
+
+
+class _Work:
+    """One fusion in one graph."""
+
+    def __init__(self, one: GroupFusion, state: GraphState, refused: Refused | None) -> None:
+        self.one = one
+        self.state = state
+        self.refused = refused
+        self.forms = Forms(state)
+        self.procedure = Procedure(one.name, state)
+
+    @cached_property
+    def dependencies(self) -> Dependencies:
+        return Dependencies(self.state.analyses)
+
+    def form(self, op: Any) -> Hashable | None:
+        if op.name not in self.one.roots:
+            return None
+        found = self.one.form(op, self.forms)
+        if found is None or self.forms.is_written(op.results[0]):
+            return None
+        return (op.name, self.state.region(op), found)
+
+    def run(self, ops: Sequence[Any]) -> int:
+        forms = {op: found for op in ops if (found := self.form(op)) is not None}
+        fewest = self.one.min_fuse_set_size
+        if not any(count >= fewest for count in Counter(forms.values()).values()):
+            return 0
+        analyses = self.state.analyses
+        self.search = Search(analyses.ops, forms, self.one.max_fuse_search_depth)
+        applied = 0
+        op: Any = self.state.graph.block.last_op
+        while op is not None:
+            for members in self.search.reached_from(op).values():
+                if len(members) >= fewest:
+                    applied += sum(self.fuse(group) for group in self.groups(members))
+            op = op._prev_op
+        return applied
+
+    def groups(self, members: list[Any]) -> Iterator[list[Any]]:
+        """The members in sets that do not depend on each other, each as they were found."""
+        fewest, most = self.one.min_fuse_set_size, self.one.max_fuse_set_size
+        in_order = sorted(members, key=self.state.order.key)
+        levels = self.dependencies.below(in_order).levels
+        by_level: dict[int, list[Any]] = {}
+        for op in members:
+            by_level.setdefault(levels[op], []).append(op)
+        for _, found in sorted(by_level.items()):
+            for start in range(0, len(found), most):
+                group = found[start : start + most]
+                if len(group) >= fewest:
+                    yield group
+
+    def fuse(self, members: list[Any]) -> bool:
+        in_order = sorted(members, key=self.state.order.key)
+        last = in_order[-1]
+        sunk = _Sunk(self.state, self.dependencies.below(in_order).ops, last)
+        group = self.one.group_of(members, self.state.facts)
+        try:
+            replaced = self.procedure.replace(_match(members, in_order), lambda: self._build(group))
+        except (Declined, Unbuildable, UnknownMode) as refusal:
+            sunk.undo()
+            if self.refused is not None:
+                self.refused(last, str(refusal))
+            return False
+        self.search.fused(members)
+        if replaced.renewed and self.dependencies.has_effects:
+            del self.dependencies
+        else:
+            self.dependencies.stand_for(members, replaced.made)
+        return True
+
+    def _build(self, group: Group) -> list[Any]:
+        """What stands for each result; with storage of its own where that could be told."""
+        return [
+            group.stacking.copy(row) if self._needs_storage(op.results[0]) else row
+            for op, row in zip(group.ops, self.one.fused(group), strict=True)
+        ]
+
+    def _needs_storage(self, result: SSAValue) -> bool:
+        state = self.state
+        return (
+            storage_root(result) in state.returned_roots or check_offset(result, state) is not None
+        )
+
+
+class _Sunk:
+    """Ops that were moved to right below another, and can be moved back."""
+
+    def __init__(self, state: GraphState, ops: Sequence[Any], last: Any) -> None:
+        self._analyses = state.analyses
+        self._back = [(op, op._next_op) for op in ops]
+        anchor = last._next_op
+        for op in ops:
+            self._analyses.move(op, anchor)
+
+    def undo(self) -> None:
+        for op, below in reversed(self._back):
+            self._analyses.move(op, below)
+
+
+def _match(members: Sequence[TorchOp], in_order: Sequence[TorchOp]) -> Match:
+    """A group as contracts ask about it."""
+    match = Match(in_order[-1])
+    match.bindings = {"operands": [operand for op in members for operand in op._operands]}
+    match.wrappers = list(members)
+    match.outputs = [op.results[0] for op in members]
+    return match
+
+
+__all__ = ["Group", "GroupFusion", "Refused"]

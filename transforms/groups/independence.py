@@ -1,0 +1,93 @@
+"""Which ops of a set depend on others of it, by values and by effects, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms.analysis.effect_order import predecessors
+
+
+class Below(NamedTuple):
+    """What depends on the members of a set, above the last of them.
+
+    - `levels`: for each member how many members stand above it, one above the other. Those of one
+      level do not depend on each other.
+    - `ops`: the other ops, in order.
+    """
+
+    levels: dict[Any, int]
+    ops: list[Any]
+
+
+class Dependencies:
+    """What in one graph depends on what; of ops that are put into it `stand_for` tells."""
+
+    def __init__(self, analyses: Analyses) -> None:
+        self._order = analyses.order
+        self._after: dict[Any, list[Any]] = {}
+        self._before = predecessors(analyses.graph, analyses.ops, analyses.bodies)
+        for op, others in self._before.items():
+            for other in others:
+                self._after.setdefault(other, []).append(op)
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether the order of some ops is more than that of their values."""
+        return bool(self._before)
+
+    def below(self, members: Sequence[Any]) -> Below:
+        """What depends on members, which are in order."""
+        key = self._order.key
+        last = key(members[-1])
+        levels = dict.fromkeys(members, 0)
+        known: dict[Any, int] = dict(levels)
+        queue = [(key(op), number, op) for number, op in enumerate(members)]
+        ticket = len(queue)
+        ops: list[Any] = []
+        while queue:
+            _, _, op = heappop(queue)
+            level = known[op]
+            if op in levels:
+                levels[op] = level
+                level += 1
+            else:
+                ops.append(op)
+            for user in self._users(op):
+                if user not in known:
+                    at = key(user)
+                    if at > last:
+                        continue
+                    known[user] = level
+                    ticket += 1
+                    heappush(queue, (at, ticket, user))
+                elif known[user] < level:
+                    known[user] = level
+        return Below(levels, ops)
+
+    def _users(self, op: Any) -> Iterator[Any]:
+        for result in op.results:
+            for use in result.uses:
+                yield use.operation
+        yield from self._after.get(op, ())
+
+    def stand_for(self, members: Sequence[Any], made: Sequence[Any]) -> None:
+        """What members had to keep to, what was made for them has to keep to."""
+        for op in members if self._after else ():
+            for later in self._after.pop(op, ()):
+                self._before[later].remove(op)
+                self._link(made, [later])
+            for earlier in self._before.pop(op, ()):
+                self._after[earlier].remove(op)
+                self._link([earlier], made)
+
+    def _link(self, earlier: Sequence[Any], later: Sequence[Any]) -> None:
+        for op in earlier:
+            self._after.setdefault(op, []).extend(later)
+        for op in later:
+            self._before.setdefault(op, []).extend(earlier)
+
+
+__all__ = ["Below", "Dependencies"]

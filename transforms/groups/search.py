@@ -1,0 +1,89 @@
+"""Which candidates one consumer reaches: a search upwards that does not go past a candidate."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from xdsl.ir import Block
+
+Found = dict[Hashable, list[Any]]
+"""Candidates by form, in the order in which they were found."""
+
+_FAR = 1 << 30
+
+
+class Search:
+    """The candidates of one graph by form, while groups of them are fused.
+
+    - `ops`: those of the graph in order. What is put into it later is no candidate.
+    - `depth`: how many steps up a consumer reaches. A result of an op with several is one more step
+      away: FX has a node for it.
+    """
+
+    def __init__(
+        self,
+        ops: Iterable[Any],
+        forms: dict[Any, Hashable],
+        depth: int,
+    ) -> None:
+        self._forms = forms
+        self._depth = max(depth, 1)
+        # Steps from an op up to the next candidate, so that nobody searches where there is none.
+        # Where one was fused since, it may be further.
+        self._steps: dict[Any, int] = {}
+        for op in ops:
+            self._see(op)
+
+    def _see(self, op: Any) -> int:
+        nearest = _FAR
+        for operand in op._operands:
+            owner: Any = operand.owner
+            if type(owner) is not Block:
+                found = 0 if owner in self._forms else self._steps_of(owner)
+                nearest = min(nearest, found + _step(owner))
+        self._steps[op] = nearest
+        return nearest
+
+    def _steps_of(self, op: Any) -> int:
+        """Steps up from an op to the next candidate."""
+        steps = self._steps.get(op)
+        return self._see(op) if steps is None else steps
+
+    def fused(self, ops: Iterable[Any]) -> None:
+        """Candidates that are none any more."""
+        for op in ops:
+            self._forms.pop(op, None)
+            self._steps.pop(op, None)
+
+    def reached_from(self, root: Any) -> Found:
+        """The candidates that an op reaches, by form."""
+        found: Found = {}
+        if self._steps_of(root) > self._depth:
+            return found
+        seen: set[Any] = set()
+        queue: deque[tuple[Any, int]] = deque([(root, 0)])
+        while queue:
+            op, depth = queue.popleft()
+            for operand in op._operands:
+                owner: Any = operand.owner
+                if owner in seen or type(owner) is Block:
+                    continue
+                form = self._forms.get(owner)
+                at = depth + _step(owner)
+                if at + (self._steps_of(owner) if form is None else 0) > self._depth:
+                    continue
+                seen.add(owner)
+                if form is None:
+                    queue.append((owner, at))
+                else:
+                    found.setdefault(form, []).append(owner)
+        return found
+
+
+def _step(op: Any) -> int:
+    return 2 if len(getattr(op, "results", ())) > 1 else 1
+
+
+__all__ = ["Found", "Search"]

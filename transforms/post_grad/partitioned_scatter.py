@@ -1,0 +1,147 @@
+"""`partitioned_scatter_optimization`: a scatter with many collisions, into several buffers.
+
+Adding to one place from many threads takes turns. Those of several buffers are shorter, and the
+buffers are added up at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from xductor.ir import aten, prims
+from xductor.transforms import (
+    EXACT,
+    REASSOCIATES,
+    ROUNDS_LESS_OFTEN,
+    Rewrite,
+    Tensor,
+    no,
+)
+from xductor.transforms.passes.numerics import Declared
+
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+_NARROW = (torch.float16, torch.bfloat16)
+_DTYPES = (*_INTEGERS, torch.float32, torch.float64, *_NARROW)
+
+_LARGE = ((100_000_000, 4), (10_000_000, 8), (1_000_000, 16))
+"""Of so many elements there are so many buffers at most."""
+
+
+class PartitionedScatterOptimization(Rewrite):
+    """`index_put` that adds up at one dim, into as many buffers as collisions and memory ask for.
+
+    - `min_index_size`: how many places are written to at least.
+    - `min_partitions`, `max_partitions`: how many buffers there are.
+    - `memory_budget`: how many bytes they may take; 0 for any.
+    """
+
+    stage = "post_grad"
+    inductor = "reduced_atomic_contention.py:partitioned_scatter_optimization_pass"
+    counter = "partitioned_scatter_applied"
+    numerics: ClassVar[Declared] = {
+        **dict.fromkeys(_INTEGERS, EXACT),
+        **dict.fromkeys((torch.float32, torch.float64), REASSOCIATES),
+        **dict.fromkeys(_NARROW, ROUNDS_LESS_OFTEN),
+    }
+
+    def __init__(
+        self,
+        min_index_size: int = 4096,
+        min_partitions: int = 2,
+        max_partitions: int = 128,
+        memory_budget: int = 0,
+    ) -> None:
+        self._min_index_size = min_index_size
+        self._min_partitions = min_partitions
+        self._max_partitions = max_partitions
+        self._memory_budget = memory_budget
+
+    def pattern(self, x: Tensor, indices: Any, values: Tensor) -> Any:
+        return aten.index_put(x, indices, values, True)
+
+    def where(self, x: Tensor, indices: Any) -> Any:
+        given = [one for one in indices if one is not None]
+        if len(given) != 1:
+            return no("it is not indexed at one dim")
+        if given[0].dtype not in (torch.int64, torch.int32):
+            return no("what it is indexed by is a mask")
+        if any(not size.is_static for size in (*x.shape, *given[0].shape)):
+            return no("a size is not static")
+        if x.numel() == 0 or given[0].numel() == 0:
+            return no("it is empty")
+        return True
+
+    def pays(self, x: Tensor, indices: Any) -> Any:
+        _, index = _place(indices)
+        if int(index.numel()) < self._min_index_size:
+            return no(f"fewer places than {self._min_index_size} are written to")
+        if self._partitions(x, index) < self._min_partitions:
+            return no("there is no memory for so many buffers")
+        return True
+
+    def replacement(self, x: Tensor, indices: Any, values: Tensor) -> Any:
+        dim, index = _place(indices)
+        count = max(self._partitions(x, index), 2)
+        sizes = [int(size) for size in x.shape]
+        zeros = aten.full(
+            [*sizes[:dim], count, *sizes[dim:]],
+            0,
+            dtype=x.dtype,
+            layout=torch.strided,
+            device=x.device,
+            pin_memory=False,
+        )
+        # Which buffer: the places take turns. Each place stays within its own dim, so that one
+        # that is out of bounds, or counted from the end, is what it was.
+        numbers = prims.iota(
+            int(index.numel()),
+            start=0,
+            step=1,
+            dtype=torch.int64,
+            device=index.device,
+            requires_grad=False,
+        )
+        turns = aten.view(aten.bitwise_and(numbers, count - 1), [int(size) for size in index.shape])
+        put = aten.index_put(zeros, [*indices[:dim], turns, *indices[dim:]], values, True)
+        dtype = None if x.dtype.is_floating_point else x.dtype
+        return aten.add(x, aten.sum(put, [dim], dtype=dtype))
+
+    def _partitions(self, x: Tensor, index: Tensor) -> int:
+        """A power of two, about 16 times the square root of the collisions of each place."""
+        elements, places = int(x.numel()), int(index.numel())
+        wanted = max(self._min_partitions, int(math.sqrt(places / elements) * 16))
+        most = next((few for size, few in _LARGE if elements >= size), self._max_partitions)
+        count = int(min(2 ** math.ceil(math.log2(wanted)), most, self._max_partitions))
+        while self._memory_budget and count >= self._min_partitions:
+            if elements * x.dtype.itemsize * (count - 1) <= self._memory_budget:
+                break
+            count //= 2
+        return count
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Places that collide, some of them counted from the end."""
+        for dtype in _DTYPES:
+            for place, sizes in ((0, (5,)), (0, (4, 3)), (1, (3, 4)), (1, (2, 5, 3))):
+                for shape in ((40,), (6, 7)):
+                    yield _instance(dtype, place, sizes, shape)
+
+
+def _place(indices: Sequence[Any]) -> tuple[int, Tensor]:
+    return next((dim, one) for dim, one in enumerate(indices) if one is not None)
+
+
+def _instance(
+    dtype: torch.dtype, place: int, sizes: tuple[int, ...], shape: tuple[int, ...]
+) -> dict[str, Any]:
+    generator = torch.Generator().manual_seed(0)
+    index = torch.randint(-sizes[place], sizes[place], shape, generator=generator)
+    x = torch.randn(sizes, generator=generator).to(dtype)
+    values = torch.randn((*sizes[:place], *shape, *sizes[place + 1 :]), generator=generator)
+    return {"x": x, "indices": [None] * place + [index], "values": (values * 3).to(dtype)}
+
+
+__all__ = ["PartitionedScatterOptimization"]
