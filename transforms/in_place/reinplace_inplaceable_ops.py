@@ -60,6 +60,7 @@ class ReinplaceInplaceableOps(TypedPass):
     stage = "post_grad"
     inductor = "reinplace.py:reinplace_inplaceable_ops"
     numerics = EXACT
+    writes_back = True
     roots = frozenset[object](_ROOTS)
 
     def has_work(self, module: ModuleOp) -> bool:
