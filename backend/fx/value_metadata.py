@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import torch
 import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental import symbolic_shapes
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_map_only
 from xdsl.dialects.builtin import ModuleOp
@@ -162,7 +163,7 @@ def _storage(value: Any) -> int | None:
 
 def _run_without_guards(node: fx.Node, key: str, mode: Any) -> Any:
     """As `run_on_recorded`; None where the call cannot be run but by adding a guard."""
-    refused: Any = getattr(torch.fx.experimental.symbolic_shapes, "_ShapeEnvGuardError", ())
+    refused: Any = getattr(symbolic_shapes, "_ShapeEnvGuardError", ())
     try:
         return run_on_recorded(node, key, mode)
     except refused:

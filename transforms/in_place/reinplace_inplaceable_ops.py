@@ -106,7 +106,8 @@ class _Reinplacing:
         found = [*scatters, *self.analyses.named(names)]
         key = self.analyses.order.key
         applied = 0
-        for op in sorted(found, key=key):
+        # From the last on: of what becomes of an input by several ops the last is copied back.
+        for op in sorted(found, key=key, reverse=True):
             if op in scatters:
                 applied += self._scatter(scatters[op])
             elif op.name in IN_PLACE_FORM:
@@ -231,7 +232,7 @@ class _Reinplacing:
     def _write_argument(self, write: Write) -> None:
         back = self._back(write)
         assert write.result is not None
-        self.uses.shares(write.result, write.value)
+        self.uses.is_now(write.result, write.value)
         self.uses.writes(write.op, write.value)
         self._drop(back)
 
@@ -249,8 +250,7 @@ class _Reinplacing:
 
     def _replace(self, op: TorchOp, *values: SSAValue) -> None:
         for old, new in zip(op.results, values, strict=True):
-            self.uses.shares(old, new)
-            self.uses.forget(old)
+            self.uses.replace(old, new)
         self.editor.replace(op, *values)
 
 
