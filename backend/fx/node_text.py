@@ -1,4 +1,4 @@
-"""The part of a node's metadata that text carries, put back on a node."""
+"""Restores on a node the part of its metadata that text carries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.ir import NodeMeta
 
 
 def restore_textual(meta: NodeMeta, node: fx.Node) -> None:
-    """What text carried of the place: tag, recompute policy, module, the user's line."""
+    """Restore what text carries of a node's place: tag, recompute policy, module, user's line."""
     items = meta.textual or {}
     if "tag" in items:
         node.meta["partitioner_tag"] = items["tag"]
@@ -31,7 +31,7 @@ def restore_textual(meta: NodeMeta, node: fx.Node) -> None:
 
 
 def restore_quantization(meta: NodeMeta, node: fx.Node) -> None:
-    """The options of a quantised call, which code generation reads from the node."""
+    """Restore the options of a quantized call, which code generation reads from the node."""
     text = (meta.textual or {}).get("quant_options")
     if text is not None:
         from torch._higher_order_ops import InvokeQuant

@@ -1,4 +1,4 @@
-"""Fake values of new calls made from their types: what running a call would give, at less cost."""
+"""Makes fake values of new calls from their types: what running a call would give, but cheaper."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
 from xductor.ir.inference.value_types import TypeReader
 
+#: Stands for a value that its type does not determine.
 MISSING = object()
-"""Stands for a value that types do not say all of."""
 
 
 def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     """A FakeTensor of the type of an op's result, in the storage that its alias facts say.
 
-    It lives in the fake mode of the graph's values. `MISSING` where the call must be run: for what
-    is no single strided tensor, a storage that only may be shared, sizes that the call finds or no
-    input tells, and operands known as constants, which their results may be too.
+    It lives in the fake mode of the graph's values. `MISSING` if the call must be run: for anything
+    but a single strided tensor, for a storage that may or may not be shared, for sizes that the
+    call finds or that no input tells, and for operands known as constants, since results
+    may be constants too.
     """
     if not isinstance(op, SchemaOp) or op.structure is not None or len(op.results) != 1:
         return MISSING

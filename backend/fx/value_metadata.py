@@ -27,8 +27,8 @@ from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 
+#: How the values of new calls are made; see `record_new_values`.
 NewValues = Literal["run", "types", "checked"]
-"""How the values of new calls are made, see `record_new_values`."""
 
 
 def value_key(source: GraphOp) -> str:
@@ -43,13 +43,13 @@ def record_new_values(
     kept: Container[fx.Node] | None = None,
     values: NewValues = "run",
 ) -> None:
-    """Values and places for nodes that reconciling made.
+    """Record values and places for nodes that reconciling made.
 
-    - `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
-    - `values`: whether calls are run on the values of their arguments, which is checked against
-      the types; or values are made from the types, where these say all; or both.
+    - `kept`: the nodes that stay; a node that does not leaves its value to its replacement.
+    - `values`: `"run"` runs calls on the values of their arguments and checks the results against
+      the types; `"types"` makes values from types that determine them; `"checked"` does both.
 
-    Raises RaisingError where an op's call gives another type than the IR says, or another storage.
+    Raises RaisingError if an op's call gives another type or storage than the IR says.
     """
     key = value_key(source)
     mode, reader = _recording(source, nodes, key) if made else (None, None)
@@ -83,7 +83,7 @@ def record_new_values(
 
 
 def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeReader]:
-    """The fake mode that the graph's values live in, or None, and a reader of their types."""
+    """The fake mode of the graph's values, or None, and a reader of their types."""
     if source.live is not None:
         return source.live.types.fake_mode, source.live.types
     reader = TypeReader(source.stage.data)
@@ -95,7 +95,7 @@ def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeR
 
 
 def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
-    """Stack trace, module stack, partitioner tag and the like from the node this one replaces."""
+    """Copy stack trace, module stack, partitioner tag and the like from the replaced node."""
     heir_of = meta.__dict__.get("heir_of")
     if heir_of is None:
         restore_textual(meta, node)
@@ -114,7 +114,7 @@ def inherit_value(
     reader: TypeReader,
     kept: Container[fx.Node],
 ) -> bool:
-    """Give a call the value of the node that it replaces, if it is what the call would give.
+    """Give a call the value of the node that it replaces, if the call would give the same.
 
     It must be a tensor of the op's type, in the storage that the op's alias facts say. That type
     was inferred by running the op's kernel, which need not run again.
@@ -145,7 +145,7 @@ def inherit_value(
 
 
 def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> None:
-    """What was made from a type shares storage with the operands that a call shares it with."""
+    """Check that a value made from a type shares storage with the operands as the call's does."""
     for operand in op.operands:
         storage = _storage(nodes.node(operand).meta.get("val"))
         if storage is not None and (_storage(made) == storage) != (_storage(given) == storage):
@@ -157,7 +157,7 @@ def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> Non
 
 
 def _storage(value: Any) -> int | None:
-    """Which storage a tensor has; None for other values."""
+    """An id of the storage of a tensor; None for other values."""
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
@@ -171,7 +171,7 @@ def _run_without_guards(node: fx.Node, key: str, mode: Any) -> Any:
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
-    """The value of a call, run on its inputs' recorded fake values; it adds no guard."""
+    """The value of a call, run on its inputs' recorded fake values without adding guards."""
 
     def recorded(used: fx.Node) -> Any:
         child = child_at(used)
@@ -199,9 +199,9 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
 def _modes(
     source: GraphOp, made: list[tuple[TorchOp, fx.Node]], key: str
 ) -> Iterator[Callable[[TorchOp], None]]:
-    """Gives what enters the modes under which an op of the graph stands; to be called in order.
+    """Yield what enters the modes under which an op of the graph stands; call it in order of ops.
 
-    After autograd there are none. Raises RaisingError where the modes above an op are not known.
+    After autograd there are none. Raises RaisingError if the modes above an op are not known.
     """
     if key == "val" or not made:
         yield lambda op: None
@@ -226,7 +226,7 @@ def _modes(
 
 
 def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:
-    """The value, or one like it where tracing real tensors gave each a fake mode of its own."""
+    """The value, or one like it if tracing real tensors gave each value a fake mode of its own."""
     if value.fake_mode is mode or value.fake_mode.shape_env is not None:
         return value
     with mode:
@@ -246,7 +246,7 @@ def _no_guards(shape_env: Any) -> Iterator[None]:
 
 
 def check_types(op: TorchOp, value: Any, reader: Any) -> None:
-    """The call's value has the types that the op's results say."""
+    """Check that the call's value has the types that the op's results say."""
     values = list(value) if isinstance(value, (tuple, list)) else [value]
     for result, part in zip(op.results, values, strict=False):
         found = reader.type_of(part)
@@ -258,7 +258,7 @@ def check_types(op: TorchOp, value: Any, reader: Any) -> None:
 
 
 def _set_tensor_meta(node: fx.Node, value: Any) -> None:
-    """`tensor_meta` beside `val`, as FakeTensorProp records it for static tensors."""
+    """Record `tensor_meta` beside `val`, as FakeTensorProp does for static tensors."""
     if isinstance(value, torch.Tensor) and all(type(size) is int for size in value.shape):
         from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
@@ -267,7 +267,7 @@ def _set_tensor_meta(node: fx.Node, value: Any) -> None:
 
 
 def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
-    """Values for a fresh graph: those that were recorded, else from the types."""
+    """Record values for a fresh graph: those of the lowered graph, or else made from the types."""
     key = value_key(source)
     live = source.live
     if live is None:

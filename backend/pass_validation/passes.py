@@ -1,4 +1,4 @@
-"""Which graphs each procedural pass of ours is validated on."""
+"""The graphs on which each of our procedural passes is validated."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from xductor.backend.pass_validation import (
     attention_specimens,
     device_specimens,
+    freezing_specimens,
     in_place_specimens,
     loss_specimens,
     order_specimens,
@@ -61,6 +62,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         device_specimens.same_but_for_the_device,
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
+    ),
+    "binary_folding": Specimens(
+        freezing_specimens.folded,
+        attention_specimens.close_results,
+        "finite inputs",
+        unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
     "cat_of_pieces": Specimens(piece_specimens.pieces, same_results),
     "move_view_after_cat_aten_pass": Specimens(piece_specimens.moved_views, same_results),

@@ -16,12 +16,13 @@ from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
+    flush,
     observed,
     unobserved,
     when_flag,
 )
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import OwnStep
+from xductor.backend.steps.typed_steps import CoveringStep, OwnStep, TableStep
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
@@ -107,19 +108,59 @@ def _group_batch_fusions(run: StageRun) -> None:
     observed(run, "group_batch_fusion_passes", fuse, "graph")
 
 
+#: Tables of options whose entries passes of ours stand for.
+_TYPED_OPTIONS = (
+    "remove_split_with_size_one_pass",
+    "merge_getitem_cat_pass",
+    "mutate_cat_pass",
+    "split_cat_pass",
+    "unbind_stack_pass",
+    "split_cat_to_slices_pass",
+    "unbind_cat_to_view_pass",
+    "split_stack_to_cats_pass",
+    "unbind_stack_to_slices_pass",
+    "move_reshape_out_of_split_stack_pass",
+    "einsum_to_pointwise_pass",
+)
+
+
 def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order, each as often as he asked for."""
+    """The tables that the user turned on, in his order, each as often as he asked for.
+
+    Raises KeyError for a name that there is not, TypeError for an option that is no number, before
+    anything is changed.
+    """
+    if not _torch_level(run):
+        return
     tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
     fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
-    for name, option in _options(run).items():
-        if name in fusions or name == "normalization_pass":
-            continue
-        if name not in tables and inductor_version().unknown_fusions == "skipped":
+    options = _options(run)
+    _check_options(options, {*tables, *fusions, "normalization_pass"})
+    for name, option in options.items():
+        if name in fusions or name not in tables or name == "normalization_pass":
             continue
         table = tables[name]
+        typed = (name,) if name in _TYPED_OPTIONS else ()
+        step = TableStep(name, lambda table=table: table, typed)
         with fusion_option_passes(run, table):
             for _ in range(option.get("counter", 1)):
-                table.apply(run.gm.graph)
+                step(run)
+            flush(run)  # what a typed pass does counts, and is seen, when it is raised
+
+
+def _check_options(options: dict[str, Any], known: set[str]) -> None:
+    for name, option in options.items():
+        if name not in known and inductor_version().unknown_fusions != "skipped":
+            raise KeyError(
+                f"pre_grad_fusion_options: there is no fusion {name!r}; "
+                f"there are {', '.join(sorted(known))}"
+            )
+        for key, kind in (("threshold_to_cat", int | float), ("counter", int)):
+            if not isinstance(option.get(key, 1), kind):
+                raise TypeError(
+                    f"pre_grad_fusion_options[{name!r}][{key!r}]: expected a number, "
+                    f"found {option[key]!r}"
+                )
 
 
 def _table(name: str) -> BridgedStep:
@@ -155,7 +196,7 @@ STEPS = (
         _normalization,
     ),
     _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
-    _with(_torch_level, "pre_grad_fusion_options", _fusion_options),
+    CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
     _table("efficient_conv_bn_eval_pass"),
     _table("apply_gumbel_max_trick_pass"),
     user_rewrites,
