@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import torch
 import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental import symbolic_shapes
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_map_only
 from xdsl.dialects.builtin import ModuleOp
@@ -62,14 +63,15 @@ def record_new_values(
             value = MISSING
             if key == "val" and values != "run":
                 value = value_of_type(op, nodes, reader)
-            if value is MISSING or values == "checked":
+            if value is MISSING:
                 entered(op)
-                given = run_on_recorded(node, key, mode)
+                value = run_on_recorded(node, key, mode)
+                check_types(op, value, reader)
+            elif (
+                values == "checked" and (given := _run_without_guards(node, key, mode)) is not None
+            ):
                 check_types(op, given, reader)
-                if value is MISSING:
-                    value = given
-                else:
-                    _check_storage(op, value, given, nodes)
+                _check_storage(op, value, given, nodes)
             node.meta[key] = value
             _set_tensor_meta(node, value)
     for node in nodes.made:
@@ -157,6 +159,15 @@ def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> Non
 def _storage(value: Any) -> int | None:
     """An id of the storage of a tensor; None for other values."""
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def _run_without_guards(node: fx.Node, key: str, mode: Any) -> Any:
+    """As `run_on_recorded`; None where the call cannot be run but by adding a guard."""
+    refused: Any = getattr(symbolic_shapes, "_ShapeEnvGuardError", ())
+    try:
+        return run_on_recorded(node, key, mode)
+    except refused:
+        return None
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:

@@ -96,7 +96,9 @@ class TypedGroup:
         if applied:
             self.changed = True
             analyses.changed(self.module, one.preserves)
-            level = self.run.settings.verify
+            if one.writes_back:
+                self.run.kept[_WRITES_BACK] = True
+            level = _level(self.run)
             if level != "structure":
                 verify_module(self.module, level)
         return applied
@@ -145,6 +147,15 @@ def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
     return frontend.from_fx(
         run.gm, run.stage, example_inputs=run.example_inputs, subgraphs=subgraphs
     )
+
+
+_WRITES_BACK = "writes_back"
+
+
+def _level(run: StageRun) -> VerifyLevel:
+    """How much is checked: the rules of the stage hold until a pass lets ops write."""
+    level = run.settings.verify
+    return "types" if level == "stage" and run.kept.get(_WRITES_BACK) else level
 
 
 def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
@@ -210,7 +221,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
     try:
         group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
-        verify_module(group.module, run.settings.verify)
+        verify_module(group.module, _level(run))
     except Exception as error:
         failures.handle(run, failures.Failure(culprit, error))
         return None

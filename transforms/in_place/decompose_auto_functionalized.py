@@ -46,6 +46,7 @@ class DecomposeAutoFunctionalized(TypedPass):
     stage = "post_grad"
     inductor = "post_grad.py:decompose_auto_functionalized"
     numerics = EXACT
+    writes_back = True
     roots = frozenset[object](_CALLS)
 
     def has_work(self, module: ModuleOp) -> bool:

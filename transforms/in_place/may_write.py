@@ -6,6 +6,7 @@ generation asks for more: see `written_twice`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
+from xductor.transforms.analysis.op_effects import written_operands
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place.storage_uses import StorageUses, given_root
 from xductor.transforms.in_place.terms import Steps, chains_apart
@@ -98,7 +100,7 @@ class MayWrite:
         """Whether the copy back is of the result itself, so that nothing is left for it to do."""
         if back is None or write.result is None:
             return False
-        target, source = back._operands[:2]
+        target, source = back._operands[0], self.uses.tensor_of(back._operands[1])
         if source is write.result:
             return write.value is target
         return (
@@ -145,6 +147,9 @@ class MayWrite:
         gone = None if dropped is None else self.uses.position(dropped)
         changes += [one for one in storage.writes if one > start and one != gone]
         changed = min(changes, default=None)
+        result = self.uses.memory.storage(write.result)
+        if not result.returned and result.last_read <= (math.inf if changed is None else changed):
+            return None
         for value, reader, position in self.uses.readers_through(write.result):
             if isinstance(reader, OutputOp):
                 problem = self._returned(write, value, reader, outside, storage.returned)
@@ -175,7 +180,10 @@ class MayWrite:
         element. After a first write the buffer has another name, and it no longer sees the read.
         """
         start = self.uses.position(write.op)
-        writes = self.uses.memory.storage(write.value).writes
+        storages = [self.uses.memory.storage(write.value)]
+        if write.result is not None:
+            storages.append(self.uses.memory.storage(write.result))
+        writes = sorted({one for storage in storages for one in storage.writes})
         dropped = back if self.restores(write, back) else None
         earlier = [one for one in writes if one < start]
         later = [one for one in writes if one > start]
@@ -193,14 +201,22 @@ class MayWrite:
             return None
         # A copy into the whole may read each element that it writes.
         whole = back is not None and dropped is None and later[0] == self.uses.position(back)
-        for value, reader, position in self.uses.readers_through(write.result):
+        for value, reader, position in self.uses.readers_through(write.result, later[0]):
             if position > later[0] or reader in write.ignored:
+                continue
+            if self.uses.position(reader) == later[0] and self._writes_to(reader, value):
                 continue
             if whole and self._reads_in_step(value, back):
                 continue
             if _may_be_fused(reader):
                 return f"{_name(reader)} reads the result before it is written again"
         return None
+
+    def _writes_to(self, op: TorchOp, value: SSAValue) -> bool:
+        """Whether all that an op does with a value is to write to it, element by element."""
+        places = [place for place, one in enumerate(op._operands) if one is value]
+        written = set(written_operands(op, self.uses.bodies))
+        return written.issuperset(places)
 
     def _reads_in_step(self, value: SSAValue, back: TorchOp | None) -> bool:
         """Whether all that is made of a value, as far as it may be one loop, goes by elements.

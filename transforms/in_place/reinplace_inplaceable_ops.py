@@ -60,6 +60,7 @@ class ReinplaceInplaceableOps(TypedPass):
     stage = "post_grad"
     inductor = "reinplace.py:reinplace_inplaceable_ops"
     numerics = EXACT
+    writes_back = True
     roots = frozenset[object](_ROOTS)
 
     def has_work(self, module: ModuleOp) -> bool:
@@ -105,7 +106,8 @@ class _Reinplacing:
         found = [*scatters, *self.analyses.named(names)]
         key = self.analyses.order.key
         applied = 0
-        for op in sorted(found, key=key):
+        # From the last on: of what becomes of an input by several ops the last is copied back.
+        for op in sorted(found, key=key, reverse=True):
             if op in scatters:
                 applied += self._scatter(scatters[op])
             elif op.name in IN_PLACE_FORM:
@@ -230,7 +232,7 @@ class _Reinplacing:
     def _write_argument(self, write: Write) -> None:
         back = self._back(write)
         assert write.result is not None
-        self.uses.shares(write.result, write.value)
+        self.uses.is_now(write.result, write.value)
         self.uses.writes(write.op, write.value)
         self._drop(back)
 
@@ -248,8 +250,7 @@ class _Reinplacing:
 
     def _replace(self, op: TorchOp, *values: SSAValue) -> None:
         for old, new in zip(op.results, values, strict=True):
-            self.uses.shares(old, new)
-            self.uses.forget(old)
+            self.uses.replace(old, new)
         self.editor.replace(op, *values)
 
 

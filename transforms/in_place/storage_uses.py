@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from collections.abc import Iterator
 from typing import Any
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, TensorType, TorchOp
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.memory import Storage
 from xductor.transforms.analysis.op_effects import never_writes
-from xductor.transforms.in_place.views import viewed
+from xductor.transforms.in_place.views import view_steps, viewed
 
 _COPY_INTO = "aten.copy_.default"
 _META_ONLY = frozenset(
@@ -28,7 +29,12 @@ class StorageUses:
     def __init__(self, graph: GraphOp, analyses: Analyses) -> None:
         self.graph = graph
         self.memory = analyses.memory
+        self.bodies = analyses.bodies
         self._values: dict[Storage, list[SSAValue]] = {}
+        self._same: dict[SSAValue, SSAValue] = {}
+        self._replaced: dict[SSAValue, SSAValue] = {}
+        self._heads: dict[SSAValue, SSAValue] = {}
+        self._given_back: dict[SSAValue, list[SSAValue]] = {}
         for argument in graph.block.args:
             self._add(argument)
         for op in analyses.ops:
@@ -52,6 +58,38 @@ class StorageUses:
         self._values.pop(self.memory.storage(source))
         self.memory.unite(value, source)
         self._values[self.memory.storage(source)] = [*kept, *gone]
+
+    def is_now(self, result: SSAValue, value: SSAValue) -> None:
+        """Note that a result of a functionalised call is the very tensor that it writes to."""
+        self.shares(result, value)
+        self._same[result] = value
+        self._given_back.setdefault(value, []).append(result)
+
+    def tensor_of(self, value: SSAValue) -> SSAValue:
+        """The value whose very tensor this is, behind what ops in place give back."""
+        start = value
+        value = self._heads.get(value, value)
+        while True:
+            while value in self._replaced:
+                value = self._replaced[value]
+            above = self._same.get(value)
+            if above is None and (base := viewed(value)) is not None and view_steps(value) == ():
+                above = base
+            if above is None:
+                self._heads[start] = value
+                return value
+            value = above
+
+    def replace(self, value: SSAValue, by: SSAValue) -> None:
+        """Note that a value is to be erased, and another stands for it."""
+        self.shares(value, by)
+        self.forget(value)
+        if value is by:
+            return
+        self._replaced[value] = by
+        for result in self._given_back.pop(value, ()):
+            self._same[result] = by
+            self._given_back.setdefault(by, []).append(result)
 
     def forget(self, value: SSAValue) -> None:
         """Note that a value is to be erased."""
@@ -77,13 +115,18 @@ class StorageUses:
         for one in list(self.sharing(value)):
             yield from self._readers_of(one)
 
-    def readers_through(self, value: SSAValue) -> Iterator[tuple[SSAValue, TorchOp, int]]:
-        """Who reads a value, or a view of it."""
+    def readers_through(
+        self, value: SSAValue, until: float = math.inf
+    ) -> Iterator[tuple[SSAValue, TorchOp, int]]:
+        """Who reads a value, or a view of it that is made before a position."""
         pending = [value]
         while pending:
             one = pending.pop()
             yield from self._readers_of(one)
-            pending.extend(views_of(one))
+            for alias in (*views_of(one), *self._given_back.get(one, ())):
+                assert isinstance(alias, OpResult)
+                if self.position(alias.op) < until:
+                    pending.append(alias)
 
     def _readers_of(self, value: SSAValue) -> Iterator[tuple[SSAValue, TorchOp, int]]:
         for use in value.uses:

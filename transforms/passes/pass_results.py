@@ -7,6 +7,8 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from xductor.ir import NodeMeta
+
 
 class WrongCount(Exception):
     """A pass returned a wrong number of applications; the message names it and its source line."""
@@ -21,7 +23,7 @@ def snapshot(module: ModuleOp) -> Snapshot:
         (
             op,
             tuple(op._operands),
-            (*op.attributes.values(), *op.properties.values()),
+            (*op.attributes.values(), *op.properties.values(), *_said(op)),
             tuple([value.type for value in (*op.results, *_arguments(op))]),
         )
         for op in module.walk()
@@ -61,6 +63,12 @@ def _described(one: Any) -> str:
         f"pass {one.name} ({', '.join(stages)}; {code.co_filename}:{code.co_firstlineno}, "
         f"in {type(one).__qualname__})"
     )
+
+
+def _said(op: Operation) -> tuple[Any, ...]:
+    """The metadata that text carries, which takes no part in the equality of what holds it."""
+    node: Any = op.attributes.get("node")
+    return tuple(node.text_items().items()) if isinstance(node, NodeMeta) else ()
 
 
 def _arguments(op: Operation) -> list[Any]:

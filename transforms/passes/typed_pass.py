@@ -61,6 +61,8 @@ class TypedPass(ModulePass):
       `counters["inductor"]["pattern_matcher_nodes"]`; 0 where stock does not use its matcher.
     - `counter`: a further counter that stock increments at each application.
     - `preserves`: which of the graph's `analyses` the pass keeps up to date while it changes it.
+    - `writes_back`: whether the pass makes ops of a functional graph write, so that the rules of
+      its stage hold no longer behind it.
     - `position`, `before`, `after`: where in its stage a user's pass runs (`xductor.placed`).
 
     Raises DeclarationError, when the class is made, for an attribute that does not exist or has a
@@ -74,6 +76,7 @@ class TypedPass(ModulePass):
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None
     preserves: ClassVar[frozenset[str]] = frozenset()
+    writes_back: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -351,6 +351,15 @@ def test_written_in_place(name: str) -> None:
     assert sum(one.applications("reinplace_inplaceable_ops") for one in records) > 0
 
 
+@pytest.mark.parametrize("level", ["types", "stage"])
+@pytest.mark.parametrize("name", ["index put", "foreach", "custom, of a list of parts", "cond"])
+def test_what_it_leaves_verifies(name: str, level: str) -> None:
+    """The rules of a functional stage hold up to the first write, and types all the way."""
+    options: Any = {"xductor.on_error": "raise", "xductor.verify": level}
+    with torch.no_grad(), without_codegen():
+        torch.compile(PROGRAMS[name], backend="xductor", options=options)(*_inputs())
+
+
 def test_a_tail_is_raised_once() -> None:
     """From the sort on nothing is bridged on such a graph, and it is lowered and raised once."""
     with torch.no_grad(), stage_records.record() as records, without_codegen():

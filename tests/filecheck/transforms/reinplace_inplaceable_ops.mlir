@@ -300,3 +300,17 @@ fx.graph @symbolic stage(post_grad) symbols(s0 : int positive [2, 64]) (%x : !fx
   %c = aten.copy_.default %x, %r : !fx.tensor<f32[s0, 4], cpu>
   fx.output ()
 }
+
+// Several new contents in a row, of which the last is copied back.
+// CHECK-LABEL: fx.graph @in_a_row
+fx.graph @in_a_row stage(post_grad) symbols() (%x : !fx.tensor<f32[5, 4], cpu>, %v : !fx.tensor<f32[2, 4], cpu>, %i : !fx.tensor<i64[2], cpu>) {
+  // CHECK-NEXT: %a = aten.index_put_.default %x, [%i], %v : !fx.tensor<f32[5, 4], cpu>
+  // CHECK-NEXT: %r = aten.index_put_.default %a, [%i], %v, true : !fx.tensor<f32[5, 4], cpu>
+  // CHECK-NEXT: %s = aten.sin.default %r : !fx.tensor<f32[5, 4], cpu>
+  // CHECK-NEXT: fx.output (%s,)
+  %a = aten.index_put.default %x, [%i], %v : !fx.tensor<f32[5, 4], cpu>
+  %r = aten.index_put.default %a, [%i], %v, true : !fx.tensor<f32[5, 4], cpu>
+  %s = aten.sin.default %r : !fx.tensor<f32[5, 4], cpu>
+  %c = aten.copy_.default %x, %r : !fx.tensor<f32[5, 4], cpu>
+  fx.output (%s,)
+}
