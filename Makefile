@@ -47,6 +47,7 @@ long: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/front_doors.py
 
 # The checkers cannot follow the package mapping; tests/typeroot lays it out as a plain tree.
 layers: $(INSTALLED)

@@ -1,4 +1,4 @@
-"""Why a rewrite applies or does not in a compile: looked at where it would run."""
+"""Explains why a rewrite applies or does not in a compile, at the place where it would run."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def look_where_it_runs(
     """Compile `function` and run it on `inputs`, without kernels, and call `look` with each graph
     that `one` would see, as it is at the place where `one` runs.
 
-    A module and the inputs are copied, so that those that were given stay as they are; gradients
-    are taken of the copies. What the function keeps elsewhere changes as in any call.
+    A module and the inputs are copied, so that the given ones stay as they are, and gradients are
+    those of the copies. Other state of the function changes as in any call.
     """
     given = tree_map_only(torch.Tensor, _copy, inputs)
     if isinstance(function, torch.nn.Module):
@@ -46,7 +46,7 @@ def _copy(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _place(one: Any) -> Place:
-    """Where a rewrite runs: before the step of its name, if it is one of ours."""
+    """Where a rewrite runs: before the step of its name if it is one of ours."""
     ours = {row.name: row for row in registry.rows() if row.factory}
     if one.name in ours and isinstance(one, registry.typed_class(one.name)):
         return Place("before", one.name)

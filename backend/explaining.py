@@ -34,25 +34,28 @@ def explain(
     *inputs: Any,
     stage: Stage | None = None,
 ) -> Explanation:
-    """Why `rewrite` applies or does not, at each op of all graphs that may root its pattern.
+    """Explain why `rewrite` applies or does not at each op that may be the root of its pattern.
 
     `rewrite` is a declared rewrite, a pass, or the name of a pass that `xductor passes` lists.
 
-    `subject` is a graph as it is: a module of the IR, or, without inputs, an FX graph, of which
-    `stage` says what kind it is; by default the first stage of the rewrite. Or it is a function or
-    model, with `inputs` to call it with: it is compiled up to code generation and run, forward and
-    backward, on copies of the inputs and of the model. Explained are the graphs of the rewrite's
-    stages, or of `stage` alone, each as it is where the rewrite runs. What was compiled before is
-    compiled anew at its next call. What is given is not changed.
+    `subject` is either a graph: a module of the IR or, without inputs, an FX graph, whose stage is
+    `stage`, by default the first stage of the rewrite. Or it is a function or model, with `inputs`
+    to call it with: it is compiled up to code generation and run, forward and backward, on copies
+    of the inputs and of the model. Then the graphs of the rewrite's stages, or of `stage` alone,
+    are explained, each as it is where the rewrite runs. What was compiled before is compiled again
+    at its next call. What is given is not changed.
 
     The result has an entry for each root, the nearest misses first: how many of the pattern's calls
-    are there, the first difference with both sides and the user's line, what `where` or a contract
-    said, and what would let it match. A procedural pass has no pattern: there are the ops to which
-    it applies, and, where the pass tells, those that it came near and why it left them. What keeps
-    the rewrite from running at all, whatever matches, is in `notes`. `print` it.
+    were found, the first difference with both sides and the user's line, the objection of `where`
+    or a contract, and what would let it match. A procedural pass has no pattern: it has entries for
+    the ops to which it applies and, if the pass reports them, those that nearly matched, with the
+    reasons. What keeps the rewrite from running at all is in `notes`. `print` it.
 
-    Raises what :func:`xductor.from_fx` raises for a graph that the IR cannot hold, what compiling
-    and running raise, and ValueError for a name that no pass has.
+    Raises:
+        ValueError: For a name that no pass has.
+        TypeError: For inputs to a module of the IR.
+        Exception: What `xductor.from_fx` raises for a graph that the IR cannot hold, and what
+            compiling and running raise.
     """
     row = _row(rewrite) if isinstance(rewrite, str) else None
     if row is not None and not row.factory:
@@ -133,7 +136,7 @@ def _explained(one: Any, module: ModuleOp) -> Explanation:
 
 
 def _of_procedural(one: TypedPass, module: ModuleOp, notes: tuple[str, ...]) -> Explanation:
-    """What a procedural pass does to a module, and what it leaves, with its reasons."""
+    """What a procedural pass does to a module, and what it leaves alone, with its reasons."""
     stages = {graph.stage.data for graph in graphs_of(module)}
     if stages.isdisjoint(stages_of(one)):
         return Explanation(one.name, "", (), notes)

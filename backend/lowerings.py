@@ -7,9 +7,9 @@ from functools import cache
 
 @cache
 def register() -> None:
-    """Enter our operators into Inductor's table of lowerings; once a process.
+    """Enter our operators into Inductor's table of lowerings, once in a process.
 
-    An operator that has no entry there is called as it is, which gives the same numbers.
+    An operator without an entry is called as it is, which gives the same numbers.
     """
     from torch._inductor.kernel.mm_plus_mm import tuned_mm_plus_mm
     from torch._inductor.lowering import register_lowering

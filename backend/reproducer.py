@@ -1,7 +1,7 @@
-"""Files that reproduce a failing pass: the typed IR before it, and the command to run.
+"""Writes files that reproduce a failing pass: the typed IR before it, and the command to run.
 
-They lie in ``$XDUCTOR_DEBUG_DIR``, else in a folder of the system's temporary directory; no file
-is ever overwritten. When the graph could not be lowered at all, the readable FX graph is written.
+They are in `$XDUCTOR_DEBUG_DIR`, or else in a folder of the system's temporary directory; no file
+is ever overwritten. If the graph could not be lowered at all, the readable FX graph is written.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def write(
     example_inputs: Sequence[Any] | None = None,
     culprit: str = "from_fx",
 ) -> Path:
-    """Write a reproducer for ``passes`` failing with ``error`` on ``gm``; returns its path.
+    """Write a reproducer for `passes` failing with `error` on `gm`; returns its path.
 
-    ``gm`` must be as it was when the passes started: it is lowered anew to be printed, unless
-    lowering it (``"from_fx"``) is what failed.
+    `gm` must be as it was when the passes started: it is lowered again to be printed, unless
+    lowering (`"from_fx"`) is what failed.
     """
     body, suffix, note = _readable(gm), ".py.txt", _LOWERING_FAILED
     if culprit != "from_fx":
         try:
             body, suffix, note = _typed_text(gm, stage, example_inputs), ".mlir", None
-        except Exception as second:  # the first error is the one to tell; this one is a line of it
+        except Exception as second:  # the first error is reported; this one becomes a line of it
             note = f"The graph could not be printed as typed IR ({second!r}); this is the FX graph."
     pipeline = ",".join(spec for one in passes for spec in _specs(one))
     path = _new_file(stage, passes[-1].name if passes else culprit, suffix)
@@ -62,7 +62,7 @@ def write(
 
 
 def _specs(one: TypedPass) -> list[str]:
-    """A pass as `-p` takes it; declared rewrites are passes of their own, in a walk each."""
+    """A pass as `-p` takes it; declared rewrites become passes of their own, each with a walk."""
     if isinstance(one, RewritePass):
         options = "" if one.policy == "default" else f"{{policy={one.policy}}}"
         return [f"{rewrite.name}{options}" for rewrite in one.rewrites]

@@ -1,7 +1,7 @@
 """The three stages, with the signatures of Inductor's own functions.
 
-They take graphs of another level too: a torch-level graph without values given to the joint or
-the post-grad stage goes through what can work on it, and is left valid.
+They take graphs of another level too: a torch-level graph without values, given to the joint or the
+post-grad stage, goes through the passes that can work on it, and is left valid.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ def pre_grad_passes(
 ) -> GraphModule:
     """Run the pre-grad stage on a torch-level graph, in place; returns the graph module.
 
-    ``add_passes`` and ``remove_passes`` are comma-separated names of pre-dispatch passes.
+    `add_passes` and `remove_passes` are comma-separated names of pre-dispatch passes.
 
-    Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+    Raises StageError if a typed pass fails and `on_error="raise"`.
     """
     from xductor.backend.pipelines.pre_grad import STEPS
 
@@ -50,8 +49,7 @@ def pre_grad_passes(
 def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None) -> GraphModule:
     """Run the joint stage on a forward-and-backward ATen graph; returns the graph module.
 
-    Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+    Raises StageError if a typed pass fails and `on_error="raise"`.
     """
     from xductor.backend.pipelines.joint_graph import STEPS
 
@@ -66,8 +64,7 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
 def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
     """Run the post-grad stage on an ATen graph of one direction, in place.
 
-    Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+    Raises StageError if a typed pass fails and `on_error="raise"`.
     """
     from xductor.backend.pipelines.post_grad import STEPS
 
@@ -75,6 +72,27 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
         run.untyped = lacks_values(gm)
         node_values.watch(run)
         _run(STEPS, run)
+
+
+def freezing_passes(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
+    """Run what freezing runs on a graph whose parameters became constants, in place.
+
+    It is a graph of the post-grad stage in inference, and is recorded as one.
+
+    Raises:
+        StageError: a typed pass failed, with ``on_error="raise"``.
+    """
+    from xductor.backend.pipelines.freezing import STEPS
+
+    with _stage("post_grad", gm, is_inference=True) as run:
+        run.example_inputs = example_inputs
+        node_values.watch(run)
+        log_ir(run, "before")
+        for step in STEPS:
+            step(run)
+        bridge.flush(run)
+        run.recompile_if_stale()
+        log_ir(run, "after")
 
 
 @contextmanager
@@ -91,7 +109,7 @@ def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterato
 
 @contextmanager
 def _fake_mode(gm: GraphModule) -> Iterator[None]:
-    """Give Inductor's steps the fake mode of the graph's values, where no compile has set one."""
+    """Give Inductor's steps the fake mode of the graph's values if no compile has set one."""
     from torch._inductor.virtualized import NullHandler, V
 
     if not isinstance(V.fake_mode, NullHandler):
@@ -136,7 +154,7 @@ def _run_step(step: Step, run: StageRun, beside_steps: bool) -> None:
 
 @with_stack_room
 def _run_rest(steps: Iterator[Step], run: StageRun, beside_steps: bool) -> None:
-    """The steps after the first lowering; then what was rewritten is raised."""
+    """Run the steps after the first lowering, then raise what was rewritten."""
     for step in steps:
         _run_step(step, run, beside_steps)
     bridge.flush(run)

@@ -1,4 +1,4 @@
-"""From FX graphs to the IR."""
+"""Lowers FX graphs to the IR."""
 
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.fx_importer import from_fx

@@ -1,4 +1,4 @@
-"""The modes that are on while a pre-grad graph is handed over."""
+"""The modes that are active while Dynamo hands over a pre-grad graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xductor.ir.dialect.symbol_attr import Ambient
 
 
 def capture_defaults() -> Ambient:
-    """What still matters after autograd: the default dtype, and deterministic kernels."""
+    """The modes that matter after autograd: the default dtype and deterministic kernels."""
     dtype = torch.get_default_dtype()
     return Ambient(
         deterministic=True if torch.are_deterministic_algorithms_enabled() else None,
@@ -21,7 +21,7 @@ _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia")
 
 
 def capture_ambient() -> Ambient:
-    """The current modes; those at PyTorch's defaults are left out."""
+    """The current modes, without those at PyTorch's defaults."""
     autocast = tuple(
         (device, TEXT_OF_DTYPE[torch.get_autocast_dtype(device)])
         for device in _DEVICES

@@ -1,4 +1,4 @@
-"""Arguments of FX nodes as `ArgsAttr`: schema order for overloads, as spelled for the rest."""
+"""Arguments of FX nodes as `ArgsAttr`: in schema order for overloads, else as spelled."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ArgumentReader:
     def in_schema_order(
         self, node: fx.Node, cls: type[SchemaOp], operands: list[SSAValue]
     ) -> ArgsAttr:
-        """An overload's arguments in schema order, defaults filled in, constants normalised."""
+        """An overload's arguments in schema order; defaults filled in, constants normalized."""
         spelling = known_calls.spelling_of(cls, node, self.env, operands)
         if spelling is None:
             operands.clear()
@@ -104,7 +104,7 @@ class ArgumentReader:
     def raw(
         self, node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[SSAValue]
     ) -> ArgsAttr:
-        """Arguments as the node spells them: positional, then keyword."""
+        """The positional and keyword arguments as in the node."""
         positional = tuple([self.tree(node, item, operands) for item in args])
         keywords = tuple([(name, self.tree(node, item, operands)) for name, item in kwargs.items()])
         return ArgsAttr((positional, keywords))
@@ -142,7 +142,7 @@ class ArgumentReader:
         return self.other(item)
 
     def value(self, node: fx.Node, source: fx.Node, operands: list[SSAValue]) -> Any:
-        """A reference to what a node computes: a value, all values of a tuple, or a subgraph."""
+        """A reference to the result of a node: a value, all values of a tuple, or a subgraph."""
         try:
             found = self.env[source]
         except KeyError:
@@ -176,7 +176,7 @@ class ArgumentReader:
 
 
 class HandleNames:
-    """Handles of the live objects of one module: one object has one handle.
+    """Handles for the live objects of one module; each object has one handle.
 
     They are numbered in order of appearance, so that text is the same in every run.
     """
@@ -193,7 +193,9 @@ class HandleNames:
         return self._named(item, "callable", getattr(item, "__qualname__", type(item).__name__))
 
     def _named(self, item: Any, kind: str, label: str) -> Handle:
-        found = self._handles.get(id(item))  # the handle keeps its object, so the id stays its own
+        found = self._handles.get(
+            id(item)
+        )  # the handle keeps its object alive, so the id is not reused
         if found is None:
             number = self._count.get((kind, label), 0)
             self._count[kind, label] = number + 1
@@ -203,7 +205,7 @@ class HandleNames:
 
 
 def _base_constant(item: Any) -> Any:
-    """An enum or another subclass of a number or string, as the plain constant it equals."""
+    """The plain constant for an enum or another subclass of a number or string."""
     for base in (bool, int, float, complex, str):
         if isinstance(item, base):
             plain: Any = base

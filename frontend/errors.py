@@ -1,4 +1,4 @@
-"""What lowering refuses, told to the person whose graph it is."""
+"""The error for graphs that cannot be lowered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xductor.ir.dialect.metadata import user_location
 
 
 class LoweringError(ValueError):
-    """A graph that cannot be lowered; `node` is the one at fault. The graph was not changed."""
+    """A graph cannot be lowered because of `node`. The graph was not changed."""
 
     def __init__(self, node: fx.Node | None, problem: str, hint: str = "") -> None:
         self.node = node
@@ -26,6 +26,6 @@ class LoweringError(ValueError):
 
 
 def target_text(node: fx.Node) -> str:
-    """A node's target as a reader knows it."""
+    """A node's target as text for a message."""
     target = node.target
     return target if isinstance(target, str) else getattr(target, "__name__", None) or str(target)

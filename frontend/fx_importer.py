@@ -1,6 +1,6 @@
-"""Lowers an `fx.GraphModule` into the IR: one op a node, tuples as several results.
+"""Lowers an `fx.GraphModule` into the IR: one op per node, tuples as several results.
 
-The graph is only read. `operator.getitem` on a tuple, and `get_attr` of a subgraph, have no op:
+The graph is only read. `operator.getitem` on a tuple and `get_attr` of a subgraph have no op:
 they become results and symbol references, and come back when the module is raised.
 """
 
@@ -68,7 +68,7 @@ def from_fx(
 
     - `stage`: "pre_grad", "joint" or "post_grad".
     - `example_inputs`: values for the placeholders, used to find the types of nodes that record
-      none (a graph from `torch._dynamo.export`); they are run under a fake mode of their own.
+      none (as in a graph from `torch._dynamo.export`), in a separate fake mode.
     - `subgraphs`: "bodies" lowers the graphs of higher-order ops too; "declare" only names them.
 
     Raises LoweringError (a ValueError) naming the node that cannot be lowered.
@@ -85,7 +85,7 @@ def from_fx(
 
 
 class _SubgraphNames:
-    """A symbol for each subgraph object; one that is used twice has one."""
+    """A symbol for each subgraph object, even if it is used several times."""
 
     def __init__(self, entry: str) -> None:
         self.of: dict[int, str] = {}
@@ -131,9 +131,9 @@ def _declaration(name: str, stage: str) -> GraphOp:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """What lowering asks of each call of one target.
+    """What lowering must know about every call of one target.
 
-    - `gives_one_value`: an overload whose schema has one result, which is no list.
+    - `gives_one_value`: whether it is an overload with one result, which is not a list.
     - `storage_check`: whether only the recorded values tell which storages results share.
     """
 
@@ -237,7 +237,7 @@ class GraphLowering:
         target = node.target
         if target is operator.getitem and self.tuple_getitem(node):
             return
-        callee = self.callees.get(id(target))  # the graph keeps its targets
+        callee = self.callees.get(id(target))  # the graph keeps its targets alive
         if callee is None:
             cls = op_class(target)
             if cls is None:
@@ -264,7 +264,7 @@ class GraphLowering:
         operands: list[SSAValue],
         value: FakeTensor,
     ) -> None:
-        """What `emit` does for a call of an overload that gives one tensor: most nodes are such."""
+        """Do the work of `emit` for an overload that gives one tensor, which most nodes call."""
         name, used = node.name, SSAValues(operands)
         meta = NodeMeta((name,), node=name, origin=node, args=args, operands=used)
         types = (self.types.tensor_type(value),)
@@ -272,7 +272,7 @@ class GraphLowering:
         append_op(self.block, op)
         self.ops.append((op, meta))
         if callee.storage_check:
-            self.read_aliases(op, node, value)
+            self.read_aliases(op, value)
         (self.env[node],) = op.results
 
     def append(self, op: TorchOp, meta: NodeMeta) -> None:
@@ -280,7 +280,7 @@ class GraphLowering:
         append_op(self.block, op)
         self.ops.append((op, meta))
 
-    def read_aliases(self, op: TorchOp, node: fx.Node, value: Any) -> None:
+    def read_aliases(self, op: TorchOp, value: Any) -> None:
         aliases = read_aliases(op, value, self.value, self.placeholders)
         if aliases is not None:
             op.properties["aliases"] = aliases
@@ -325,7 +325,7 @@ class GraphLowering:
         self.append(op, meta)
 
     def tuple_getitem(self, node: fx.Node) -> bool:
-        """A `getitem` on a tuple-valued op is one of its results; False for any other."""
+        """Map a `getitem` on a tuple-valued op to one of its results; False for any other."""
         source, index = node.args
         found = self.env.get(source) if isinstance(source, fx.Node) else None
         if (
@@ -366,13 +366,13 @@ class GraphLowering:
         operands: list[SSAValue],
         value: Any = MISSING,
     ) -> None:
-        """Add the op of a node with the results its recorded value says."""
+        """Add the op of a node, with results according to its recorded value."""
         if value is MISSING:
             value = self.value(node)
             if value is MISSING:
                 value = self.value_without_record(node, cls)
         if issubclass(cls, SchemaOp) and cls.table.returns == 0 and not node.users:
-            value = None  # Inductor leaves there what the op's functional form gave
+            value = None  # Inductor leaves the value of the op's functional form here
         structure: StructureAttr | None = None
         if isinstance(value, (tuple, list)) and not isinstance(value, torch.Tensor):
             shape = structure_of(value)
@@ -396,7 +396,7 @@ class GraphLowering:
         op = cls.make(args, operands, types, meta, structure=structure)
         self.append(op, meta)
         if needs_storage_check(op.target):
-            self.read_aliases(op, node, value)
+            self.read_aliases(op, value)
         if shape == LEAF:
             self.env[node] = op.results[0] if types else None
         else:
@@ -404,7 +404,7 @@ class GraphLowering:
             self.getitems[node] = op
 
     def value_without_record(self, node: fx.Node, cls: type[TorchOp]) -> Any:
-        """What to take a node without metadata for: None, where its callable returns nothing."""
+        """The value to assume for a node without metadata: None if its callable returns nothing."""
         if issubclass(cls, SchemaOp):
             if cls.table.returns == 0:
                 return None
@@ -427,7 +427,7 @@ class GraphLowering:
 
 
 def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -> None:
-    """Refuse a recorded value that the operator cannot have returned."""
+    """Raise LoweringError for a recorded value that the operator cannot have returned."""
     table = cls.table
     is_tuple = isinstance(value, (tuple, list)) and not isinstance(value, torch.Tensor)
     if table.returns is None:
@@ -446,14 +446,14 @@ def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -
 
 
 def _packed(structure: Any, results: Any) -> Any:
-    """Results as a `Pack` of the structure's nesting."""
+    """Results as a `Pack` with the nesting of a structure."""
     if structure == LEAF:
         return next(results)
     return Pack([_packed(part, results) for part in structure])
 
 
 def attribute_at(gm: torch.nn.Module, path: str, node: fx.Node | None = None) -> Any:
-    """The module's attribute at a dotted path. Raises LoweringError where there is none."""
+    """The module's attribute at a dotted path. Raises LoweringError if there is none."""
     current: Any = gm
     for part in path.split("."):
         if not hasattr(current, part):

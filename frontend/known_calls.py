@@ -1,8 +1,8 @@
-"""Argument lists that were lowered before, found by how the node spells them.
+"""A cache of lowered argument lists, by their spelling in the node.
 
-A model makes the same call again and again: of the arguments of an overload only the values differ.
-A spelling is hashable, equal for equal constants only (type-exact, bit-exact), and has a mark in
-the place of each value.
+A model repeats the same calls, in which only the values among the arguments differ. A spelling is
+hashable, equal only for equal constants (type-exact, bit-exact), and has a placeholder for each
+value.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from xductor.ir import ArgsAttr
 from xductor.ir.dialect.arguments import float_bits
 
+#: The most spellings that are kept; then all are dropped, and those in use are added again.
 LIMIT = 1 << 14
-"""How many spellings are kept; then all are dropped, and those in use come back by and by."""
 
 _SELF = frozenset((int, str, type(None)))
 _UNLIKE_OTHERS = frozenset((torch.dtype, torch.device, torch.layout, torch.memory_format))
@@ -34,7 +34,7 @@ def recall(spelling: Any) -> ArgsAttr | None:
 
 
 def remember(spelling: Any, args: ArgsAttr) -> None:
-    """Keep arguments for the next call that is spelled like this one."""
+    """Keep arguments for later calls with the same spelling."""
     if len(_known) >= LIMIT:
         _known.clear()
     _known[spelling] = args
@@ -43,10 +43,10 @@ def remember(spelling: Any, args: ArgsAttr) -> None:
 def spelling_of(
     cls: type, node: fx.Node, env: dict[fx.Node, Any], operands: list[SSAValue]
 ) -> tuple[Any, ...] | None:
-    """How a node calls the overload of `cls`; its values are added to `operands`.
+    """The spelling of a node's call of the overload of `cls`; its values are added to `operands`.
 
-    None for what is seldom: values among the keywords, tuples of values, live objects; `operands`
-    then holds some of the values.
+    None for rare calls: with values among the keywords, tuples of values, or live objects;
+    `operands` then holds only some of the values.
     """
     key: list[Any] = [cls]
     if not _spell(node.args, key, env, operands):
@@ -55,14 +55,14 @@ def spelling_of(
         positional = len(operands)
         key += (_KEYWORDS, *node.kwargs)
         if not _spell(node.kwargs.values(), key, env, operands) or len(operands) > positional:
-            return None  # which of the values comes first is for the schema to say
+            return None  # the order of the values depends on the schema
     return tuple(key)
 
 
 def _spell(
     items: Iterable[Any], key: list[Any], env: dict[fx.Node, Any], operands: list[SSAValue]
 ) -> bool:
-    """Add how arguments are spelled to `key`; False for what is seldom."""
+    """Add the spelling of arguments to `key`; False for rare arguments."""
     for item in items:
         kind = type(item)
         if kind is fx.Node:

@@ -1,4 +1,4 @@
-"""What FX nodes record about their values."""
+"""The values that FX nodes record."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 from xductor.ir.inference.value_types import TypeReader, leaves_of, nested_size, structure_of
 
+#: A node without a recorded value.
 MISSING = object()
-"""A node without a recorded value."""
 
 
 def recorded_keys(stage: str) -> tuple[str, str]:
-    """Where in its `meta` a node of a stage records its value, and where else it may."""
+    """The `meta` key under which a node of a stage records its value, and an alternative."""
     return ("example_value", "val") if stage == "pre_grad" else ("val", "example_value")
 
 
 def recorded_value(node: Any, stage: str) -> Any:
-    """The value a node's metadata records for the stage, or MISSING.
+    """The value that a node's metadata records for the stage, or MISSING.
 
     Dynamo records `example_value`, AOTAutograd `val`; a graph of another level may have the other.
     """

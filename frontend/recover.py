@@ -1,4 +1,4 @@
-"""Types for nodes that record none: the graph is run on fake inputs of its own."""
+"""Finds values for nodes that record none, by running the graph on fake inputs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def recovered_values(
 ) -> dict[fx.Node, Any]:
     """A value for each node without one, by running the graph on fake copies of the inputs.
 
-    The nodes' metadata is left alone. Returns {} where every node records a value but those that
-    are called for an effect.
+    The metadata of the nodes is not changed. Returns {} if all nodes record values, except those
+    that are called for an effect.
 
-    Raises LoweringError where the inputs do not fit or a node cannot be run.
+    Raises LoweringError if the inputs do not fit or a node cannot be run.
     """
     nodes = list(gm.graph.nodes)
     if all(recorded_value(node, stage) is not MISSING or _needs_none(node) for node in nodes):
@@ -47,9 +47,7 @@ def recovered_values(
 
 
 def _needs_none(node: fx.Node) -> bool:
-    """Whether lowering asks a node for no value: it is called for its effect, is the output, or
-    a subgraph.
-    """
+    """Whether lowering needs no value: for a call with an effect, the output, or a subgraph."""
     if node.op == "get_attr":
         owner: Any = node.graph.owning_module
         return isinstance(getattr(owner, str(node.target), None), fx.GraphModule)
@@ -62,7 +60,7 @@ def _needs_none(node: fx.Node) -> bool:
 
 
 def _fake_mode(nodes: Sequence[fx.Node], stage: str, inputs: Sequence[Any]) -> FakeTensorMode:
-    """The fake mode the graph or its inputs already live in, else a new one."""
+    """The fake mode of the graph or its inputs, else a new one."""
     for value in (*inputs, *(recorded_value(node, stage) for node in nodes)):
         if isinstance(value, FakeTensor):
             return value.fake_mode
@@ -70,7 +68,7 @@ def _fake_mode(nodes: Sequence[fx.Node], stage: str, inputs: Sequence[Any]) -> F
 
 
 class _Recorder(fx.Interpreter):
-    """Runs a graph and keeps what each node gave."""
+    """Runs a graph and keeps the value of each node."""
 
     def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode) -> None:
         super().__init__(gm)

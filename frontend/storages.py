@@ -1,4 +1,4 @@
-"""Alias facts read from the recorded values where the schema does not say."""
+"""Alias facts from the recorded values, for calls whose schema does not say."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from xductor.ir import TensorType, TorchOp
 from xductor.ir.dialect.results import AliasAttr
 from xductor.ir.storage.live_storages import shared_storages
 
+#: Gives the recorded value of a node of the graph that is being lowered.
 Recorded = Callable[[fx.Node], Any]
-"""The value that a node of the graph which is lowered has recorded."""
 
 
 def read_aliases(
     op: TorchOp, value: Any, recorded: Recorded, placeholders: Sequence[fx.Node]
 ) -> AliasAttr | None:
-    """Which operand each result shares storage with, by identity of the recorded storages."""
+    """The operand with which each result shares storage, by identity of the recorded storages."""
     operands = [
         _recorded(operand, recorded, placeholders) if type(operand._type) is TensorType else None
         for operand in op._operands

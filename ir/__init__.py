@@ -1,4 +1,4 @@
-"""The typed IR: types, ops, text, verifier. Names are imported when first used."""
+"""The typed IR: types, ops, text, verifier. Names are imported at first use."""
 
 from __future__ import annotations
 

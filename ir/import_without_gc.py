@@ -1,4 +1,4 @@
-"""Importing at the first use, which loads xDSL."""
+"""Imports at first use, which load xDSL."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from types import ModuleType
 
 
 def load(module: str) -> ModuleType:
-    """The module of that full name, imported with the garbage collector paused.
+    """Import the module with that full name while the garbage collector is paused.
 
-    xDSL makes hundreds of classes. The collections that this sets off walk all of what torch
-    has loaded, find nothing, and are a third of the time that the first use takes.
+    xDSL makes hundreds of classes. The collections that this triggers walk everything that torch
+    has loaded, find nothing, and take a third of the time of the first use.
     """
     collects = gc.isenabled()
     gc.disable()

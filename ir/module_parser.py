@@ -1,6 +1,7 @@
-"""Reads a text into a module: whatever it holds, it is read or refused with its place.
+"""Parses text into a module; any text is either parsed or refused with a location.
 
-xDSL's parser, with what keeps its promise for any text: every way in goes through `parse_text`.
+This is xDSL's parser with additions that ensure this for any text. Every entry point uses
+`parse_text`.
 """
 
 from __future__ import annotations
@@ -28,17 +29,16 @@ from xductor.ir.verification.verifier import verify
 _RESOURCES = "{-#"
 _WIDEST_INTEGER = (1 << 24) - 1  # MLIR's limit
 _INTEGER_TYPE = re.compile(r"[su]?i(\d+)")
+#: How many characters of a line an error shows before and after the place; lines may be megabytes.
 _SHOWN = 160
-"""Characters of a line that an error shows, before and behind the place; lines may be megabytes."""
 
 
 def parse_text(
     context: Context, text: str | bytes, name: str, *, implicit_module: bool = True
 ) -> ModuleOp:
-    """The module of a text that is read in some context.
+    """Parse a text in a context.
 
-    Raises xDSL's ParseError with file (`name`), line, column and what was expected, for whatever
-    text; nothing else.
+    Raises only xDSL's ParseError, with file (`name`), line, column and what was expected.
     """
     try:
         parser = ModuleParser(context, text, name)
@@ -58,14 +58,14 @@ def _parse(parser: ModuleParser, implicit_module: bool) -> ModuleOp:
         raise
     except (UnknownOp, ResourceError) as error:
         parser.raise_error(str(error))
-    except Exception as error:  # what xDSL's attributes refuse is any exception
+    except Exception as error:  # xDSL's attributes may raise anything
         refuse(parser, error, parser.pos)
 
 
 def _check_constants(module: ModuleOp) -> None:
-    """A blob that does not suit its type is an error of the text.
+    """Raise ResourceError if a blob does not fit its type: that is an error of the text.
 
-    Raises ResourceError. What is malformed reads no constants, and is the verifier's to report.
+    Constants of malformed modules are not read; the verifier reports such modules.
     """
     try:
         verify(module, "structure")
@@ -75,10 +75,10 @@ def _check_constants(module: ModuleOp) -> None:
 
 
 class TextLexer(MLIRLexer):
-    """xDSL's lexer in linear time, for any text.
+    """xDSL's lexer, but in linear time for any text.
 
-    Its pattern of string literals tries each way to cut a literal into pieces, and takes twice the
-    time for each further character of one that is not closed. Possessive repetition tries one.
+    The original pattern for string literals tries each way to cut a literal into pieces, so each
+    further character of an unclosed literal doubles the time. Possessive repetition tries one way.
     """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
@@ -109,7 +109,7 @@ class TextLexer(MLIRLexer):
 
 
 class ModuleParser(Parser):
-    """xDSL's parser over our lexer, which says what it expected at the top of a file."""
+    """xDSL's parser with our lexer; its errors say what was expected at the top of a file."""
 
     def __init__(self, ctx: Context, input: str | bytes, name: str = "<unknown>") -> None:
         text = input.decode("utf-8") if isinstance(input, bytes) else input
@@ -121,7 +121,7 @@ class ModuleParser(Parser):
         self._parser_state = ParserState(TextLexer(whole))
 
     def parse_optional_operation(self) -> Operation | None:
-        """A graph has all that its class asks for, in the generic format too: code relies on it."""
+        """Check in the generic format too that a graph has everything its class requires."""
         start = self.pos
         op = super().parse_optional_operation()
         if type(op) is GraphOp:
@@ -144,7 +144,7 @@ class ModuleParser(Parser):
 
 @dataclass(frozen=True, repr=False)
 class _Shown(Span[Any]):
-    """A place in a text; of a long line, only what stands around it is shown."""
+    """A place in a text; only the surroundings of the place are shown of a long line."""
 
     def print_with_context(self, msg: str | None = None) -> str:
         first = self.input.get_start_of_line(self.start)

@@ -23,10 +23,10 @@ Names = dict[SSAValue, str]
 
 
 def print_ir(module: ModuleOp, *, with_constants: bool = False) -> str:
-    """The module as text, one op a line; `parse_ir` reads it back.
+    """The module as text, one op per line; `parse_ir` reads it back.
 
-    With `with_constants`, the tensors that `fx.get_attr` reads stand in a section behind the
-    module, as far as they are at hand. Without it text only names them.
+    With `with_constants`, the tensors that `fx.get_attr` reads are written in a section after the
+    module, if they are available. Without it, text only names them.
     """
     if not isinstance(module, ModuleOp):
         raise TypeError(f"print_ir takes a module (from_fx gives one), not {type(module).__name__}")
@@ -37,10 +37,11 @@ def print_ir(module: ModuleOp, *, with_constants: bool = False) -> str:
 
 
 def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
-    """The module of a text.
+    """Parse a module from text.
 
-    Raises xDSL's ParseError with file (`name`), line, column and what was expected; TypeError for
-    what is no text.
+    Raises:
+        ParseError: xDSL's, with file (`name`), line, column and what was expected.
+        TypeError: `text` is not a string.
     """
     if not isinstance(text, str):
         raise TypeError(f"parse_ir takes the text of a module, not {type(text).__name__}")
@@ -53,10 +54,10 @@ def parse_ir(text: str, name: str = "<text>") -> ModuleOp:
 
 
 def same(left: ModuleOp, right: ModuleOp) -> bool:
-    """True where two modules agree in all that text carries.
+    """Whether two modules agree in everything that text carries.
 
-    Ops, arguments (bit by bit), types, names, symbol tables, ambient modes, alias facts, and the
-    textual metadata; not live objects or other entries of `meta`.
+    That is ops, arguments (bit by bit), types, names, symbol tables, ambient modes, alias facts,
+    and the textual metadata, but not live objects or other entries of `meta`.
     """
     ours, theirs = list(left.ops), list(right.ops)
     if len(ours) != len(theirs):

@@ -11,5 +11,5 @@ def __getattr__(library: str) -> OpLibrary | RawFunction:
     return made
 
 
-#: What ops are called in text that come from no library: `ops.pyfn.torch.cat`, `ops.method.view`.
+#: Prefixes of ops that do not come from a library: `ops.pyfn.torch.cat`, `ops.method.view`.
 _RAW = frozenset(("pyfn", "method", "higher_order"))

@@ -1,6 +1,6 @@
 """xductor: a typed intermediate IR for PyTorch compiler passes.
 
-The names below are imported at first use, so ``import xductor`` loads neither torch nor xDSL.
+The names below are imported at first use, so that `import xductor` loads neither torch nor xDSL.
 """
 
 from typing import TYPE_CHECKING
@@ -18,77 +18,84 @@ if TYPE_CHECKING:
     from xductor.backend.steps.inductor_pass import inductor_pass
     from xductor.backend.testing.graph_check import check
     from xductor.frontend.fx_importer import from_fx
-    from xductor.ir.execution.interpreter import run
+    from xductor.ir import parse_ir, print_ir, run, same, verify
     from xductor.ir.execution.module_diff import diff
-    from xductor.ir.modules import parse_ir, print_ir, same
-    from xductor.ir.verification.verifier import verify
-    from xductor.transforms.passes.numerics import (
+    from xductor.transforms import (
+        ALL_SPELLINGS,
         APPROXIMATE,
         DROPS_ROUNDING,
         EXACT,
         REASSOCIATES,
         ROUNDS_LESS_OFTEN,
         UP_TO_ZERO_SIGN,
+        Rewrite,
+        Scalar,
+        Tensor,
+        all_of,
+        any_of,
+        bind,
+        each,
+        in_order,
+        known,
+        maybe,
+        no,
+        one_of,
+        shared,
     )
     from xductor.transforms.proving.prover import prove
     from xductor.transforms.proving.results import Proof, ProofError
-    from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
-    from xductor.transforms.rewriting.handles import Scalar, Tensor
-    from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
-    from xductor.transforms.rewriting.rewrite import Rewrite
-    from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
     from xductor.transforms.validation.validate import ValidationResult, validate
 
     __version__: str
 
 _HOME = {
-    "ALL_SPELLINGS": "xductor.transforms.rewriting.spellings",
-    "APPROXIMATE": "xductor.transforms.passes.numerics",
+    "ALL_SPELLINGS": "xductor.transforms",
+    "APPROXIMATE": "xductor.transforms",
     "Backend": "xductor.backend.seam.compiler",
-    "DROPS_ROUNDING": "xductor.transforms.passes.numerics",
-    "EXACT": "xductor.transforms.passes.numerics",
+    "DROPS_ROUNDING": "xductor.transforms",
+    "EXACT": "xductor.transforms",
     "Proof": "xductor.transforms.proving.results",
     "ProofError": "xductor.transforms.proving.results",
-    "REASSOCIATES": "xductor.transforms.passes.numerics",
-    "ROUNDS_LESS_OFTEN": "xductor.transforms.passes.numerics",
-    "Rewrite": "xductor.transforms.rewriting.rewrite",
-    "Scalar": "xductor.transforms.rewriting.handles",
-    "Tensor": "xductor.transforms.rewriting.handles",
-    "UP_TO_ZERO_SIGN": "xductor.transforms.passes.numerics",
+    "REASSOCIATES": "xductor.transforms",
+    "ROUNDS_LESS_OFTEN": "xductor.transforms",
+    "Rewrite": "xductor.transforms",
+    "Scalar": "xductor.transforms",
+    "Tensor": "xductor.transforms",
+    "UP_TO_ZERO_SIGN": "xductor.transforms",
     "ValidationResult": "xductor.transforms.validation.validate",
-    "all_of": "xductor.transforms.rewriting.decisions",
-    "any_of": "xductor.transforms.rewriting.decisions",
-    "bind": "xductor.transforms.rewriting.patterns",
+    "all_of": "xductor.transforms",
+    "any_of": "xductor.transforms",
+    "bind": "xductor.transforms",
     "check": "xductor.backend.testing.graph_check",
     "diff": "xductor.ir.execution.module_diff",
-    "each": "xductor.transforms.rewriting.patterns",
+    "each": "xductor.transforms",
     "explain": "xductor.backend.explaining",
     "from_fx": "xductor.frontend.fx_importer",
-    "in_order": "xductor.transforms.rewriting.patterns",
+    "in_order": "xductor.transforms",
     "inductor_pass": "xductor.backend.steps.inductor_pass",
     "install": "xductor.backend.seam.dispatch",
     "installed": "xductor.backend.seam.dispatch",
     "joint_graph_passes": "xductor.backend.stages",
-    "known": "xductor.transforms.rewriting.decisions",
+    "known": "xductor.transforms",
     "last_compile": "xductor.backend.records.compile_record",
-    "maybe": "xductor.transforms.rewriting.patterns",
-    "no": "xductor.transforms.rewriting.decisions",
-    "one_of": "xductor.transforms.rewriting.patterns",
-    "parse_ir": "xductor.ir.modules",
+    "maybe": "xductor.transforms",
+    "no": "xductor.transforms",
+    "one_of": "xductor.transforms",
+    "parse_ir": "xductor.ir",
     "placed": "xductor.backend.pipelines.places",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
-    "print_ir": "xductor.ir.modules",
+    "print_ir": "xductor.ir",
     "prove": "xductor.transforms.proving.prover",
     "reduce": "xductor.backend.reduce.reducer",
     "register_rewrites": "xductor.backend.seam.checked_options",
-    "run": "xductor.ir.execution.interpreter",
-    "same": "xductor.ir.modules",
-    "shared": "xductor.transforms.rewriting.patterns",
+    "run": "xductor.ir",
+    "same": "xductor.ir",
+    "shared": "xductor.transforms",
     "to_fx": "xductor.backend.fx.export",
     "uninstall": "xductor.backend.seam.dispatch",
     "validate": "xductor.transforms.validation.validate",
-    "verify": "xductor.ir.verification.verifier",
+    "verify": "xductor.ir",
 }
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""``python -m xductor``: the same as the ``xductor`` command."""
+"""`python -m xductor`: the same as the `xductor` command."""
 
 import sys
 

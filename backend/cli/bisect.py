@@ -1,4 +1,4 @@
-"""``xductor bisect``: finds the one application of a rewrite that makes a script's result wrong."""
+"""`xductor bisect`: finds the one application of a rewrite that makes a script's result wrong."""
 
 from __future__ import annotations
 
@@ -55,9 +55,8 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor bisect`: 0 if the application was found."""
-    if not os.access(options.script, os.R_OK) or os.path.isdir(options.script):
-        raise CommandError(f"{options.script}: no script that can be read")
+    """Find the application and report it; returns 0 if it was found."""
+    scripts.check_readable(options.script)
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     with Steps(options, folder) as steps:
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Step:
-    """What one run gave: whether its result is right, and how many applications were asked for."""
+    """The outcome of one run: whether its result is right, and how many applications asked."""
 
     right: bool
     asked: int
@@ -77,9 +76,9 @@ class Step:
 
 
 def halve(steps: Steps) -> tuple[int, int]:
-    """The number of the application that makes it wrong, and how many there are.
+    """The number of the application that makes the result wrong, and how many there are.
 
-    Raises CommandError where the result is right with all, or wrong with none.
+    Raises CommandError if the result is right with all applications, or wrong with none.
     """
     all_of_them = steps.run(None)
     if all_of_them.right:
@@ -101,7 +100,7 @@ def halve(steps: Steps) -> tuple[int, int]:
 
 
 class Steps:
-    """Runs of the script, each in a process of its own, forked from one that is loaded already."""
+    """Runs of the script, each in a process of its own, forked from one that is already loaded."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options = options
@@ -122,7 +121,7 @@ class Steps:
         self._server.communicate()
 
     def run(self, count: int | None) -> Step:
-        """Run the script with the first `count` applications; all of them for None."""
+        """Run the script with the first `count` applications, or all of them if None."""
         output, result = self._process(count)
         step = self._judge(output, result)
         shown = "all applications" if count is None else f"the first {count}"
@@ -131,7 +130,7 @@ class Steps:
         return step
 
     def capture(self, number: int) -> dict[str, Any]:
-        """Run up to an application, and have it and its IR written down."""
+        """Run up to an application, and have it and its IR written to files."""
         _, result = self._process(number, culprit=number)
         if result["found"] is None:
             raise CommandError(
@@ -203,7 +202,7 @@ class Steps:
 
 
 def counters(count: int | None) -> str:
-    """The value of the variable that stops after `count` applications, besides what it had."""
+    """The variable's value that stops after `count` applications, added to what it had."""
     given = [part for part in os.environ.get(VARIABLE, "").split(",") if part.strip()]
     return ",".join([*given, "*=0:" + ("" if count is None else str(count))])
 
@@ -242,7 +241,7 @@ _SHOWN_LINES = 24
 def report(
     found: dict[str, Any], number: int, total: int, steps: Steps, options: argparse.Namespace
 ) -> str:
-    """What was found, for people, with the commands that show it again."""
+    """The result as text, with the commands that reproduce it."""
     folder = steps.folder
     removed, changes = _changes(folder)
     where = found["where"] or _location(removed)

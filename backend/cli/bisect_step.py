@@ -1,6 +1,6 @@
-"""The runs of `xductor bisect`: a script, with the first applications only.
+"""Runs a script for `xductor bisect` with only the first applications of rewrites.
 
-Run as a module, it loads what every run needs, and then reads plans, one a line. Each is carried
+Run as a module, it loads what every run needs, and then reads plans, one per line. Each is carried
 out in a fork of the process, and answered with an empty line.
 """
 
@@ -31,9 +31,8 @@ class Plan:
 
     - `environment`: variables to set.
     - `output`, `log`, `result`: files for what the script prints, its errors, and what happened.
-    - `eager`: run the script as it is.
-    - `culprit`: the number of an application to write down in `folder`, with the IR before and
-      after it.
+    - `eager`: run the script without xductor.
+    - `culprit`: the number of an application to write to `folder`, with the IR before and after it.
     """
 
     script: str
@@ -76,7 +75,7 @@ class Found:
 
 @dataclass
 class Result:
-    """What happened: the script's exit status, how many applications were asked for, whose."""
+    """What happened: the script's exit status, how many applications asked, and the culprit."""
 
     status: int | None = None
     asked: int = 0
@@ -84,7 +83,7 @@ class Result:
 
 
 class Watcher:
-    """Counts applications, and keeps the module around the one that is looked for."""
+    """Counts applications, and keeps the module before and after the one that is looked for."""
 
     def __init__(self, culprit: int | None) -> None:
         self.culprit = culprit
@@ -98,7 +97,7 @@ class Watcher:
         self._numbers.number(run)
 
     def after(self, run: StageRun) -> None:
-        """Nothing: passes are what is followed."""
+        """Do nothing: passes are followed, not stages."""
 
     def asked(
         self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
@@ -135,7 +134,7 @@ class Watcher:
 
 
 def step(plan: Plan) -> Result:
-    """Run the script; what happened. `XDUCTOR_DEBUG_COUNTER` says how many applications happen."""
+    """Run the script. `XDUCTOR_DEBUG_COUNTER` says how many applications happen."""
     watcher = Watcher(plan.culprit)
     result = Result()
     if plan.eager:
@@ -187,7 +186,7 @@ def serve() -> int:
 
 
 def _load() -> None:
-    """Import what a compile needs, by compiling something that no rewrite applies to."""
+    """Import what a compile needs by compiling something that no rewrite applies to."""
     import torch
 
     from xductor.backend.run_as_fx.without_codegen import without_codegen

@@ -1,4 +1,4 @@
-"""``xductor capture``: run a script, and write each stage's graphs as text, before and after."""
+"""`xductor capture`: runs a script, and writes each stage's graphs as text, before and after."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor capture`: the script's exit status."""
+    """Run the script and write its graphs; returns the script's exit status."""
     scripts.check_readable(options.script)
     capture = Capture(Path(options.output), with_constants=options.with_constants)
     try:
@@ -57,9 +57,9 @@ def run(options: argparse.Namespace) -> int:
 class Entry:
     """One stage call in the index.
 
-    - `graph`: the number of the graph that Dynamo handed over; its stages share it.
-    - `compile_id`: Dynamo's; `0/1` is the first recompile of frame 0.
-    - `before`, `after`: names of files beside the index; None where there is none.
+    - `graph`: the number of the graph that Dynamo handed over, which its stages share.
+    - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
+    - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
 
@@ -78,7 +78,7 @@ class Entry:
 
 
 class Capture:
-    """Writes the graphs it is told of into a folder; the index is complete after each of them."""
+    """Writes the graphs of stage calls into a folder; the index is complete after each."""
 
     def __init__(self, folder: Path, *, with_constants: bool = False) -> None:
         self.shown = folder
@@ -124,7 +124,7 @@ class Capture:
             self._record(run, entry, "after")
 
     def _record(self, run: StageRun, entry: Entry, when: str) -> None:
-        """Write the graph and the index. If that fails, the script must not feel it."""
+        """Write the graph and the index. A failure must not reach the script."""
         try:
             setattr(entry, when, self._write(run, entry, when))
             self._write_index()
@@ -134,8 +134,8 @@ class Capture:
                 entry.problem = f"not written {when} the stage: {self.failed}"
 
     def _write(self, run: StageRun, entry: Entry, when: str) -> str | None:
-        """Write the graph as it is now; the name of the file. A graph that the IR cannot hold is
-        written as FX's code instead: looking at a compile must not break it.
+        """Write the graph as it is now; returns the name of the file. A graph that the IR cannot
+        hold is written as FX's text instead: looking at a compile must not break it.
         """
         from xductor.ir import print_ir
 
@@ -150,7 +150,7 @@ class Capture:
         return name
 
     def _base(self, entry: Entry, when: str) -> str:
-        """`000_post_grad_backward`; the graphs of subgraphs have a number behind it."""
+        """`000_post_grad_backward`; further calls of the same kind get a number after it."""
         base = f"{entry.graph:03d}_{entry.stage}"
         if entry.stage == "post_grad" and entry.direction != "unknown":
             base += f"_{entry.direction}"
@@ -168,7 +168,7 @@ class Capture:
         part.replace(path)
 
     def report(self) -> None:
-        """Print what was written, on stderr: stdout is the script's."""
+        """Print what was written to stderr, since stdout is the script's."""
         console = value_summaries.console(stderr=True)
         if not self.entries:
             print("xductor: nothing was compiled, no graphs were written", file=sys.stderr)
@@ -181,7 +181,7 @@ class Capture:
 
 
 def table(entries: list[Entry], title: str) -> Table:
-    """The index for people, one row a stage call."""
+    """The index for people, a row for each stage call."""
     made = Table(title=title, title_justify="left", title_style="bold")
     made.caption = "file.before.mlir, file.after.mlir; * a pass of Inductor's own"
     made.caption_justify = "left"

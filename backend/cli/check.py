@@ -1,4 +1,4 @@
-"""``xductor check``: the verifier over IR files, or over all graphs that a script compiles."""
+"""`xductor check`: runs the verifier over IR files, or over all graphs that a script compiles."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor check`: 1 if anything is wrong."""
+    """Verify the files or the script's graphs; returns 1 if anything is wrong."""
     paths: list[str] = options.files
     python = [path for path in paths if path.endswith(".py")]
     if python and len(paths) > 1:
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def file_problems(path: str, level: Level) -> tuple[list[str], int]:
-    """What is wrong with a file, and how many graphs it has."""
+    """The errors in a file, and the number of its graphs."""
     try:
         module = read_module(path)
     except (ParseError, DiagnosticException) as error:
@@ -98,7 +98,7 @@ def _check_script(options: argparse.Namespace, script: str) -> int:
 
 
 class StageChecker:
-    """Verifies each graph it is told of, and prints what is wrong as it comes.
+    """Verifies the graphs of stage calls, and prints errors as they come.
 
     - `graphs`, `calls`, `errors`: how many of each so far; a stage call has two graphs.
     """
@@ -124,7 +124,7 @@ class StageChecker:
             where = self._where(run, way)
             try:
                 found = [str(error) for error in problems(lowered(run), self.level)]
-            except Exception as error:  # a graph that cannot be lowered is what we are asked for
+            except Exception as error:  # a graph that cannot be lowered is such an error
                 found = [f"cannot be lowered: {type(error).__name__}: {error}"]
             for text in found:
                 self._report(where, text)

@@ -1,4 +1,4 @@
-"""What the subcommands of ``xductor`` share: their parsers' type, and how they end in an error."""
+"""What the subcommands of `xductor` share: the type of their parsers, and their errors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import argparse
 
 Subparsers = argparse._SubParsersAction  # the type of what `add_subparsers` returns
 
+#: The exit status after Ctrl-C, as in shells.
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
 
 
 def add_import_option(parser: argparse.ArgumentParser) -> None:
-    """`--import`, for what registers the operators that a text names."""
+    """Add `--import`, for modules that register the operators named in IR text."""
     parser.add_argument(
         "--import",
         action="append",

@@ -1,4 +1,4 @@
-"""``xductor demo``: a small language model through the three stages, compared with eager."""
+"""`xductor demo`: runs a small language model through the three stages and compares with eager."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Run:
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """Record the stages of what is compiled inside; from an empty cache, so that they run."""
+        """Record the stages of compiles inside the block, with an empty cache so that they run."""
         start = time.perf_counter()
         with fresh_cache(), stage_records.record() as records:
             yield
@@ -49,7 +49,7 @@ class Run:
         self.records = records
 
     def compare(self, what: str, actual: Iterable[Tensor], expected: Iterable[Tensor]) -> None:
-        """Note the largest difference, and complain where it exceeds the tolerance."""
+        """Record the largest difference, and complain if it exceeds the tolerance."""
         largest, within = 0.0, True
         for ours, eager in zip(actual, expected, strict=True):
             difference = (ours - eager).abs().max().item()
@@ -63,7 +63,7 @@ class Run:
             )
 
     def check_stages(self, post_grad: Iterable[str]) -> None:
-        """Complain about a stage that did not run, the post-grad graphs by name, or fell back."""
+        """Complain if a stage (or the post-grad stage of a direction) did not run or fell back."""
         ran = {record.stage for record in self.records}
         ran |= {f"{record.stage} ({record.direction})" for record in self.records}
         wanted = ["pre_grad", "joint", *(f"post_grad ({direction})" for direction in post_grad)]
@@ -79,14 +79,14 @@ class Run:
 
 
 def compile_model(model: nn.Module) -> nn.Module:
-    """``model`` behind ``torch.compile`` with this backend, in its strictest setting."""
+    """`model` compiled by `torch.compile` with this backend, in its strictest setting."""
     compiled = torch.compile(model, backend="xductor", options=dict(OPTIONS))
     assert isinstance(compiled, nn.Module)
     return compiled
 
 
 def run_inference(model: nn.Module, tokens: Tensor) -> Run:
-    """Logits of the compiled model against eager's."""
+    """Compare logits of the compiled model with eager's."""
     run = Run("inference")
     model.eval()
     with torch.no_grad():
@@ -98,7 +98,7 @@ def run_inference(model: nn.Module, tokens: Tensor) -> Run:
 
 
 def run_training(model: nn.Module, tokens: Tensor) -> Run:
-    """One step of the compiled model against one of an eager copy."""
+    """Compare one step of the compiled model with one of an eager copy."""
     run = Run("training")
     eager = copy.deepcopy(model.train())
     expected = training_step(eager, eager, tokens)
@@ -117,7 +117,7 @@ class Step:
 
 
 def training_step(call: nn.Module, model: nn.Module, tokens: Tensor) -> Step:
-    """A step of next-token training: ``call`` computes, the weights of ``model`` move."""
+    """A step of next-token training: `call` computes, and the weights of `model` are updated."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     logits = call(tokens)
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
@@ -128,7 +128,7 @@ def training_step(call: nn.Module, model: nn.Module, tokens: Tensor) -> Step:
 
 
 def stage_table(run: Run) -> Table:
-    """What each stage of a run did, one row a graph."""
+    """What each stage of a run did, a row for each graph."""
     table = Table(title=run.title, title_justify="left", title_style="bold", show_lines=True)
     for heading in ("stage", "graph"):
         table.add_column(heading)
@@ -151,7 +151,7 @@ def stage_table(run: Run) -> Table:
 
 
 def fired(record: stage_records.StageRecord) -> str:
-    """Passes that changed the graph: ours with counts, Inductor's own steps with a star."""
+    """The passes that changed the graph: ours with counts, Inductor's own steps with a star."""
     return ", ".join(record.fired())
 
 
@@ -166,7 +166,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor demo`: print what the stages did; 1 if a number or a stage is not as it must be."""
+    """Print what the stages did; returns 1 if a number or a stage is not as it must be."""
     return demo(device=options.device, plain=options.plain)
 
 

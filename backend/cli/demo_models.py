@@ -1,4 +1,4 @@
-"""The two models of ``xductor demo``: random weights, nothing is downloaded."""
+"""The two models of `xductor demo`, with random weights; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LAYERS, WIDTH, HEADS, SEQUENCE, VOCABULARY = 2, 128, 4, 64, 512
 
 
 class Logits(nn.Module):
-    """A causal language model of transformers that returns its logits alone."""
+    """A causal language model of transformers that returns only its logits."""
 
     def __init__(self, language_model: nn.Module) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class Logits(nn.Module):
 
 
 class Block(nn.Module):
-    """Pre-norm self-attention and feed-forward, attention written out."""
+    """Pre-norm self-attention and feed-forward, with attention written out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Block(nn.Module):
 
 
 class PlainTransformer(nn.Module):
-    """A decoder of GPT-2's shape in torch alone."""
+    """A decoder like GPT-2 in plain torch."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""``xductor diff``: two IR files by structure, and on request by what they compute."""
+"""`xductor diff`: compares two IR files by structure, and optionally by what they compute."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor diff`: 0 if the files have the same structure (and values), else 1."""
+    """Compare the files; returns 0 if they have the same structure (and values), else 1."""
     modules = [ir_files.parsed_module(path) for path in (options.left, options.right)]
     found = diff(*modules, names=options.names)
     print(found)
@@ -81,7 +81,7 @@ def results_of(
 ) -> dict[str, Any]:
     """What a graph returns and what it leaves in its inputs, which are copied first.
 
-    Raises CommandError for what an op raises.
+    Raises CommandError if an op raises.
     """
     own = ir_files.Inputs(copy.deepcopy(given.inputs), given.attributes)
     try:
@@ -92,7 +92,7 @@ def results_of(
 
 
 def values_text(differences: list[Difference]) -> str:
-    """A line for each value that differs, or that none does."""
+    """A line for each value that differs, or one that says none does."""
     wrong = [difference for difference in differences if difference.differs]
     if not wrong:
         return f"{len(differences)} values are the same, bit by bit"

@@ -1,4 +1,4 @@
-"""Reading IR files for the subcommands, and making the inputs to run them on."""
+"""Reads IR files for the subcommands, and makes the inputs to run them on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_module(path: str) -> ModuleOp:
 
 
 def parsed_module(path: str) -> ModuleOp:
-    """The module of a file; text that cannot be parsed is a CommandError."""
+    """The module of a file. Raises CommandError if it cannot be read or parsed."""
     try:
         return read_module(path)
     except (ParseError, DiagnosticException) as error:
@@ -43,7 +43,7 @@ def parsed_module(path: str) -> ModuleOp:
 
 
 def well_formed(module: ModuleOp, path: str) -> ModuleOp:
-    """The module, if what can be run is well-formed. Raises CommandError with every error."""
+    """The module itself if it is well-formed. Raises CommandError with every error if not."""
     wrong = [str(error) for error in problems(module, "structure")]
     if wrong:
         raise CommandError("\n".join([f"{path} is not well-formed", *wrong]))
@@ -51,7 +51,7 @@ def well_formed(module: ModuleOp, path: str) -> ModuleOp:
 
 
 def chosen_graph(module: ModuleOp, name: str | None, path: str) -> GraphOp:
-    """The graph of that name, or the entry graph. Raises CommandError where there is none."""
+    """The graph of that name, or the entry graph. Raises CommandError if there is none."""
     graphs = [op for op in module.ops if isinstance(op, GraphOp) and not op.is_declaration]
     names = ", ".join(f"@{graph.sym_name.data}" for graph in graphs)
     if name is None:
@@ -65,7 +65,7 @@ def chosen_graph(module: ModuleOp, name: str | None, path: str) -> GraphOp:
 
 
 def symbol_option(text: str) -> tuple[str, Number]:
-    """`s0=5` of the command line."""
+    """Parse `s0=5` from the command line."""
     name, _, value = text.partition("=")
     try:
         number: Number = float(value) if "." in value or "e" in value else int(value)
@@ -77,14 +77,14 @@ def symbol_option(text: str) -> tuple[str, Number]:
 
 
 def seed_option(text: str) -> int:
-    """What PyTorch's generators take."""
+    """Parse a seed that PyTorch's generators accept."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 to 2**63 - 1")
     return int(text)
 
 
 def share_option(text: str) -> float:
-    """A share of a whole."""
+    """Parse a number from 0 to 1."""
     try:
         share = float(text)
     except ValueError:
@@ -95,14 +95,14 @@ def share_option(text: str) -> float:
 
 
 def count_option(text: str) -> int:
-    """How many of something that there must be some of."""
+    """Parse a positive integer."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of 1 or more")
     return int(text)
 
 
 def check_writable(path: str) -> None:
-    """Raises CommandError for a file that cannot be written: before the work, not behind it."""
+    """Raise CommandError if a file cannot be written, before the work rather than after it."""
     try:
         with open(path, "ab"):
             pass
@@ -111,7 +111,7 @@ def check_writable(path: str) -> None:
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say what graphs are run on."""
+    """Add the options that say what graphs are run on."""
     parser.add_argument("--seed", type=seed_option, default=0, help="of the generated inputs")
     parser.add_argument(
         "--symbol",
@@ -131,7 +131,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
 
 
 class Inputs:
-    """What a graph is run on: its inputs, and values of the attributes its module reads."""
+    """What a graph is run on: its inputs, and values of the attributes that its module reads."""
 
     def __init__(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> None:
         self.inputs = list(inputs)
@@ -146,7 +146,7 @@ def generated(
     symbols: Mapping[str, Number] | None = None,
     special: float = 0.0,
 ) -> Inputs:
-    """Inputs from the types of a graph. Raises CommandError where one cannot be made up."""
+    """Inputs generated from the types of a graph. Raises CommandError if that is impossible."""
     try:
         inputs = sample_inputs(graph, seed=seed, symbols=symbols, special=special)
         table = graph.symbols.data
@@ -159,7 +159,7 @@ def generated(
 
 def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs:
     """Inputs that `torch.save` wrote: a list in the order of the arguments, or a dict with
-    `inputs` and, by path, `attributes`. Raises CommandError for what does not suit the graph.
+    `inputs` and, by path, `attributes`. Raises CommandError if they do not suit the graph.
     """
     try:
         found = torch.load(path, weights_only=True)
@@ -187,10 +187,10 @@ def loaded(path: str, module: ModuleOp, graph: GraphOp, seed: int = 0) -> Inputs
 
 
 def check_inputs(path: str, graph: GraphOp, inputs: Sequence[Any]) -> None:
-    """Whether inputs suit the arguments of a graph; `path` is where they come from.
+    """Check that inputs suit the arguments of a graph; `path` is where they come from.
 
-    Raises CommandError for another number of them, another dtype or rank, or another size where the
-    graph's is a number.
+    Raises CommandError for a wrong number of inputs, a wrong dtype or rank, or a wrong size where
+    the graph's is a number.
     """
     names = graph.argument_names
     if len(inputs) != len(names):

@@ -1,8 +1,8 @@
-"""The ``xductor`` command: one module a subcommand, imported when it is asked for.
+"""The `xductor` command: one module for each subcommand, imported when it is used.
 
 A subcommand `name` is the module `xductor.backend.cli.name` (with `_` for `-`), which has two
 functions: `add_parser` adds its parser, with its arguments, to those of the command; `run` takes
-what argparse made of them and returns the exit status.
+the parsed arguments and returns the exit status.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol, cast
 import xductor
 from xductor.backend.cli.command import INTERRUPTED, CommandError, Subparsers
 
-# What `--help` shows, so that it imports none of the modules.
+# Shown by `--help`, so that it imports none of the modules.
 COMMANDS: dict[str, str] = {
     "demo": "compile a small GPT-2-like model and compare it with eager",
     "capture": "run a script and write each stage's graphs as text, before and after",
@@ -34,19 +34,19 @@ COMMANDS: dict[str, str] = {
 
 
 class Subcommand(Protocol):
-    """What the module of a subcommand has."""
+    """The functions that a subcommand's module has."""
 
     def add_parser(self, subparsers: Subparsers[argparse.ArgumentParser]) -> None:
-        """Add the parser of the subcommand, under its name."""
+        """Add the parser of the subcommand under its name."""
         ...
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do the work; the exit status."""
+        """Do the work and return the exit status."""
         ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line and return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _dispatch(arguments)
@@ -82,19 +82,16 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _import(names: Sequence[str]) -> None:
-    """Import what `--import` names."""
+    """Import the modules given by `--import`."""
     if not names:
         return
     from xductor.backend.cli.opt import pass_plugins
 
-    try:
-        pass_plugins.load(names)
-    except pass_plugins.PluginError as error:
-        raise CommandError(str(error)) from error
+    pass_plugins.load(names)
 
 
 def _split_script_arguments(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """The command's own arguments, and those behind `--`, which are those of a user's script."""
+    """Split off the arguments after `--`, which are those of a user's script."""
     if "--" not in arguments:
         return arguments, None
     at = arguments.index("--")
@@ -106,7 +103,7 @@ def _module(name: str) -> Subcommand:
 
 
 def _parser(module: Subcommand | None, asked: str | None) -> argparse.ArgumentParser:
-    """The parser with the arguments of the command that is asked for, and the names of the rest."""
+    """The parser with the arguments of the given command, and only the names of the others."""
     parser = argparse.ArgumentParser(
         prog="xductor", description="A typed intermediate IR for PyTorch compiler passes."
     )

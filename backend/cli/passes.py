@@ -1,4 +1,4 @@
-"""``xductor passes``: the registry as a table, or as the page of the documentation."""
+"""`xductor passes`: prints the registry as a table, or as the page of the documentation."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ _INTRODUCTION = """\
 
 <!-- Written by `xductor passes --markdown`; edit the rows in transforms/ instead. -->
 
-What Inductor runs in each of the three stages, in its order, and how this project has it:
+These are the passes that Inductor runs in each of the three stages, in its order, and how this
+project implements them:
 
 - **declared** and **procedural** passes are typed passes over the IR. Their names work in
   `xductor-opt -p`.
-- **bridged** passes are Inductor's own, run between ours. What comes out is a graph like any other,
-  and is checked when the next typed pass lowers it.
-- **hook** is an option of Inductor's under which the user's own passes run: typed passes and
+- **bridged** passes are Inductor's own, run between ours. The graph that they leave is checked when
+  the next typed pass lowers it.
+- **hook** is an option of Inductor under which the user's own passes run: typed passes and
   rewrites on the typed graph, callables on the FX graph, lists of either.
 - **not yet** is a name that Inductor has with an empty body.
 
-*validated* says on how many inputs a graph and what the pass made of it gave the same results, and
-of how many graphs ([how](proofs.md#validation)). *proof* is what the [prover](proofs.md) says of a
-pass's rewrites or rules, or of graphs that it was validated on. *flag* is the option of
-`torch._inductor.config` that switches the pass, *counter* what
-`torch._dynamo.utils.counters["inductor"]` counts it under.
+*validated* gives the number of inputs on which the graphs before and after the pass gave the same
+results, and the number of graphs ([how](proofs.md#validation)). *proof* is the result of the
+[prover](proofs.md) for the rewrites or rules of a pass, or for graphs on which it was validated.
+*flag* is the option of `torch._inductor.config` that switches the pass, and *counter* the name
+under which `torch._dynamo.utils.counters["inductor"]` counts it.
 """
 
 
 def page() -> str:
-    """The text of ``docs/passes.md``."""
+    """The text of `docs/passes.md`."""
     sections = [_INTRODUCTION]
     for stage, title in _TITLES.items():
         table = registry.table(markdown=True, stage=stage)
@@ -58,7 +59,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor passes`: print the table."""
+    """Print the table."""
     markdown: bool = options.markdown
     print(page() if markdown else registry.table(), end="" if markdown else "\n")
     return 0

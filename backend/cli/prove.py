@@ -1,4 +1,4 @@
-"""``xductor prove``: prove declared rewrites, and the rules of the no-op registry."""
+"""`xductor prove`: proves declared rewrites, and the rules of the no-op registry."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what each came to; 1 if one is refuted, vacuous or undecided."""
+    """Print the result of each; returns 1 if one is refuted, vacuous or undecided."""
     from xductor.transforms.proving import certificates
     from xductor.transforms.proving.results import FAILED
     from xductor.transforms.proving.solver import ProverUnavailable, z3_module
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _entries_at(revision: str) -> dict[str, Any]:
-    """The certificates of a revision; none if it had no such file."""
+    """The certificates at a git revision; empty if it had no such file."""
     from xductor.transforms.proving.certificates import OURS
 
     command = ["git", "-C", str(OURS.parent), "show", f"{revision}:./{OURS.name}"]
@@ -93,13 +93,13 @@ def _entries_at(revision: str) -> dict[str, Any]:
 
 
 def _claim(entries: Mapping[str, Any], subject: Subject) -> tuple[object, ...]:
-    """What a certificate is of, and what it says."""
+    """What a certificate is about, and what it says."""
     entry = entries.get(subject.identity, {})
     return tuple([entry.get(name) for name in ("code", "meanings", "prover", "status")])
 
 
 def _proofs(chosen: Sequence[Subject], options: argparse.Namespace) -> Iterator[Proof]:
-    """The proofs of all subjects, in order; those of several processes as they come in."""
+    """The proofs of all subjects, in order; several processes work on them if asked to."""
     if options.jobs < 2 or len(chosen) < 2:
         for subject in chosen:
             yield _proof(subject, options.seconds, options.fresh)
@@ -143,7 +143,7 @@ def _write_script(folder: Path, proof: Proof) -> None:
 
 
 def line(proof: Proof) -> str:
-    """One row of the table: rewrite, result, numerics, engines, ranks, dtypes, seconds."""
+    """A row of the table: rewrite, result, numerics, engines, ranks, dtypes, seconds."""
     ranks = f"ranks {proof.ranks[0]} to {proof.ranks[1]}"
     dtypes = "any dtype" if proof.dtypes == ("any",) else f"{len(proof.dtypes)} dtypes"
     engines = " + ".join(proof.engines) or "the same terms"
@@ -154,7 +154,7 @@ def line(proof: Proof) -> str:
 
 
 def subjects(names: Sequence[str]) -> Iterator[Subject]:
-    """What the names stand for; all declared rewrites and no-op rules, if there are none."""
+    """The subjects with these names; without names, all declared rewrites and no-op rules."""
     from xductor.transforms.proving.noop_cases import PASS, NoopCase, noop_cases
     from xductor.transforms.proving.subjects import RewriteSubject
     from xductor.transforms.rows import registry
@@ -173,8 +173,5 @@ def subjects(names: Sequence[str]) -> Iterator[Subject]:
                 raise CommandError(f"the no-op registry has no rule for {error}") from error
         else:
             same = [one for one in ours if one.name == name]
-            try:
-                found = same or [pass_plugins.rewrite_named(name)]
-            except pass_plugins.PluginError as error:
-                raise CommandError(str(error)) from error
+            found = same or [pass_plugins.rewrite_named(name)]
             yield from (RewriteSubject(one()) for one in found)

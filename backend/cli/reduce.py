@@ -1,4 +1,4 @@
-"""``xductor reduce``: shrinks a file of IR that makes something fail."""
+"""`xductor reduce`: shrinks a file of IR that makes something fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Plugins = dict[str, pass_plugins.PassFactory]
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be."""
+    """The command line asks for something impossible."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,7 +71,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reduce the file; returns the exit status."""
+    """Reduce the file and return the exit status."""
     interesting: reducer.Interesting | None = None
     try:
         plugins = pass_plugins.load(options.load_pass_plugin)  # the text may name ops of theirs
@@ -177,7 +177,7 @@ def _passes(options: argparse.Namespace, plugins: Plugins) -> tuple[ModulePass, 
 class CommandTest:
     """A shell command that exits with 0 for interesting files.
 
-    `last` is how it ended for the last file.
+    `last` says how it ended for the last file.
     """
 
     def __init__(self, command: str, timeout: float) -> None:

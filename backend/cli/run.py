@@ -1,4 +1,4 @@
-"""``xductor run``: a graph of an IR file, run op by op on generated or given inputs."""
+"""`xductor run`: runs a graph of an IR file op by op on generated or given inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.cli import ir_files, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.ir import GraphOp
-from xductor.ir.execution import interpreter
+from xductor.ir import run as interpret
+from xductor.ir.execution.interpreter import seeded
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
@@ -34,7 +35,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor run`: print what each result is like; 1 if an op fails."""
+    """Print a summary of each result. Raises CommandError if an op fails."""
     module = ir_files.well_formed(ir_files.parsed_module(options.file), options.file)
     graph = ir_files.chosen_graph(module, options.graph, options.file)
     if options.inputs is not None:
@@ -70,13 +71,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_graph(module: ModuleOp, graph: GraphOp, given: ir_files.Inputs, seed: int) -> Any:
-    """What a graph returns; inputs that it writes to are written to."""
-    with interpreter.seeded(seed):
-        return interpreter.run(module, *given.inputs, attributes=given.attributes, graph=graph)
+    """Run a graph and return what it returns; it may write to its inputs."""
+    with seeded(seed):
+        return interpret(module, *given.inputs, attributes=given.attributes, graph=graph)
 
 
 def failure_text(error: BaseException) -> str:
-    """An error of an op with the notes that say where it was."""
+    """An error of an op, with the notes that say where it was."""
     lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Running a user's script under xductor, for the subcommands that look at what it compiles."""
+"""Runs a user's script under xductor, for the subcommands that look at what it compiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xductor.backend.steps import stage_watch
 
 
 def add_script_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say how a script is compiled; `--` comes before its own arguments."""
+    """Add the options that say how a script is compiled; its own arguments follow `--`."""
     parser.set_defaults(script_arguments=[])
     parser.add_argument(
         "--no-codegen",
@@ -30,7 +30,7 @@ def add_script_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_readable(path: str) -> None:
-    """Raises CommandError for a script that cannot be read."""
+    """Raise CommandError if a script cannot be read."""
     if os.path.isdir(path):
         raise CommandError(f"{path} is a directory; expected a Python script")
     try:
@@ -45,10 +45,10 @@ def run_script(
 ) -> int:
     """Run a script as `python path arguments` would, with our stages in each of its compiles.
 
-    Nothing is read from caches, so every stage of every compile runs, and `watcher` is told of
+    Nothing is read from caches, so every stage of every compile runs, and `watcher` is called for
     it. Returns the script's exit status; its exceptions are printed as Python would.
 
-    Raises CommandError for a file that cannot be read.
+    Raises CommandError if the file cannot be read.
     """
     check_readable(path)
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def run_script(
 
 
 def run_as_main(path: str, arguments: Sequence[str]) -> int:
-    """Run a script as `python path arguments` would; its exit status."""
+    """Run a script as `python path arguments` would and return its exit status."""
     with _as_main(path, arguments):
         return _status(path)
 
@@ -74,10 +74,10 @@ def _installed(codegen: bool) -> Iterator[None]:
     dispatch.install()
     try:
         with ExitStack() as stack:
-            # Not `force_disable_caches`: that warns, and turns off what Dynamo learns of sizes.
+            # Not `force_disable_caches`: it warns, and disables what Dynamo learns about sizes.
             stack.enter_context(config.patch(fx_graph_cache=False, fx_graph_remote_cache=False))
             stack.enter_context(functorch_config.patch(enable_autograd_cache=False))
-            stack.enter_context(cache_keys.out_of_caches())  # in the script's threads, too
+            stack.enter_context(cache_keys.out_of_caches())  # in the script's threads too
             if not codegen:
                 stack.enter_context(without_codegen())
             yield
@@ -124,9 +124,9 @@ def _exit_status(code: object) -> int:
 
 
 def _print(error: BaseException, path: str) -> None:
-    """A traceback that begins in the script, as Python's would."""
+    """Print a traceback that begins in the script, as Python's would."""
     frame: TracebackType | None = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != path:
         frame = frame.tb_next
-    # Where there is no frame of the script, it could not be read as Python.
+    # Without a frame of the script, it could not be read as Python.
     traceback.print_exception(type(error), error, frame)

@@ -1,4 +1,4 @@
-"""``xductor tv``: translation validation, by running two files on many generated inputs."""
+"""`xductor tv`: translation validation by running two files on many generated inputs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 @dataclass(frozen=True)
 class Trial:
-    """What one generated input is made of."""
+    """How one set of inputs is generated."""
 
     seed: int
     symbols: dict[str, Number]
@@ -56,7 +56,7 @@ class Trial:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`xductor tv`: 0 if the files agree on every input that the source takes."""
+    """Run both files; returns 0 if they agree on every input that the source accepts."""
     source, target = (
         ir_files.well_formed(ir_files.parsed_module(path), path)
         for path in (options.source, options.target)
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def trials(graph: GraphOp, seed: int) -> Iterator[Trial]:
-    """Inputs without end: each assignment of the symbols, with ever other special values."""
+    """Endless trials: each choice of the symbols' values, with varying shares of special values."""
     for number, symbols in enumerate(symbol_choices(graph.symbols.data, seed)):
         own = {name: symbols[name] for name in graph.symbols.data}
         yield Trial(seed + number, own, _SPECIAL[number % len(_SPECIAL)])

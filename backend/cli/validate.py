@@ -1,4 +1,4 @@
-"""``xductor validate``: run rewrites, no-op rules and passes on generated graphs."""
+"""`xductor validate`: runs rewrites, no-op rules and passes on generated graphs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import Subparsers
 from xductor.backend.cli.opt import pass_plugins
 from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
@@ -51,7 +51,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what each came to; 1 if one is violated or vacuous."""
+    """Print the result of each; returns 1 if one is violated or vacuous."""
     failed = 0
     for identity, result in _results(options):
         print(result, flush=True)
@@ -83,7 +83,7 @@ def _results(
 
 
 def _passes(names: list[str], *, everything: bool) -> Iterator[str]:
-    """The procedural passes among some names, or all."""
+    """The procedural passes among some names, or all of them."""
     if names or everything:
         from xductor.backend.pass_validation.passes import SPECIMENS
 
@@ -93,7 +93,7 @@ def _passes(names: list[str], *, everything: bool) -> Iterator[str]:
 
 
 def _write(identity: str, result: ValidationResult | PassValidation) -> None:
-    """Keep a record, and none of what is no pass of ours any more."""
+    """Keep a record, and drop those of passes that no longer exist."""
     from xductor.backend.pass_validation import records
 
     if isinstance(result, ValidationResult):
@@ -106,7 +106,7 @@ def _write(identity: str, result: ValidationResult | PassValidation) -> None:
 
 
 def _rules(names: list[str]) -> Iterator[str]:
-    """The no-op rules that are named, by their operators; all, if there are no names."""
+    """The no-op rules that are named, by their operators; all if there are no names."""
     for op in NOOP_RULES:
         if not names or _NOOPS in names or f"{_NOOPS}:{op}" in names:
             yield op
@@ -121,8 +121,5 @@ def _rewrites(names: list[str]) -> list[type[Rewrite]]:
         if name == _NOOPS or name.removeprefix(f"{_NOOPS}:") in NOOP_RULES:
             continue
         same = [one for one in ours if one.name == name]
-        try:
-            found += same or [pass_plugins.rewrite_named(name)]
-        except pass_plugins.PluginError as error:
-            raise CommandError(str(error)) from error
+        found += same or [pass_plugins.rewrite_named(name)]
     return found

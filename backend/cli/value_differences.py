@@ -1,4 +1,4 @@
-"""How far two runs are from each other, value by value."""
+"""How far the results of two runs are apart, value by value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xductor.backend.cli.value_summaries import named_leaves, value_hash
 class Difference:
     """Two values with the same place in the results.
 
-    - `problem`: what makes them incomparable (another shape, another dtype, NaN against a number).
+    - `problem`: why they cannot be compared (different shape or dtype, NaN against a number).
     - `absolute`, `relative`: the largest difference of two finite elements.
-    - `bits`: whether all bits agree; `close`: whether the tolerance allows what does not.
+    - `bits`: whether all bits agree; `close`: whether the tolerance allows the differences.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Difference:
 
 
 def compare(left: Any, right: Any, *, rtol: float = 0.0, atol: float = 0.0) -> list[Difference]:
-    """The difference of each value of two nestings. NaN equals NaN, 0.0 and -0.0 have other bits.
+    """The difference of each value of two nestings. NaN equals NaN; 0.0 and -0.0 differ in bits.
 
     Without tolerances, `close` means that all elements are equal.
     """
@@ -56,7 +56,7 @@ def compare(left: Any, right: Any, *, rtol: float = 0.0, atol: float = 0.0) -> l
 
 
 def _label(name: str) -> str:
-    """`result[0]` of `['result'][0]`."""
+    """`['result'][0]` as `result[0]`."""
     return name.replace("['", "", 1).replace("']", "", 1)
 
 

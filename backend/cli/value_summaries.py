@@ -1,4 +1,4 @@
-"""What a value is like, in one row: dtype, shape, range, special values, a hash of its bits."""
+"""Summarizes a value in one row: dtype, shape, range, special values, a hash of its bits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH = 120
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where tables are printed: as wide as the terminal, or of a fixed width in a file."""
+    """The console for tables: as wide as the terminal, or of a fixed width in a file."""
     made = Console(stderr=stderr)
     return made if made.is_terminal else Console(width=_WIDTH, stderr=stderr)
 
@@ -30,7 +30,7 @@ def named_leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def value_hash(value: torch.Tensor) -> str:
-    """Equal for tensors of the same dtype, shape and elements, bit by bit; strides do not count."""
+    """A hash that is equal for tensors of equal dtype, shape and bits, whatever their strides."""
     digest = hashlib.sha256(f"{value.dtype}{tuple(value.shape)}".encode())
     plain = (
         value if value.is_meta else _dense(value).resolve_conj().resolve_neg().cpu().contiguous()
@@ -46,7 +46,7 @@ def _dense(value: torch.Tensor) -> torch.Tensor:
 
 
 def row(name: str, value: Any) -> tuple[str, ...]:
-    """The row of a value; one that is no tensor is shown as it is."""
+    """The row of a value; a value that is no tensor is shown as it is."""
     if not isinstance(value, torch.Tensor):
         return (name, type(value).__name__, "", repr(value), "", "", "", "", "")
     head = (name, TEXT_OF_DTYPE[value.dtype], str(list(value.shape)))
@@ -75,7 +75,7 @@ def _statistics(value: torch.Tensor) -> tuple[str, ...]:
 
 
 def table(title: str, rows: list[tuple[str, ...]]) -> Table:
-    """Rows as a table."""
+    """The rows as a table."""
     made = Table(title=title, title_justify="left", title_style="bold")
     for heading in HEADINGS:
         left = heading in ("value", "dtype", "shape", "hash")

@@ -1,1 +1,1 @@
-"""What a compile runs under: settings, the rewrites of users, versions, cache keys."""
+"""What a compile runs under: settings, users' rewrites, versions of torch, cache keys."""

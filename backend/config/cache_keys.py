@@ -1,8 +1,8 @@
-"""Keeping Inductor's caches right.
+"""Keeps Inductor's caches right.
 
 Inductor's keys know nothing of our pipeline: a graph that stock compiled would be served to us,
-and the other way round. What identifies our pipeline becomes part of the key while it is active,
-and a result that is not what the key promises is not stored.
+and the other way round. While our pipeline is active, what identifies it is part of the key, and a
+result that is not what its key promises is not stored.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 _ROOMS = ("ir", "frontend", "transforms", "backend")
 _lock = threading.Lock()
 _wrapped: type | None = None
+#: How many blocks of `out_of_caches` are running.
 _kept_out = 0
-"""How many blocks of :func:`out_of_caches` are running."""
 
 
 class CacheListener(Protocol):
-    """What is told of the keys and entries of compiles that run our pipeline."""
+    """Is called with the keys and entries of compiles that run our pipeline."""
 
     def key_made(self, autograd: bool, /) -> None:
-        """A key is made: AOTAutograd's, or that of a graph."""
+        """A key is being made, for AOTAutograd's cache or for that of graphs."""
         ...
 
     def before_graph_is_stored(self, key: str, graph: Any, /) -> None:
@@ -54,14 +54,14 @@ _notes: tuple[Callable[[Any], tuple[Any, ...]], ...] = ()
 
 
 def listen(listener: CacheListener) -> None:
-    """Tell ``listener`` of every key and entry from now on. Once is enough."""
+    """Call `listener` with every key and entry from now on; listening again changes nothing."""
     global _listeners
     with _lock:
         _listeners = tuple(dict.fromkeys((*_listeners, listener)))
 
 
 def add_notes(notes: Callable[[Any], tuple[Any, ...]]) -> None:
-    """Make what ``notes`` finds in a graph part of its key: facts that Inductor does not hash."""
+    """Add what `notes` finds in a graph to its key: facts that Inductor does not hash."""
     global _notes
     with _lock:
         _notes = tuple(dict.fromkeys((*_notes, notes)))
@@ -70,8 +70,8 @@ def add_notes(notes: Callable[[Any], tuple[Any, ...]]) -> None:
 def install_key() -> bool:
     """Make our pipeline part of Inductor's cache keys. Done once; later calls do nothing.
 
-    Returns False where the class that holds a key's fields has a shape we do not know; then
-    :func:`tagged` has to be in force around a compile.
+    Returns False if the class that holds a key's fields has a shape we do not know; then `tagged`
+    has to be in force around a compile.
     """
     global _wrapped
     with _lock:
@@ -87,11 +87,10 @@ def install_key() -> bool:
 
 
 def key_part() -> tuple[str, ...] | None:
-    """What our pipeline adds to the key of the compile that is going on; None for stock's.
+    """What our pipeline adds to the key of the current compile; None if stock's runs.
 
-    Raises:
-        BypassFxGraphCache: an active rewrite has no stable identity, so that nothing compiled
-            with it can be found again.
+    Raises BypassFxGraphCache if an active rewrite has no stable identity, so that nothing compiled
+    with it could be found again; and inside `out_of_caches`, or while a debug counter is set.
     """
     if _kept_out:
         raise versions.cache_bypass("xductor: the stages of every compile are wanted")
@@ -108,10 +107,10 @@ def key_part() -> tuple[str, ...] | None:
 
 @contextmanager
 def out_of_caches() -> Iterator[None]:
-    """Let no compile of the process, in whatever thread and for whatever backend, read from or
-    write to the caches while the block runs, so that the stages of each of them run.
+    """Keep every compile of the process, in any thread and for any backend, from reading or writing
+    the caches while the block runs, so that the stages of each of them run.
 
-    Inductor's own switches are settings of one thread.
+    Inductor's own switches affect one thread only.
     """
     global _kept_out
     install_key()
@@ -128,7 +127,7 @@ def out_of_caches() -> Iterator[None]:
 def tagged() -> Iterator[None]:
     """Carry our part of the key in `torch.compiler.config.cache_key_tag`, after the user's.
 
-    Only needed where :func:`install_key` returned False; does nothing elsewhere.
+    Only needed if `install_key` returned False; does nothing otherwise.
     """
     settings = compile_state.current().settings
     if settings is None or versions.cache_key_class() is not None:
@@ -136,7 +135,7 @@ def tagged() -> Iterator[None]:
         return
     part, unstable = _describe(settings)
     unstable += debug_counters.active()
-    # A key that nobody has used or will use: the caches are as good as bypassed.
+    # A key that nobody has used or will use amounts to bypassing the caches.
     tag = uuid.uuid4().hex if unstable else " ".join(part)
     config = versions.compiler_config()
     if tag in config.cache_key_tag:
@@ -147,21 +146,21 @@ def tagged() -> Iterator[None]:
 
 
 def do_not_store(reason: str) -> None:
-    """Keep the result of the compile that is going on out of every cache.
+    """Keep the result of the current compile out of every cache.
 
-    For a stage that fell back or undid an application: what comes out is right, but not what
-    another run under the same key would be entitled to get.
+    For a stage that fell back or undid an application: the result is right, but not what another
+    run would expect under the same key.
     """
     compile_state.current().unstorable.append(reason)
 
 
 def is_kept_out() -> bool:
-    """Whether something said so of the compile that is going on."""
+    """Whether `do_not_store` was called for the current compile."""
     return bool(compile_state.current().unstorable)
 
 
 def _describe(settings: Settings) -> tuple[tuple[str, ...], list[str]]:
-    """The key's part for ``settings``, and the rewrites that have no stable identity."""
+    """Our part of the key under `settings`, and the rewrites that have no stable identity."""
     identities = [(rewrite, rewrite_identity(rewrite)) for rewrite in settings.rewrites]
     unstable = [_shown(rewrite) for rewrite, identity in identities if identity is None]
     known = [identity for _, identity in identities if identity is not None]
@@ -211,7 +210,7 @@ def _wrap_writer(owner: Any, name: str) -> None:
 
 @functools.cache
 def package_version() -> str:
-    """The version of xductor that is installed."""
+    """The installed version of xductor."""
     return version("xductor")
 
 

@@ -1,8 +1,8 @@
 """Which pipeline a compile runs under, decided once and kept until its backward is compiled.
 
-One compile is spread over time and threads: the backward of a graph with static shapes is
-compiled when it first runs, after the backend returned, in whatever thread runs it. Inductor
-itself carries a `TracingContext` from the forward to there; the decision is pinned to it.
+A compile is spread over time and threads: the backward of a graph with static shapes is compiled
+when it first runs, after the backend has returned, in whatever thread runs it. Inductor carries a
+`TracingContext` from the forward to the backward; the decision is attached to it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from xductor.backend.config.settings import Settings
 
 @dataclass(eq=False)
 class CompileState:
-    """One compile: the settings of our pipeline, or None where Inductor's own runs.
+    """One compile: the settings of our pipeline, or None if Inductor's own runs.
 
-    ``unstorable`` holds the reasons why its result must be stored in no cache; ``kept`` what other
+    `unstorable` holds the reasons why its result must not be stored in any cache; `kept` what other
     modules keep for the length of a compile, by their names.
     """
 
@@ -40,10 +40,10 @@ _pinned: WeakKeyDictionary[TracingContext, CompileState] = WeakKeyDictionary()
 
 
 def current() -> CompileState:
-    """The state of the compile that is going on in this thread.
+    """The state of the current compile in this thread.
 
-    A backend that entered a state decides; then what the compile began with; then what is
-    installed, by :func:`installed_here` or for the process.
+    It is decided by a backend that entered a state, else by what the compile began with, else by
+    what is installed, with `installed_here` or for the process.
     """
     context = TracingContext.try_get()
     state = _entered.get() or (None if context is None else _pinned.get(context))
@@ -56,9 +56,9 @@ def current() -> CompileState:
 
 
 def begin(settings: Settings) -> CompileState:
-    """The state for a compile that runs our pipeline under ``settings``.
+    """The state for a compile that runs our pipeline under `settings`.
 
-    Several compiles of one tracing context (parts of a split graph) share one.
+    Several compiles of one tracing context (parts of a split graph) share a state.
     """
     settings = settings_module.with_registered(settings)
     context = TracingContext.try_get()
@@ -70,7 +70,7 @@ def begin(settings: Settings) -> CompileState:
 
 @contextmanager
 def entered(state: CompileState) -> Iterator[CompileState]:
-    """Inside the block, in this thread, everything belongs to the compile of ``state``."""
+    """Let everything inside the block, in this thread, belong to the compile of `state`."""
     token = _entered.set(state)
     try:
         current()
@@ -80,20 +80,20 @@ def entered(state: CompileState) -> Iterator[CompileState]:
 
 
 def is_installed() -> bool:
-    """Whether a compile that no backend of ours began runs our pipeline."""
+    """Whether compiles that none of our backends began run our pipeline."""
     here = _installed_here.get()
     return _installed if here is None else here
 
 
 def set_installed(value: bool) -> None:
-    """Set it for every thread in which no :func:`installed_here` is in force."""
+    """Install or uninstall for every thread in which no `installed_here` is in force."""
     global _installed
     _installed = value
 
 
 @contextmanager
 def installed_here(value: bool) -> Iterator[None]:
-    """Set it inside the block, in this thread or task only."""
+    """Install or uninstall inside the block, in this thread or task only."""
     token = _installed_here.set(value)
     try:
         yield

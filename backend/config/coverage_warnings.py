@@ -1,49 +1,35 @@
-"""What our stages do not reach: said once, in the compile in which it happens.
+"""Warnings about what our stages do not reach, given once, in the compile in which it happens.
 
-docs/covered.md lists the ways into Inductor; those that do not go through our stages, or not with
-everything, end here.
+docs/covered.md lists the ways into Inductor; those that bypass our stages, or use them only in
+part, warn here.
 """
 
 from __future__ import annotations
 
-import threading
-import warnings
 from typing import Any
 
 from xductor.backend.config import versions
+from xductor.backend.config.warn_once import warn_once
 
-#: Inductor's flags that stand above the stages, with the stage each turns off.
+#: Inductor's flags that turn off whole stages, with the stage that each turns off.
 _STAGE_FLAGS = {
     "use_pre_grad_passes": "pre_grad",
     "use_joint_graph_passes": "joint",
     "use_post_grad_passes": "post_grad",
 }
 
-_lock = threading.Lock()
-_said: set[str] = set()
-
 
 class NotCoveredWarning(UserWarning):
-    """A part of a compile that xductor was asked for runs without it."""
+    """A part of a compile runs without xductor although it was asked for."""
 
 
 def say(topic: str, message: str) -> None:
-    """Warn with ``message``, the first time that ``topic`` comes up in this process."""
-    with _lock:
-        if topic in _said:
-            return
-        _said.add(topic)
-    warnings.warn(message, NotCoveredWarning, stacklevel=3)
-
-
-def forget() -> None:
-    """Let every topic be said again (for tests)."""
-    with _lock:
-        _said.clear()
+    """Warn with `message`, the first time that `topic` comes up in this process."""
+    warn_once(NotCoveredWarning, topic, message, stacklevel=3)
 
 
 def say_of_flags(is_inference: bool) -> None:
-    """Say what Inductor's options, as they are now, keep from our stages."""
+    """Warn of what Inductor's options, as they are now, keep from our stages."""
     from torch._inductor import config
 
     options: Any = config
@@ -58,13 +44,13 @@ def say_of_flags(is_inference: bool) -> None:
     if options.freezing and is_inference:
         say(
             "freezing",
-            "with freezing on, xductor runs its three stages; the passes that freezing itself "
-            "makes over constants (folding, weight packing) are Inductor's own",
+            "with freezing on, xductor runs its three stages and folds arithmetic into constant "
+            "weights; constants are computed and weights packed by Inductor's own passes",
         )
 
 
 def say_other_process(mode: str) -> None:
-    """Say that a compile stays in this process, against ``TORCHINDUCTOR_FX_COMPILE_MODE``."""
+    """Warn that a compile stays in this process, against `TORCHINDUCTOR_FX_COMPILE_MODE`."""
     say(
         "other process",
         f"TORCHINDUCTOR_FX_COMPILE_MODE={mode} compiles in another process, where Inductor's own "
@@ -73,5 +59,5 @@ def say_other_process(mode: str) -> None:
 
 
 def say_unsupported_torch(error: versions.UnsupportedTorchError) -> None:
-    """Say that ``backend="xductor"`` compiles with Inductor alone, and why."""
+    """Warn that `backend="xductor"` compiles with Inductor alone, and why."""
     say("torch", f'backend="xductor" compiles with plain Inductor: {error}')

@@ -1,10 +1,11 @@
-"""The environment variables of xductor, and a warning of those that nobody reads."""
+"""The environment variables of xductor, and a warning about those that nothing reads."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from difflib import get_close_matches
+
+from xductor.backend.config.warn_once import warn_once
 
 PREFIX = "XDUCTOR_"
 
@@ -20,34 +21,25 @@ KNOWN = (
 
 _OF_OUR_TESTS = ("XDUCTOR_TEST_", "XDUCTOR_SLOW", "XDUCTOR_GUI_PYTHON")
 
-_said: set[str] = set()
-
 
 class UnknownVariableWarning(UserWarning):
-    """A variable that looks like one of ours, and that nothing reads."""
+    """An environment variable that looks like one of ours, but that nothing reads."""
 
 
 def warn_of_unknown() -> None:
-    """Warn of each variable `XDUCTOR_...` that there is not, once in a process."""
+    """Warn of each variable `XDUCTOR_...` that does not exist, once in a process."""
     for name in os.environ:
-        if not name.startswith(PREFIX) or name in KNOWN or name in _said:
+        if not name.startswith(PREFIX) or name in KNOWN or name.startswith(_OF_OUR_TESTS):
             continue
-        if name.startswith(_OF_OUR_TESTS):
-            continue
-        _said.add(name)
         close = get_close_matches(name, KNOWN, n=1)
         guess = f" Did you mean {close[0]}?" if close else ""
-        warnings.warn(
+        warn_once(
+            UnknownVariableWarning,
+            name,
             f"the environment variable {name} is none of xductor's, and has no effect.{guess} "
             f"There are: {', '.join(KNOWN)}",
-            UnknownVariableWarning,
             stacklevel=3,
         )
-
-
-def forget() -> None:
-    """Let every variable be told of again (for tests)."""
-    _said.clear()
 
 
 __all__ = ["KNOWN", "PREFIX", "UnknownVariableWarning", "warn_of_unknown"]

@@ -1,9 +1,9 @@
 """Where in its stage a user's rewrite runs.
 
-A rewrite or pass says it by a class attribute: `position = "first"` or `"last"`, `before = "name"`
-or `after = "name"`. `placed(...)` says it for one that does not, or says otherwise. Without any, a
-rewrite runs last: after the stage's own passes, before the steps that finish the stage. Which
-passes there are to run beside is told by the pipelines (`pipelines.places`).
+A rewrite or pass says so with a class attribute: `position = "first"` or `"last"`,
+`before = "name"` or `after = "name"`. `placed(...)` does it for a class that does not, or overrides
+it. By default a rewrite runs last: after the stage's own passes, before the steps that finish the
+stage. The pipelines (`pipelines.places`) know which passes a rewrite can be placed at.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Position = Literal["first", "last", "before", "after"]
 
 
 class PlacementError(ValueError):
-    """A place that there is not; the message says what there is."""
+    """A place that does not exist; the message says which do."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Placed:
-    """A rewrite with the place that somebody gave it."""
+    """A rewrite with the place that it was given."""
 
     rewrite: Any
     place: Place
@@ -53,9 +53,9 @@ class Placed:
 
 
 def place_of(rewrite: Any) -> Place:
-    """The place that a rewrite says it has.
+    """The place that a rewrite declares.
 
-    Raises PlacementError where its attributes say two, or none that there is.
+    Raises PlacementError if its attributes name two places, or none that exists.
     """
     if isinstance(rewrite, Placed):
         return rewrite.place
@@ -83,9 +83,9 @@ def by_stage(rewrites: Sequence[Any]) -> dict[str, list[tuple[Place, Any]]]:
 
 
 def one_of(position: Any, before: Any, after: Any, shown: str) -> Place:
-    """The place that one of the three gives.
+    """The place that one of `position`, `before` and `after` gives.
 
-    Raises PlacementError where not exactly one is given, or it is no name.
+    Raises PlacementError unless exactly one is given, and is a name.
     """
     given = {"position": position, "before": before, "after": after}
     said = {name: value for name, value in given.items() if value is not None}
@@ -107,7 +107,7 @@ def one_of(position: Any, before: Any, after: Any, shown: str) -> Place:
 
 
 def shown(rewrite: Any) -> str:
-    """A rewrite's class by name, for messages."""
+    """The name of a rewrite's class, for messages."""
     one = rewrite.rewrite if isinstance(rewrite, Placed) else rewrite
     cls = one if isinstance(one, type) else type(one)
     return cls.__qualname__

@@ -1,6 +1,6 @@
 """Rewrites that a library registers for every compile of the process that runs our pipeline.
 
-Which of them a compile has is settled when it begins: its backward runs under the same, and
+A compile's registered rewrites are fixed when it begins: its backward runs under the same ones, and
 Inductor's caches know them as they know those of `options={"xductor.rewrites": [...]}`.
 """
 
@@ -21,7 +21,7 @@ class Registration:
         self.rewrites = rewrites
 
     def unregister(self) -> None:
-        """Compiles that begin from now on run without these rewrites. Once is enough."""
+        """Let compiles that begin from now on run without these rewrites. May be repeated."""
         global _registrations
         with _lock:
             _registrations = tuple(one for one in _registrations if one is not self)
@@ -42,7 +42,7 @@ class Registration:
 
 
 def add(rewrites: tuple[Any, ...]) -> Registration:
-    """Add rewrites, checked already, to every compile that begins now (see `register_rewrites`)."""
+    """Add rewrites, already checked, to every compile that begins from now on."""
     global _registrations
     made = Registration(rewrites)
     with _lock:

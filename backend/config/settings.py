@@ -1,7 +1,7 @@
 """What a compile runs under: the settings, where they come from, and who sees which.
 
-The values are checked by themselves. Whether there are passes of the names in them is checked
-where a backend is made or `install()` is called (`seam.checked_options`).
+The values are checked on their own. Whether the passes that they name exist is checked when a
+backend is made or `install()` is called (`seam.checked_options`).
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 class SettingsError(ValueError):
-    """An ``xductor.*`` option or an ``XDUCTOR_*`` variable that cannot be understood."""
+    """An `xductor.*` option or an `XDUCTOR_*` variable that has a wrong name or value."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How the three stages behave in one compile.
 
-    - ``on_error``: after a failed check, ``"fallback"`` undoes the application or runs the stage's
-      required steps alone, with one warning; ``"raise"`` lets the error out.
-    - ``verify``: how much is verified after lowering and before raising.
-    - ``numerics``: which rewrites are enabled by what they may change about values; under
-      ``"strict"`` Inductor's own liberties with them are off too (``strict_numerics``).
-    - ``rewrites``: the user's own passes and rewrites, classes or instances, in order.
-    - ``validate``: ``"values"`` runs each matched fragment and its replacement on generated inputs.
-    - ``disabled_passes``: names of passes that are left out. Options do not take those that code
-      generation needs (``pipelines.disabled_passes``); here Inductor's own runs for them.
+    - `on_error`: after a failed check, `"fallback"` undoes the application or runs only the stage's
+      required steps, with one warning; `"raise"` raises the error.
+    - `verify`: how much is verified after lowering and before raising.
+    - `numerics`: which rewrites are enabled, by what they may change about values; under
+      `"strict"` Inductor's own liberties with them are off too (`strict_numerics`).
+    - `rewrites`: the user's own passes and rewrites, classes or instances, in order.
+    - `validate`: `"values"` runs each matched fragment and its replacement on generated inputs.
+    - `disabled_passes`: names of passes that are left out. Options do not accept those that code
+      generation needs (`pipelines.disabled_passes`); if disabled here, Inductor's own runs instead.
     """
 
     on_error: OnError = "fallback"
@@ -63,10 +63,9 @@ class Settings:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any] | None = None) -> Settings:
-        """Settings from ``{"xductor.on_error": "raise", ...}``, over the environment's.
+        """Settings from `{"xductor.on_error": "raise", ...}`, over the environment's.
 
-        Raises:
-            SettingsError: an unknown key, a value of the wrong kind.
+        Raises SettingsError for an unknown key or a wrong value.
         """
         values = _environment_values()
         for key, value in (options or {}).items():
@@ -77,8 +76,7 @@ class Settings:
     def replace(self, **changes: Any) -> Settings:
         """A copy in which the named settings have other values.
 
-        Raises:
-            SettingsError: an unknown name, a value of the wrong kind.
+        Raises SettingsError for an unknown name or a wrong value.
         """
         checked = {
             _setting_name(PREFIX + name): _checked(name, value, given_as=f"setting {name!r}")
@@ -94,7 +92,7 @@ class Settings:
         return placement.by_stage(self.rewrites)
 
     def options(self) -> dict[str, Any]:
-        """The settings that differ from the built-in defaults, as ``xductor.*`` options."""
+        """The settings that differ from the built-in defaults, as `xductor.*` options."""
         built_in = Settings()
         return {
             PREFIX + field.name: getattr(self, field.name)
@@ -105,8 +103,8 @@ class Settings:
     def fingerprint(self) -> str:
         """Text that is equal for settings under which a compile gives the same result.
 
-        ``on_error`` is no part of it: a compile that met an error is not stored. Nor are the
-        rewrites: what identifies them is the cache key's own business.
+        `on_error` is not part of it, since a compile that met an error is not stored. Nor are the
+        rewrites, which the cache key identifies by other means.
         """
         disabled = ",".join(sorted(self.disabled_passes))
         return (
@@ -116,7 +114,7 @@ class Settings:
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """``options`` parted into the ``xductor.*`` ones and the rest, which is Inductor's."""
+    """Split `options` into the `xductor.*` ones and the rest, which are Inductor's."""
     ours: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in (options or {}).items():
@@ -129,10 +127,10 @@ _current: ContextVar[Settings | None] = ContextVar("xductor_settings", default=N
 
 
 def current() -> Settings:
-    """The settings of the innermost :func:`use`, else the process's default.
+    """The settings of the innermost `use`, or else the process's default.
 
-    Where :func:`set_default` gave none, the default is built in, with the environment over it. To
-    a default the registered rewrites are added.
+    If `set_default` gave none, the default is the built-in one with the environment over it. The
+    registered rewrites are added to a default.
     """
     chosen = _current.get()
     if chosen is not None:
@@ -141,7 +139,7 @@ def current() -> Settings:
 
 
 def with_registered(settings: Settings) -> Settings:
-    """`settings` with the registered rewrites behind their own; each runs once."""
+    """`settings` with the registered rewrites after their own; each runs once."""
     registered = registered_rewrites.registered()
     more = tuple(one for one in registered if one not in settings.rewrites)
     return settings.replace(rewrites=(*settings.rewrites, *more)) if more else settings
@@ -149,7 +147,7 @@ def with_registered(settings: Settings) -> Settings:
 
 @contextmanager
 def use(settings: Settings) -> Iterator[Settings]:
-    """Make ``settings`` the current ones inside the block, in this thread or task only."""
+    """Make `settings` the current ones inside the block, in this thread or task only."""
     token = _current.set(settings)
     try:
         yield settings
@@ -158,13 +156,13 @@ def use(settings: Settings) -> Iterator[Settings]:
 
 
 def set_default(settings: Settings | None) -> None:
-    """Set what :func:`current` gives, in every thread, where no :func:`use` is in force."""
+    """Set what `current` returns in every thread in which no `use` is in force."""
     global _default
     _default = settings
 
 
 def _environment_values() -> dict[str, Any]:
-    """The settings that ``XDUCTOR_ON_ERROR`` and its like give; empty variables give none."""
+    """The settings given by `XDUCTOR_ON_ERROR` and its like; empty variables count as unset."""
     values: dict[str, Any] = {}
     environment.warn_of_unknown()
     for name in _CHOICES:
@@ -186,10 +184,9 @@ def _setting_name(key: str) -> str:
 
 
 def _checked(name: str, value: Any, given_as: str) -> Any:
-    """``value`` as the field holds it.
+    """`value` in the form in which the field holds it.
 
-    Raises:
-        SettingsError: naming ``given_as``, what was expected and what was found.
+    Raises SettingsError, naming `given_as`, what was expected and what was found.
     """
     if name in _CHOICES:
         return _checked_choice(name, value, given_as)

@@ -1,9 +1,9 @@
-"""Under ``strict`` numerics Inductor takes no liberties with values that it has a switch for.
+"""Under `strict` numerics, turns off the liberties with values that Inductor has a switch for.
 
 The switches are those of Inductor's configuration, set for the one compile: they are part of the
-keys of its caches, and hold where its backward is compiled, whenever and in whatever thread. What
-the user has set himself stays: by an option of the compile or in the environment to any value, in
-the configuration to another than it came with.
+keys of its caches, and are in force when its backward is compiled, whenever and in whatever thread.
+What the user has set stays: any value that is an option of the compile or in the environment, and a
+value in the configuration that is not the default.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from xductor.backend.config.settings import Settings
 
 
 class _Switch(NamedTuple):
-    """The value under which Inductor does as eager, and the variable by which a user may set it."""
+    """The value with which Inductor does as eager, and the variable by which a user may set it."""
 
     value: bool
     variable: str = ""
 
 
 _SWITCHES: Mapping[str, _Switch] = {
-    # Casts between ops that one kernel does, which round in eager; on GPU also the contraction of
-    # a product and a sum, and the library of functions that eager has.
+    # Casts between ops that share a kernel, which round in eager; on GPU also the contraction of a
+    # product and a sum, and eager's library of functions.
     "emulate_precision_casts": _Switch(True, "TORCHINDUCTOR_EMULATE_PRECISION_CASTS"),
     "eager_numerics.division_rounding": _Switch(True, "TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING"),
     "eager_numerics.disable_ftz": _Switch(True),
     "eager_numerics.use_pytorch_libdevice": _Switch(True),
-    # The sum of a softmax is scaled anew at each greater maximum.
+    # The online softmax rescales its sum at each greater maximum.
     "online_softmax": _Switch(False, "TORCHINDUCTOR_ONLINE_SOFTMAX"),
     "apply_gumbel_max_trick": _Switch(False, "TORCHINDUCTOR_APPLY_GUMBEL_MAX_TRICK"),
-    # The random numbers that eager draws after the same seed.
+    # The random numbers that eager draws from the same seed.
     "fallback_random": _Switch(True),
 }
 
 _patched: ContextVar[Settings | None] = ContextVar("xductor_strict_compile", default=None)
 
-#: Entries of Inductor's post-grad tables that add in another order: sums of products, with a bias.
+#: Entries of Inductor's post-grad tables that change the order of sums: of products, with a bias.
 REASSOCIATING = frozenset(
     ("torch._inductor.fx_passes.post_grad", name)
     for name in ("addmm", "unfuse_bias_add_to_pointwise", "mm_plus_mm")
@@ -51,7 +51,7 @@ REASSOCIATING = frozenset(
 
 
 def config_patches(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The switches that nobody has set otherwise, for a compile that is given these patches."""
+    """The switches that the user has not set, for a compile that is given these patches."""
     return {
         name: switch.value
         for name, switch in _SWITCHES.items()
@@ -60,14 +60,14 @@ def config_patches(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attach(compile_fx: ModuleType) -> None:
-    """Let Inductor's entry set the switches where the compile that begins is one of ours."""
+    """Make Inductor's entry function set the switches if the compile that begins is one of ours."""
     stock = compile_fx.compile_fx
     signature = inspect.signature(stock)
 
     @functools.wraps(stock)
     def with_switches(*args: Any, **kwargs: Any) -> Any:
         settings = compile_state.current().settings
-        # The entry calls itself where it is given patches.
+        # The entry function calls itself if it is given patches.
         if settings is None or settings.numerics != "strict" or _patched.get() == settings:
             return stock(*args, **kwargs)
         call = signature.bind(*args, **kwargs)

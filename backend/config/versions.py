@@ -1,7 +1,6 @@
-"""What is where in the versions of torch that the seam knows.
+"""What differs between the versions of torch that the seam knows.
 
-Everything that differs between them is asked here, so that the rest of the backend reads as if
-there were one torch.
+Every difference is asked here, so that the rest of the backend reads as if there were one torch.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import torch
 
 Stage = Literal["pre_grad", "joint", "post_grad"]
 
-#: Under which name `torch._inductor.compile_fx` holds the function of a stage.
+#: The name of each stage's function in `torch._inductor.compile_fx`.
 STAGE_FUNCTIONS: dict[Stage, str] = {
     "pre_grad": "pre_grad_passes",
     "joint": "joint_graph_passes",
@@ -28,24 +27,24 @@ STAGE_FUNCTIONS: dict[Stage, str] = {
 
 
 class UnsupportedTorchError(RuntimeError):
-    """This torch is not one of those whose Inductor the seam knows."""
+    """This torch is not one whose Inductor the seam knows."""
 
 
 @dataclass(frozen=True)
 class InductorVersion:
-    """How Inductor of one release of torch meets the seam.
+    """How the Inductor of one release of torch meets the seam.
 
-    - ``custom_pass_hooks``: what a hook such as ``post_grad_custom_pre_pass`` holds, one callable
-      or a list of them.
-    - ``pre_grad_result``: whether the caller of ``pre_grad_passes`` goes on with the module that
-      is returned, or with the one it passed in.
-    - ``pre_grad_timing``: whether ``pre_grad_pass_timing`` exists, so that the stage may run
-      after the cache lookup.
-    - ``numpy_compat``: whether numpy's spellings of keyword arguments are replaced before or after
+    - `custom_pass_hooks`: whether a hook such as `post_grad_custom_pre_pass` holds one callable or
+      a list of them.
+    - `pre_grad_result`: whether the caller of `pre_grad_passes` goes on with the module that it
+      returns, or with the one it passed in.
+    - `pre_grad_timing`: whether `pre_grad_pass_timing` exists, so that the stage may run after the
+      cache lookup.
+    - `numpy_compat`: whether numpy's spellings of keyword arguments are replaced before or after
       the fusions of the pre-grad stage.
-    - ``updater_of``: what ``FakeTensorUpdater`` is made of.
-    - ``overlap_options``: the options of overlap scheduling that are on where they are None.
-    - ``unknown_fusions``: what an entry of ``pre_grad_fusion_options`` does that names no table.
+    - `updater_of`: what `FakeTensorUpdater` is made from.
+    - `overlap_options`: the options of overlap scheduling that are on if they are None.
+    - `unknown_fusions`: what happens to an entry of `pre_grad_fusion_options` that names no table.
     """
 
     release: tuple[int, int]
@@ -59,7 +58,7 @@ class InductorVersion:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What later releases have and this one has not."""
+        """What later releases have and this one does not."""
         absent = {
             "lists of custom passes": self.custom_pass_hooks == "callable",
             "pre_grad_pass_timing": not self.pre_grad_timing,
@@ -87,7 +86,7 @@ VERSIONS: dict[tuple[int, int], InductorVersion] = {
 
 
 def torch_release(version: str | None = None) -> tuple[int, int]:
-    """(major, minor) of ``version``, or of the torch that is running."""
+    """(major, minor) of `version`, or of the torch that is running."""
     text = str(torch.__version__) if version is None else version
     found = re.match(r"(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
@@ -95,10 +94,9 @@ def torch_release(version: str | None = None) -> tuple[int, int]:
 
 @cache
 def inductor_version() -> InductorVersion:
-    """The row of the torch that is running.
+    """The row for the running torch.
 
-    Raises:
-        UnsupportedTorchError: an unknown release, or one in which a name the seam needs is absent.
+    Raises UnsupportedTorchError for an unknown release, or one that lacks a name the seam needs.
     """
     version = VERSIONS.get(torch_release())
     if version is None:
@@ -119,7 +117,7 @@ def inductor_version() -> InductorVersion:
 
 
 def supported() -> bool:
-    """Whether the seam knows the torch that is running."""
+    """Whether the seam knows the running torch."""
     try:
         inductor_version()
     except UnsupportedTorchError:
@@ -128,7 +126,7 @@ def supported() -> bool:
 
 
 def compile_fx_module() -> ModuleType:
-    """The module whose globals Inductor looks its stage functions up in."""
+    """The module in whose globals Inductor looks up its stage functions."""
     return import_module("torch._inductor.compile_fx")
 
 
@@ -139,7 +137,7 @@ def _compile_fx_name(name: str) -> object:
 def cache_key_class() -> type | None:
     """The class whose fields Inductor hashes into a key of its caches, if it has the known shape.
 
-    The key of AOTAutograd's cache derives from it, so that one wrapper serves both.
+    The key class of AOTAutograd's cache derives from it, so that one wrapper serves both.
     """
     from torch._inductor import codecache
 
@@ -155,14 +153,14 @@ def cache_key_class() -> type | None:
 
 
 def cache_bypass(reason: str) -> Exception:
-    """The exception that makes Inductor compile without its caches, ``reason`` in its log."""
+    """The exception that makes Inductor compile without its caches, `reason` in its log."""
     from torch._inductor.codecache import BypassFxGraphCache
 
     return BypassFxGraphCache(reason)
 
 
 def cache_writers() -> tuple[tuple[type, str], ...]:
-    """(class, name of a static method): everything that stores a compiled graph by its key."""
+    """(class, name of a static method) for everything that stores a compiled graph by its key."""
     from torch._inductor.codecache import FxGraphCache
 
     autograd = _autograd_cache_module().AOTAutogradCache
@@ -170,19 +168,25 @@ def cache_writers() -> tuple[tuple[type, str], ...]:
 
 
 def partitioners_module() -> ModuleType | None:
-    """The module that makes a forward and a backward of a joint graph.
+    """The module that splits a joint graph into a forward and a backward.
 
-    None where this torch has none of the known shape.
+    None if this torch has none of the known shape.
     """
     module = import_module("torch._functorch.partitioners")
     names = ("_extract_graph_with_inputs_outputs", "_extract_fwd_bwd_modules")
     return module if all(callable(getattr(module, one, None)) for one in names) else None
 
 
-def rematerialisation_module() -> ModuleType | None:
-    """The module that computes the regions of checkpoints again in a graph that is not partitioned.
+def freezing_module() -> ModuleType | None:
+    """The module that freezes parameters; None where this torch has none of the known shape."""
+    module = import_module("torch._inductor.freezing")
+    return module if callable(getattr(module, "freezing_passes", None)) else None
 
-    None where this torch has none of the known shape.
+
+def rematerialisation_module() -> ModuleType | None:
+    """The module that recomputes checkpointed regions in a graph that is not partitioned.
+
+    None if this torch has none of the known shape.
     """
     name = "remat_using_tags_for_fwd_loss_bwd_graph_pass"
     try:
@@ -194,8 +198,8 @@ def rematerialisation_module() -> ModuleType | None:
 
 
 def cache_readers() -> tuple[tuple[type, str], ...]:
-    """(class, name): what finds a graph by its key, and what makes a result of an entry that
-    AOTAutograd found; those of them that this torch has.
+    """(class, name) of what finds a graph by its key, and of what makes a result from an entry that
+    AOTAutograd found; only those that this torch has.
     """
     from torch._functorch._aot_autograd import aot_autograd_result
     from torch._inductor.codecache import FxGraphCache
@@ -206,14 +210,14 @@ def cache_readers() -> tuple[tuple[type, str], ...]:
 
 
 def compiler_config() -> Any:
-    """`torch.compiler.config`, whose type the checkers do not see."""
+    """`torch.compiler.config`, whose type the type checkers do not see."""
     return import_module("torch.compiler.config")
 
 
 def has_default(name: str) -> bool:
-    """Whether an option of Inductor's configuration exists here and has the value it came with.
+    """Whether an option of Inductor's configuration exists here and has its default value.
 
-    Who set it to that value cannot be told: each `config.patch` puts it back as if a user had.
+    Whether a user set it to that cannot be told: each `config.patch` restores it as a user would.
     """
     from operator import attrgetter
 
@@ -224,7 +228,7 @@ def has_default(name: str) -> bool:
 
 
 def is_key_of_autograd(key: Any) -> bool:
-    """Whether the fields of a key are those of AOTAutograd's cache."""
+    """Whether a key is one of AOTAutograd's cache."""
     return isinstance(key, _autograd_cache_module().AOTAutogradCacheDetails)
 
 
@@ -242,7 +246,7 @@ def custom_passes(hook: Any) -> tuple[Callable[..., Any], ...]:
 
 
 def pre_grad_runs_late() -> bool:
-    """Whether ``pre_grad_passes`` runs after the lookup in AOTAutograd's cache."""
+    """Whether `pre_grad_passes` runs after the lookup in AOTAutograd's cache."""
     if not inductor_version().pre_grad_timing:
         return False
     from torch._inductor import codecache

@@ -1,1 +1,1 @@
-"""IR to FX graph."""
+"""Raises the IR to an FX graph."""

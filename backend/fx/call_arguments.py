@@ -1,4 +1,4 @@
-"""From the IR's arguments to FX's: values become nodes, constants and containers come back."""
+"""Converts the IR's arguments to FX's: values become nodes, constants and containers come back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xductor.ir.text.printing import _same
 
 
 class RaisingError(ValueError):
-    """A module that cannot be raised: the op, and what is missing."""
+    """A module that cannot be raised; the message names the op and what is missing."""
 
 
 class ValueNodes:
@@ -36,7 +36,7 @@ class ValueNodes:
         self.arguments: list[fx.Node] = []
         self.of_value: dict[SSAValue, fx.Node] = {}
         self.of_op: dict[TorchOp, fx.Node] = {}
-        #: By identity, the ops of one result that stand as they did: their node is their origin.
+        #: Ids of the ops of one result that stand unchanged: their node is their origin.
         self.standing: set[int] = set()
         self.made: list[fx.Node] = []
         self.undo: list[Callable[[], None]] = []
@@ -55,7 +55,7 @@ class ValueNodes:
         raise RaisingError(f"value {value} is used in a graph that does not define it")
 
     def getitem(self, op: TorchOp, value: OpResult) -> fx.Node:
-        """A new `getitem` (or a chain of them, for a nested tuple) right behind the call."""
+        """A new `getitem` (or a chain of them, for a nested tuple) right after the call."""
         node = self.of_op[op]
         structure = op.structure
         path = (
@@ -79,7 +79,7 @@ class ValueNodes:
         return node
 
     def define(self, op: TorchOp, node: fx.Node) -> None:
-        """The node that makes an op's call."""
+        """Record the node that makes an op's call."""
         self.of_op[op] = node
         if op.structure is None and len(op.results) == 1 and not returns_tuple(op):
             self.of_value[op.results[0]] = node
@@ -119,9 +119,9 @@ class ValueNodes:
         return item
 
     def pack(self, op: TorchOp, item: Pack) -> Any:
-        """All results of one call in order are the call's value itself; else a tuple of nodes."""
+        """The node of a call if `item` is all its results in order; else a tuple of nodes."""
         whole = _owner_of_all(op, item)
-        if whole is not None and whole in self.of_op:  # a call of many results never stands
+        if whole is not None and whole in self.of_op:  # ops of several results are never `standing`
             return self.of_op[whole]
         return tuple([self.tree(op, part) for part in item])
 
@@ -157,7 +157,7 @@ class ValueNodes:
         return op.fx_op, op.target, args, kwargs
 
     def schema_call(self, op: SchemaOp) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments in schema order without defaults at the end; keyword-only ones by name."""
+        """The arguments in schema order, without trailing defaults; keyword-only ones by name."""
         data, defaults = op.args.data, op.table.defaults
         kwargs: dict[str, Any] = {}
         last = 0
@@ -177,7 +177,7 @@ def returns_tuple(op: TorchOp) -> bool:
 
 
 def _owner_of_all(op: TorchOp, item: Pack) -> TorchOp | None:
-    """The op whose results, all and in order, a flat `Pack` holds."""
+    """The op whose results a `Pack` holds, all and in order; None if there is none."""
     owner: TorchOp | None = None
     count = 0
 
@@ -201,7 +201,7 @@ def _owner_of_all(op: TorchOp, item: Pack) -> TorchOp | None:
 
 
 def live_object(op: TorchOp, handle: Handle, bindings: Mapping[str, Any] | None = None) -> Any:
-    """The object behind a handle. Raises RaisingError where text has lost it."""
+    """The object behind a handle. Raises RaisingError if it is lost, as for parsed text."""
     if handle.live is not None:
         return handle.live
     if bindings is not None and handle.ident in bindings:

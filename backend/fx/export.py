@@ -31,12 +31,15 @@ def to_fx(
       lowered from, or from `attributes` by path; objects that text only names from `bindings`.
     - With `into`: that GraphModule is edited in place; nodes that did not change keep identity,
       name, order and metadata. If anything fails it is left exactly as it was.
-      `recompile=False` leaves its Python code stale, for who edits the graph further; `values`
-      tells how the values of new calls are made: `"run"` runs each on the values of its arguments
-      and compares what it gives with the types, `"types"` makes them from the types, and
-      `"checked"` makes them so and holds them against what running gives.
+      `recompile=False` leaves its Python code stale, for callers that edit the graph further.
+      `values` says how the values of new calls are made: `"run"` runs each on the values of its
+      arguments and compares the result with the types, `"types"` makes them from the types, and
+      `"checked"` does so and compares them with what running gives.
 
-    Raises VerifyException for a module that is not well-formed, RaisingError for what is missing.
+    Raises:
+        VerifyException: If the module is not well-formed.
+        RaisingError: If something that raising needs is missing.
+        TypeError: If `module` is no module of the IR.
     """
     if not isinstance(module, ModuleOp):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""A fresh GraphModule for a module of the IR."""
+"""Makes a fresh GraphModule for a module of the IR."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fresh_graph_module(
 def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
     """The GraphModule of a body that a pass added to the module.
 
-    Raises RaisingError for a name that the module gives no body of its own.
+    Raises RaisingError if `name` has no body in the module, or one that was lowered.
     """
     graph = graph_named(module, name)
     if graph is None or graph.is_declaration or graph.live is not None:
@@ -89,14 +89,14 @@ class _Fresh:
             nodes.define(
                 op, graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
             )
-        # Lazy, as Inductor's are: what holds live objects has no Python code that compiles.
+        # Lazy, as Inductor's are: Python code for live objects would not compile.
         made = _LazyGraphModule(root, graph)
         record_rebuilt_values(source, nodes)
         made.graph.lint()
         return made
 
     def bind(self, op: TorchOp) -> None:
-        """Give the op's handles the objects that were passed for them."""
+        """Bind the op's handles to the objects that were passed for them."""
         for leaf in leaves(op.args.data):
             if type(leaf) is Handle and leaf.live is None:
                 leaf.live = live_object(op, leaf, self.bindings)

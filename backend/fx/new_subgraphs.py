@@ -24,7 +24,7 @@ def child_at(node: fx.Node) -> fx.GraphModule | None:
 
 
 def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
-    """Values and places in the body of a call that only runs it, from those of the call."""
+    """Record values and places in the body of a call that only runs it, from those of the call."""
     name = getattr(node.target, "__name__", "")
     if name == _REPEATED:
         _record_once(args[0], args[2:], mode)
@@ -33,14 +33,14 @@ def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     child, *inputs = args[1:] if name == _DEPENDENCIES else args
     FakeTensorProp(child, mode).propagate_dont_convert_inputs(*inputs)
     if name == _QUANTIZED:
-        return  # its body keeps the places that it had
+        return  # its body keeps its own places
     for inner in child.graph.nodes:
         if inner.op == "call_function":
             inner.meta.update(place_metadata(node.meta))
 
 
 def _record_once(child: fx.GraphModule, inputs: Any, mode: Any) -> None:
-    """Values in a new body that is called again and again: those of its first call."""
+    """Record values in a new body that is called repeatedly: those of its first call."""
     placeholders = child.graph.find_nodes(op="placeholder")
     if all(getattr(node.meta.get("val"), "fake_mode", None) is mode for node in placeholders):
         return
@@ -49,7 +49,7 @@ def _record_once(child: fx.GraphModule, inputs: Any, mode: Any) -> None:
 
 
 def _with_own_storage(value: Any) -> Any:
-    """A tensor like a piece of another one, at the beginning of its storage."""
+    """A tensor like a piece of another, but at the beginning of its own storage."""
     if not isinstance(value, torch.Tensor) or value.storage_offset() == 0:
         return value
     return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)

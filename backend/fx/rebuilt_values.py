@@ -1,4 +1,4 @@
-"""Values for the nodes of a graph raised from text: rebuilt from the types."""
+"""Rebuilds values for the nodes of a graph raised from text, from the types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rebuild_values(source: GraphOp, nodes: ValueNodes, key: str) -> None:
     """Record a value of each result's type under `key`, in a ShapeEnv of the graph's own.
 
     Results that share storage by the graph's alias facts share it here too. Values that no type
-    can describe (objects) are not recorded.
+    describes (objects) are not recorded.
     """
     env = FakeEnvironment.from_table(source.symbols.data)
     storages: dict[SSAValue, dict[Any, Any]] = {}

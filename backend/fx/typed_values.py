@@ -1,4 +1,4 @@
-"""Fake values of new calls made from their types: what running a call would give, at less cost."""
+"""Makes fake values of new calls from their types: what running a call would give, but cheaper."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
 from xductor.ir.inference.value_types import TypeReader
 
+#: Stands for a value that its type does not determine.
 MISSING = object()
-"""Stands for a value that types do not say all of."""
 
 
 def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     """A FakeTensor of the type of an op's result, in the storage that its alias facts say.
 
-    It lives in the fake mode of the graph's values. `MISSING` where the call must be run: for what
-    is no single strided tensor, a storage that only may be shared, sizes that the call finds or no
-    value of the graph has, and operands known as constants, which their results may be too.
+    It lives in the fake mode of the graph's values. `MISSING` if the call must be run: for anything
+    but a single strided tensor, for a storage that may or may not be shared, for sizes that the
+    call finds or that no input tells, and for operands known as constants, since results
+    may be constants too.
     """
     if not isinstance(op, SchemaOp) or op.structure is not None or len(op.results) != 1:
         return MISSING
     if torch.Tag.dynamic_output_shape in op.target.tags:
         return MISSING
     type_ = op.results[0].type
-    if op.effects.writes or op.effects.unknown or not isinstance(type_, TensorType):
+    if op.effects.unknown or not isinstance(type_, TensorType):
         return MISSING
+    if op.effects.writes:
+        return _written(op, nodes, reader)
     fields = type_.data
     if fields.layout != "strided" or fields.subclass or fields.flags:
         return MISSING
     operands = [nodes.node(operand).meta.get("val") for operand in op.operands]
     if any(getattr(value, "constant", None) is not None for value in operands):
         return MISSING
-    numbers = [_live(dim, reader) for dim in (fields.offset, *fields.shape, *fields.stride)]
+    dims = (fields.offset, *fields.shape, *fields.stride)
+    numbers = [_live(dim, op, nodes, reader) for dim in dims]
     if any(number is MISSING for number in numbers):
         return MISSING
     fact = result_aliases(op)[0]
@@ -49,9 +53,38 @@ def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     return _made(fields, numbers, base, reader.fake_mode)
 
 
-def _live(dim: Any, reader: TypeReader) -> Any:
-    """The number that a size of a type stands for in the graph's own ShapeEnv."""
-    return dim if type(dim) is int else reader.live_numbers.get(dim, MISSING)
+def _written(op: SchemaOp, nodes: ValueNodes, reader: TypeReader) -> Any:
+    """What an op in place gives: the tensor that it writes to, which keeps sizes and strides."""
+    fact = result_aliases(op)[0]
+    if fact is None or not fact[1] or torch.Tag.inplace_view in op.target.tags:
+        return MISSING
+    operand = op.operands[fact[0]]
+    value = nodes.node(operand).meta.get("val")
+    if operand.type != op.results[0].type or type(value) is not FakeTensor:
+        return MISSING
+    if value.fake_mode is not reader.fake_mode or value.constant is not None:
+        return MISSING
+    return value
+
+
+def _live(dim: Any, op: SchemaOp, nodes: ValueNodes, reader: TypeReader) -> Any:
+    """The number that a size of a type stands for in the graph's own ShapeEnv.
+
+    Made, where no value has it, of symbols that the graph knows: to run a view for its offset may
+    ask for a guard.
+    """
+    if type(dim) is int:
+        return dim
+    found = reader.live_numbers.get(dim)
+    if found is None and nodes.source.live is not None and _is_known(dim, nodes):
+        found = reader.live_numbers[dim] = nodes.symbolic_constant(op, dim)
+    return MISSING if found is None else found
+
+
+def _is_known(dim: Any, nodes: ValueNodes) -> bool:
+    """Whether all symbols of an expression are those of inputs, which stand for a number each."""
+    table = nodes.source.symbols.data
+    return all(name in table and table[name].backed for name in dim.symbols)
 
 
 def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> FakeTensor:

@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map_only
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
+from xductor.backend.fx.eager_arguments import inherit_eager_arguments
 from xductor.backend.fx.new_subgraphs import child_at, record_in_child
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
@@ -25,8 +26,8 @@ from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 
+#: How the values of new calls are made; see `record_new_values`.
 NewValues = Literal["run", "types", "checked"]
-"""How the values of new calls are made, see `record_new_values`."""
 
 
 def value_key(source: GraphOp) -> str:
@@ -41,13 +42,13 @@ def record_new_values(
     kept: Container[fx.Node] | None = None,
     values: NewValues = "run",
 ) -> None:
-    """Values and places for nodes that reconciling made.
+    """Record values and places for nodes that reconciling made.
 
-    - `kept`: the nodes that stay; a node that does not leaves its value to the one in its place.
-    - `values`: whether calls are run on the values of their arguments, which is checked against
-      the types; or values are made from the types, where these say all; or both.
+    - `kept`: the nodes that stay; a node that does not leaves its value to its replacement.
+    - `values`: `"run"` runs calls on the values of their arguments and checks the results against
+      the types; `"types"` makes values from types that determine them; `"checked"` does both.
 
-    Raises RaisingError where an op's call gives another type than the IR says, or another storage.
+    Raises RaisingError if an op's call gives another type or storage than the IR says.
     """
     key = value_key(source)
     mode, reader = _recording(source, nodes, key) if made else (None, None)
@@ -80,7 +81,7 @@ def record_new_values(
 
 
 def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeReader]:
-    """The fake mode that the graph's values live in, or None, and a reader of their types."""
+    """The fake mode of the graph's values, or None, and a reader of their types."""
     if source.live is not None:
         return source.live.types.fake_mode, source.live.types
     reader = TypeReader(source.stage.data)
@@ -92,13 +93,14 @@ def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeR
 
 
 def inherit_place(meta: NodeMeta, node: fx.Node) -> None:
-    """Stack trace, module stack, partitioner tag and the like from the node this one replaces."""
+    """Copy stack trace, module stack, partitioner tag and the like from the replaced node."""
     heir_of = meta.__dict__.get("heir_of")
     if heir_of is None:
         restore_textual(meta, node)
     else:
         node.meta.update(place_metadata(heir_of.meta))
         restore_quantization(meta, node)
+        inherit_eager_arguments(node, heir_of)
     if meta.custom is not None:
         node.meta["custom"] = {**node.meta.get("custom", {}), **meta.custom}
 
@@ -110,7 +112,7 @@ def inherit_value(
     reader: TypeReader,
     kept: Container[fx.Node],
 ) -> bool:
-    """Give a call the value of the node that it replaces, if it is what the call would give.
+    """Give a call the value of the node that it replaces, if the call would give the same.
 
     It must be a tensor of the op's type, in the storage that the op's alias facts say. That type
     was inferred by running the op's kernel, which need not run again.
@@ -141,7 +143,7 @@ def inherit_value(
 
 
 def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> None:
-    """What was made from a type shares storage with the operands that a call shares it with."""
+    """Check that a value made from a type shares storage with the operands as the call's does."""
     for operand in op.operands:
         storage = _storage(nodes.node(operand).meta.get("val"))
         if storage is not None and (_storage(made) == storage) != (_storage(given) == storage):
@@ -153,12 +155,12 @@ def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> Non
 
 
 def _storage(value: Any) -> int | None:
-    """Which storage a tensor has; None for other values."""
+    """An id of the storage of a tensor; None for other values."""
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
 def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
-    """The value of a call, run on its inputs' recorded fake values; it adds no guard."""
+    """The value of a call, run on its inputs' recorded fake values without adding guards."""
 
     def recorded(used: fx.Node) -> Any:
         child = child_at(used)
@@ -175,20 +177,37 @@ def run_on_recorded(node: fx.Node, key: str, mode: Any) -> Any:
     kwargs = map_arg(node.kwargs, recorded)
     with mode, _no_guards(mode.shape_env):
         record_in_child(node, args, mode)
-        if node.op == "call_method":
-            self_, *rest = args
-            return getattr(self_, str(node.target))(*rest, **kwargs)
-        assert callable(node.target)
-        return node.target(*args, **kwargs)
+        try:
+            return _called(node, args, kwargs)
+        except RuntimeError as error:
+            # Recorded values are as the whole graph leaves them: what a view was taken of may be
+            # written to by then, after which autograd refuses further views.
+            if key == "val" or "modified inplace" not in str(error):
+                raise
+            args, kwargs = tree_map_only(FakeTensor, _unwritten, (args, kwargs))
+            return _called(node, args, kwargs)
+
+
+def _called(node: fx.Node, args: Any, kwargs: Any) -> Any:
+    if node.op == "call_method":
+        self_, *rest = args
+        return getattr(self_, str(node.target))(*rest, **kwargs)
+    assert callable(node.target)
+    return node.target(*args, **kwargs)
+
+
+def _unwritten(value: FakeTensor) -> torch.Tensor:
+    """The same tensor for autograd to know nothing of what was written to it."""
+    return value.detach().requires_grad_(value.requires_grad)
 
 
 @contextlib.contextmanager
 def _modes(
     source: GraphOp, made: list[tuple[TorchOp, fx.Node]], key: str
 ) -> Iterator[Callable[[TorchOp], None]]:
-    """Gives what enters the modes under which an op of the graph stands; to be called in order.
+    """Yield what enters the modes under which an op of the graph stands; call it in order of ops.
 
-    After autograd there are none. Raises RaisingError where the modes above an op are not known.
+    After autograd there are none. Raises RaisingError if the modes above an op are not known.
     """
     if key == "val" or not made:
         yield lambda op: None
@@ -213,7 +232,7 @@ def _modes(
 
 
 def _in_mode(value: FakeTensor, mode: Any) -> torch.Tensor:
-    """The value, or one like it where tracing real tensors gave each a fake mode of its own."""
+    """The value, or one like it if tracing real tensors gave each value a fake mode of its own."""
     if value.fake_mode is mode or value.fake_mode.shape_env is not None:
         return value
     with mode:
@@ -233,7 +252,7 @@ def _no_guards(shape_env: Any) -> Iterator[None]:
 
 
 def check_types(op: TorchOp, value: Any, reader: Any) -> None:
-    """The call's value has the types that the op's results say."""
+    """Check that the call's value has the types that the op's results say."""
     values = list(value) if isinstance(value, (tuple, list)) else [value]
     for result, part in zip(op.results, values, strict=False):
         found = reader.type_of(part)
@@ -245,7 +264,7 @@ def check_types(op: TorchOp, value: Any, reader: Any) -> None:
 
 
 def _set_tensor_meta(node: fx.Node, value: Any) -> None:
-    """`tensor_meta` beside `val`, as FakeTensorProp records it for static tensors."""
+    """Record `tensor_meta` beside `val`, as FakeTensorProp does for static tensors."""
     if isinstance(value, torch.Tensor) and all(type(size) is int for size in value.shape):
         from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
@@ -254,7 +273,7 @@ def _set_tensor_meta(node: fx.Node, value: Any) -> None:
 
 
 def record_rebuilt_values(source: GraphOp, nodes: ValueNodes) -> None:
-    """Values for a fresh graph: those that were recorded, else from the types."""
+    """Record values for a fresh graph: those of the lowered graph, or else made from the types."""
     key = value_key(source)
     live = source.live
     if live is None:

@@ -11,9 +11,9 @@ from torch.fx import Node
 from xductor.ir.effects.aliases import schema_aliases
 from xductor.ir.effects.operator_effects import overload_effects
 
-#: Writes to a tensor, not to its elements.
+#: These write to a tensor, not to its elements.
 _OTHER_WRITES = ("aten::set_", "aten::resize_")
-#: Of other libraries' ops only their authors know what they may be given.
+#: What ops of other libraries accept is known only to their authors.
 _OWN_LIBRARIES = ("aten", "prims")
 
 

@@ -1,1 +1,1 @@
-"""Validation of procedural passes: graphs on which they fire, run before and after."""
+"""Validates procedural passes on graphs on which they fire, run before and after."""

@@ -1,7 +1,7 @@
 """Graphs for `fuse_attention`: the functions that Inductor's own patterns are traced from.
 
-Each is traced with dropout off, as Inductor's patterns for inference are: the kernel of a CPU has
-no dropout. Half of the graphs ask for gradients.
+Each is traced without dropout, as Inductor's patterns for inference are, since the CPU kernel has
+none. Half of the graphs ask for gradients.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _TRIALS = 16
 
 
 def close_results(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """Results and gradients within the tolerances of `torch.testing`, on finite inputs, with scores
-    that are divided by 1 to 8.
+    """Check that results and gradients are within the tolerances of `torch.testing`, on finite
+    inputs, with scores that are divided by 1 to 8.
 
-    Where scores are large, attention as it is spelled errs by more than those: then no further from
-    the same in float64 than four times what it is. Raises Violation where they are not.
+    For large scores, spelled-out attention errs by more than that: then the error against float64
+    may be at most four times as large as before. Raises Violation if it is larger.
     """
     for seed in range(_TRIALS):
         expected, found = (_results(one, before, seed) for one in (before, after))
@@ -54,7 +54,7 @@ def _results(module: ModuleOp, like: ModuleOp, seed: int, *, wide: bool = False)
     inputs = inputs_of(entry_graph(like), Trial(seed, {}, 0.0), tame=True)
     for item in inputs:
         if not item.dim() and item.is_floating_point():
-            item.mul_(7).add_(1)  # a number to divide by, which was between 0 and 1
+            item.mul_(7).add_(1)  # a number to divide by, from [0, 1) to [1, 8)
     with AllWide() if wide else nullcontext():
         given = [_wide(one) for one in inputs] if wide else inputs
         ran = run_fragment(module, given, seed, any_dtype=wide)
@@ -62,7 +62,7 @@ def _results(module: ModuleOp, like: ModuleOp, seed: int, *, wide: bool = False)
 
 
 class AllWide(TorchDispatchMode):
-    """Casts to floats, and floats that are made, are float64."""
+    """Casts to float dtypes, and float tensors that are made, are float64."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         named = {name: _wide_dtype(item) for name, item in (kwargs or {}).items()}
@@ -80,7 +80,7 @@ def _wide(item: Any) -> Any:
 
 
 def _further(old: torch.Tensor, new: torch.Tensor, exact: torch.Tensor) -> str:
-    """Whether the new result is further from the exact one than it may be, in words."""
+    """A message if the new result is further from the exact one than it may be; "" if not."""
     if (old.dtype, old.shape) != (new.dtype, new.shape):
         return f"{old.dtype}{list(old.shape)} became {new.dtype}{list(new.shape)}"
     errors = [float((one.double() - exact).abs().max()) for one in (old, new)]
@@ -110,7 +110,7 @@ def _called(function: Callable[..., Any], fixed: dict[str, Any]) -> Callable[...
 
 
 def attention(number: int | None = None) -> Iterator[Specimen]:
-    """The graphs of one of Inductor's patterns, or of all: with and without gradients."""
+    """The graphs of one of Inductor's patterns, or of all, with and without gradients."""
     one = FuseAttention()
     for name, function, examples, _ in stock_patterns():
         found = re.search(r"pattern_(\d+)", name)

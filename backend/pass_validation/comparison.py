@@ -21,21 +21,21 @@ from xductor.transforms.validation.fragments import Fragments
 from xductor.transforms.validation.value_comparison import Budget, compare
 from xductor.transforms.validation.values import compare_fragments, shortened
 
+#: How many inputs are tried for each graph; small graphs get two or three times as many.
 ROUNDS = 4
-"""How many inputs are tried for each graph; small graphs take two or three times as many."""
 
 Runner = Callable[[ModuleOp, list[Any], int], Sequence[Any]]
 
 
 def same_results(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """Results, layouts, what shares storage, and what is left in the inputs. Raises Violation."""
+    """Compare results, layouts, shared storage, and the inputs afterwards. Raises Violation."""
     pairs: Any = tuple(zip(*(entry_graph(one).output.operands for one in (before, after))))  # noqa: B905
     fragments = Fragments(before, after, pairs)
     return compare_fragments(fragments, numerics, [True] * len(pairs), rounds=ROUNDS).runs
 
 
 def same_results_as_fx(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """As `same_results`, of the graphs as FX: for operators that ask for a GraphModule."""
+    """Compare results of the graphs run as FX, for operators that require a GraphModule."""
 
     def run(module: ModuleOp, inputs: list[Any], seed: int) -> Sequence[Any]:
         return Interpreter(to_fx(module)).run(*inputs)
@@ -51,12 +51,12 @@ def agreeing(
     run: Runner | None = None,
     under: Callable[[Trial], AbstractContextManager[object]] = lambda trial: nullcontext(),
 ) -> int:
-    """On how many inputs both give results of the same values, dtypes, sizes and strides.
+    """The number of inputs on which both give the same values, dtypes, sizes and strides.
 
-    - `run`: runs a module on inputs with a seed; the interpreter if not given.
+    - `run`: runs a module on inputs with a seed; by default the interpreter does.
     - `under`: a context for each of the two runs of a trial.
 
-    Raises Violation where they do not.
+    Raises Violation if they differ.
     """
     graph = entry_graph(before)
     run = run or (lambda module, inputs, seed: run_fragment(module, inputs, seed).outputs)

@@ -1,4 +1,4 @@
-"""Graphs for `fix_iota_device`: ranges on the CPU that index tensors of CUDA."""
+"""Graphs for `fix_iota_device`: ranges on the CPU that index CUDA tensors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RANGE = "prims.iota.default"
 
 
 def same_but_for_the_device(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """Nothing but the device of ranges differs, and with all on the CPU the results agree.
+    """Check that only the device of ranges differs, and that results agree with all on the CPU.
 
-    Raises Violation where they do not.
+    Raises Violation if not.
     """
     lines = [print_ir(one).splitlines() for one in (before, after)]
     if len(lines[0]) != len(lines[1]):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
+from xductor.transforms import REASSOCIATES
 from xductor.transforms.groups.batch_linear_post_grad import BatchLinearPostGrad
 from xductor.transforms.groups.group_fusion import GroupFusion
 from xductor.transforms.groups.post_grad_pointwise import (
@@ -19,7 +20,7 @@ from xductor.transforms.groups.post_grad_pointwise import (
     BatchAtenSub,
     BatchAtenTanh,
 )
-from xductor.transforms.passes.numerics import REASSOCIATES, weakest
+from xductor.transforms.passes.numerics import weakest
 
 Function = Callable[..., torch.Tensor]
 

@@ -25,6 +25,7 @@ Loss = Callable[[torch.Tensor, Any], torch.Tensor]
 
 ROWS, SIZE, CLASSES = 32, 8, 64
 
+#: Each with whether its targets are class indices.
 LOSSES: dict[str, tuple[Loss, bool]] = {
     "cross entropy": (F.cross_entropy, True),
     "its sum": (lambda y, t: F.cross_entropy(y, t, reduction="sum"), True),
@@ -34,7 +35,6 @@ LOSSES: dict[str, tuple[Loss, bool]] = {
     "squares": (lambda y, t: (y - t).square().mean(), False),
     "logarithm of the sum": (lambda y, t: y.logsumexp(1).square().mean() + (y * t).mean(), False),
 }
-"""Each with whether its targets are numbers of classes."""
 
 
 def _joint(loss: Loss) -> Callable[..., Any]:
@@ -68,7 +68,7 @@ def losses() -> Iterator[Specimen]:
 
 
 def _ready(module: ModuleOp) -> ModuleOp:
-    """As the chunker finds a joint graph: constants folded, the tangent called so."""
+    """The joint graph as the chunker finds it: constants folded, and the tangent named as such."""
     ConstantFoldUniformValue().rewrite(module)
     graph = entry_graph(module)
     graph.attributes["node"] = NodeMeta((*graph.argument_names[:-1], "tangents_1"))
@@ -76,9 +76,9 @@ def _ready(module: ModuleOp) -> ModuleOp:
 
 
 def close_to_exact(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """Loss and gradients are at most four times as far from what float64 gives as they were.
+    """Check that the errors of loss and gradients against float64 grow at most fourfold.
 
-    On finite inputs, for several tangents. Raises Violation.
+    On finite inputs, for several tangents. Raises Violation if they grow more.
     """
     spelled, chunked = to_fx(before), to_fx(after)
     for seed in range(ROUNDS):
@@ -97,7 +97,7 @@ def close_to_exact(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int
 
 
 def _inputs(module: ModuleOp, seed: int) -> list[torch.Tensor]:
-    """Numbers of classes, and normal ones; the tangent, which is last, is one of a few."""
+    """Class indices, and normal numbers; the tangent, which is last, is one of a few numbers."""
     chance = torch.Generator().manual_seed(seed)
     types: list[Any] = [argument.type for argument in entry_graph(module).arguments]
     made = [

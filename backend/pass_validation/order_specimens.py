@@ -1,4 +1,4 @@
-"""Graphs for `stable_topological_sort`: programs whose ops were put in an order without meaning."""
+"""Graphs for `stable_topological_sort`: programs whose ops were shuffled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEEDS = 60
 
 
 def program(seed: int) -> Callable[..., Any]:
-    """Three to twelve steps over two inputs; up to three values are returned."""
+    """A program of three to twelve steps over two inputs, which returns up to three values."""
 
     def run(x: torch.Tensor, y: torch.Tensor) -> Any:
         chance = random.Random(seed)
@@ -44,7 +44,7 @@ def program(seed: int) -> Callable[..., Any]:
 
 
 def shuffled(module: ModuleOp, seed: int) -> ModuleOp:
-    """A copy whose ops stand in a random order, the output last."""
+    """A copy whose ops stand in a random order, with the output last."""
     copy = module.clone()
     block = entry_graph(copy).block
     ops: list[Any] = [op for op in block.ops if not isinstance(op, OutputOp)]
@@ -54,7 +54,7 @@ def shuffled(module: ModuleOp, seed: int) -> ModuleOp:
 
 
 def orders() -> Iterator[Specimen]:
-    """Each program is compared as it was before its ops were shuffled."""
+    """Programs with shuffled ops, each compared with the program before it was shuffled."""
     for seed in range(SEEDS):
         inputs = (torch.ones(3, 3), torch.ones(3, 3))
         module = traced(program(seed), *inputs, dynamic=seed % 3 == 2)

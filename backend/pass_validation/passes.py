@@ -1,4 +1,4 @@
-"""Which graphs each procedural pass of ours is validated on."""
+"""The graphs on which each of our procedural passes is validated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from functools import partial
 from xductor.backend.pass_validation import (
     attention_specimens,
     device_specimens,
+    freezing_specimens,
     group_specimens,
+    in_place_specimens,
     loss_specimens,
     order_specimens,
     piece_specimens,
@@ -22,6 +24,7 @@ from xductor.backend.pass_validation.same_draws import same_given_draws, same_gi
 from xductor.backend.pass_validation.specimen import Specimens
 
 _DRAWS = "given the same draws"
+_WRITES = "writes have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
@@ -61,6 +64,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
     ),
+    "binary_folding": Specimens(
+        freezing_specimens.folded,
+        attention_specimens.close_results,
+        "finite inputs",
+        unproved="asks for the elements of constants, of which the prover knows nothing",
+    ),
     "batch_linear_post_grad": Specimens(group_specimens.linears, same_results),
     **{
         name: Specimens(partial(group_specimens.pointwise, name), same_results)
@@ -71,6 +80,12 @@ SPECIMENS: Mapping[str, Specimens] = {
     "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),
     "split_cat_aten_pass": Specimens(piece_specimens.split_cats, same_results),
     "unbind_stack_aten_pass": Specimens(piece_specimens.stacks, same_results),
+    "reinplace_inplaceable_ops": Specimens(
+        in_place_specimens.reinplaced, same_results, unproved=_WRITES
+    ),
+    "decompose_auto_functionalized": Specimens(
+        in_place_specimens.decomposed, same_results, unproved=_WRITES
+    ),
     "stable_topological_sort": Specimens(
         order_specimens.orders, same_results, unproved="moves ops, and changes none"
     ),

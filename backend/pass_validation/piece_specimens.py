@@ -55,7 +55,7 @@ VIEWS: Mapping[str, Program] = {
 
 
 def _of(one: PiecesPass, programs: Mapping[str, Program]) -> Iterator[Specimen]:
-    """Of inputs and of computed values, contiguous and transposed ones, static and symbolic."""
+    """Graphs of inputs and of computed values, contiguous and transposed, static and symbolic."""
     for what, program in programs.items():
         for dtype in DTYPES:
             for shape in SHAPES:
@@ -72,7 +72,7 @@ def _of(one: PiecesPass, programs: Mapping[str, Program]) -> Iterator[Specimen]:
 
 
 def _used(program: Program) -> Callable[..., Any]:
-    """What is made is read by a view and by an op, and its inputs by others."""
+    """A graph in which a view and an op read what `program` makes, and another op its input."""
 
     def run(x: torch.Tensor, y: torch.Tensor) -> Any:
         made = program(x, y)

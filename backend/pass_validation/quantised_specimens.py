@@ -1,4 +1,4 @@
-"""Graphs for `canonicalize_quant_mapping`: calls of the wrapper that marks quantised functions."""
+"""Graphs for `canonicalize_quant_mapping`: calls of the wrapper that marks quantized functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PROGRAMS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def quantised() -> Iterator[Specimen]:
-    """Each program in each dtype and size, one of them symbolic."""
+    """Each program in each dtype and size, one of the sizes symbolic."""
     one = CanonicalizeQuantMapping()
     for what, program in PROGRAMS.items():
         for dtype in DTYPES:

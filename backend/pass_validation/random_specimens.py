@@ -81,7 +81,7 @@ def _of(one: TypedPass) -> Iterator[Specimen]:
 
 
 def seeds() -> Iterator[Specimen]:
-    """For `fuse_seed_creation_pass`: the same graphs with a seed for each draw."""
+    """For `fuse_seed_creation_pass`: graphs with a seed for each draw."""
     for title, module in _graphs():
         replaced = [one.rewrite(module) for one in (ReplaceRandom(), ReplaceRandint())]
         if sum(replaced) > 1:

@@ -1,7 +1,7 @@
-"""Records of validations: how much of which code agreed, kept and checked.
+"""Records of validations: which code agreed on how many inputs, kept and checked.
 
-Entries of `transforms/rows/validations.json` are by the name of a procedural pass or row, the pass
-and class of a declared rewrite, or `remove_noop_ops:OPERATOR` for a rule.
+Entries of `transforms/rows/validations.json` are keyed by the name of a procedural pass or row, the
+pass and class of a declared rewrite, or `remove_noop_ops:OPERATOR` for a rule.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from xductor.transforms.proving.subjects import RewriteSubject, Subject
 from xductor.transforms.rows import registry
 from xductor.transforms.validation.validate import ValidationResult
 
+#: The records of this project's own passes.
 OURS = Path(registry.__file__).with_name("validations.json")
-"""The records of this project's own passes."""
 
 
 def read(path: Path | None = None) -> dict[str, dict[str, Any]]:
-    """The records of a file, ours if none is given; none if it is absent."""
+    """The records of a file, by default ours; empty if the file does not exist."""
     path = path or OURS
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def write(entries: Mapping[str, Mapping[str, Any]], path: Path | None = None) -> None:
-    """Write a file of records, in order, so that a change shows as what it is."""
+    """Write a file of records, sorted, so that a diff shows only what changed."""
     text = json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True)
     (path or OURS).write_text(f"{text}\n")
 
 
 def names() -> Iterator[str]:
-    """All that has a record."""
+    """The names of everything that has a record."""
     yield from SPECIMENS
     yield from (one.identity for one in _subjects())
 
@@ -50,7 +50,7 @@ def _subjects() -> Iterator[Subject]:
 
 
 def record_of_pass(result: PassValidation) -> dict[str, Any]:
-    """What is kept of a procedural pass's validation."""
+    """The record of the validation of a procedural pass."""
     found = {
         "graphs": result.graphs,
         "runs": result.runs,
@@ -63,7 +63,7 @@ def record_of_pass(result: PassValidation) -> dict[str, Any]:
 
 
 def record_of_rewrite(identity: str, result: ValidationResult) -> dict[str, Any]:
-    """What is kept of the validation of a declared rewrite, or of a rule."""
+    """The record of the validation of a declared rewrite, or of a rule."""
     return {"graphs": result.instances, "runs": result.runs} | _about(identity)
 
 
@@ -72,7 +72,7 @@ def _about(name: str) -> dict[str, Any]:
 
 
 def code_of(name: str) -> str:
-    """A hash of what a record is about: the claim of a certificate, or a procedural pass."""
+    """A hash of what a record is about: a certificate's claim, or a procedural pass."""
     if name in SPECIMENS:
         return hash_of([registry.typed_class(owner(name))])
     subject = next(one for one in _subjects() if one.identity == name)
@@ -80,7 +80,7 @@ def code_of(name: str) -> str:
 
 
 def missing(entries: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> list[str]:
-    """What has no record of the code as it is now."""
+    """The names that have no record of the code as it is now."""
     return [name for name in names if entries.get(name, {}).get("code") != code_of(name)]
 
 

@@ -1,8 +1,9 @@
 """Runs under which PyTorch's generator and the compiler's give the same numbers.
 
-Which numbers the compiler's generator draws is for code generation, and compared with Inductor's
-elsewhere. What a pass has to keep is which draw goes where. So each draw of PyTorch's is made a
-function of its number, as each seed of the compiler's is; a draw from a seed is the same function.
+Which numbers the compiler's generator draws is a matter of code generation, and compared with
+Inductor's elsewhere. What a pass has to keep is which draw goes where. So each draw of PyTorch's
+generator is a function of its number, as each seed of the compiler's is; a draw from a seed is the
+same function.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from xductor.transforms import Numerics
 
 
 def same_given_draws(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """On how many inputs both give the same results, draw for draw. Raises Violation."""
+    """The number of inputs on which both agree, draw for draw. Raises Violation if they differ."""
     return agreeing(before, after, numerics, under=lambda trial: SameDraws(trial.seed))
 
 
 def same_given_draws_on_cpu(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
-    """As `same_given_draws`, of graphs for CUDA: run with all that they have on the CPU."""
+    """Compare graphs for CUDA as `same_given_draws` does, with everything on the CPU."""
     return same_given_draws(on_cpu(before), on_cpu(after), numerics)
 
 
@@ -39,7 +40,7 @@ class SameDraws(TorchDispatchMode):
 
     - `first`: the number of the first draw.
 
-    Operators that draw something else draw as ever.
+    Operators that draw in other ways are left alone.
     """
 
     def __init__(self, first: int = 0) -> None:

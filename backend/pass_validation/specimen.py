@@ -1,4 +1,4 @@
-"""A graph on which a pass is to fire, and what has to agree before and after it."""
+"""A graph on which a pass should fire, and what has to agree before and after it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Comparison = Callable[[ModuleOp, ModuleOp, Numerics], int]
 
 @dataclass(frozen=True)
 class Specimen:
-    """One graph.
+    """One graph on which a pass is validated.
 
     - `title`: what it is, in a word or two, with dtype and sizes.
     - `module`: the graph; a validation does not change it.
     - `one`: the pass with the options that are tried.
     - `numerics`: what the pass may change about the values of this graph.
-    - `given`: the graph that the pass is run on, where that cannot be run itself: the same ops in
-      an order without meaning.
+    - `given`: the graph that the pass is run on, if that cannot be run itself because its ops are
+      shuffled.
     - `provable`: whether the pair is worth a proof: one for each kind of graph, not each size.
     """
 
@@ -54,7 +54,7 @@ class Specimens:
     """The graphs for one pass.
 
     - `make`: yields them.
-    - `agree`: runs a pair.
+    - `agree`: runs and compares a pair.
     - `what`: what agreed, if it is not simply the results, in words for the table.
     - `unproved`: why no proof is tried, if none is.
     """
@@ -70,7 +70,7 @@ _every: ContextVar[tuple[int, Iterator[int]]] = ContextVar("xductor_sampled_spec
 
 @contextmanager
 def sampling(every: int) -> Iterator[None]:
-    """Inside the block, of so many graphs that are asked for one is traced."""
+    """Trace only one in every `every` graphs that are asked for inside the block."""
     token = _every.set((every, count()))
     try:
         yield
@@ -90,9 +90,9 @@ def traced(
     stage: str = "joint",
     decompositions: Any = None,
 ) -> ModuleOp | None:
-    """The graph that `make_fx` records, its results in one tuple.
+    """The graph that `make_fx` records, with its results in one tuple.
 
-    None where PyTorch refuses the inputs, and for what a sample leaves out.
+    None if PyTorch refuses the inputs, or if sampling leaves the graph out.
 
     A graph before autograd keeps composite operators, and knows which inputs ask for gradients.
     """

@@ -25,7 +25,7 @@ def _full(x: torch.Tensor, number: float) -> torch.Tensor:
     return torch.full(x.shape, number, dtype=x.dtype)
 
 
-#: Functions of a tensor `x` whose value is one number everywhere.
+#: Functions of a tensor `x` whose value is the same number everywhere.
 UNIFORM: Mapping[str, Function] = {
     "ones": lambda x: torch.ones(x.shape, dtype=x.dtype),
     "zeros_like": torch.zeros_like,
@@ -56,7 +56,7 @@ UNIFORM: Mapping[str, Function] = {
 
 
 def _with_uses(function: Function, *, joined: bool) -> Callable[..., Any]:
-    """A graph that returns an input's copy, the value, and what other ops make of the value."""
+    """A graph that returns a copy of its input, the value, and what another op makes of it."""
 
     def run(x: torch.Tensor) -> Any:
         value = function(x)
@@ -67,7 +67,7 @@ def _with_uses(function: Function, *, joined: bool) -> Callable[..., Any]:
 
 
 def folding() -> Iterator[Specimen]:
-    """Each value, in each dtype, for each shape; float32 with symbolic sizes too."""
+    """Each value, in each dtype, for each shape; some dtypes with symbolic sizes too."""
     one = ConstantFoldUniformValue()
     for what, function in UNIFORM.items():
         for dtype in (*FLOATS, *INTEGERS):
@@ -75,7 +75,7 @@ def folding() -> Iterator[Specimen]:
             yield from _each(what, _with_uses(function, joined=joined), dtype, one)
 
 
-#: What leaves `x` as it is, for floats bit by bit.
+#: Functions that leave `x` as it is, floats bit by bit.
 EXACT_FORMS: Mapping[str, Function] = {
     "x - 0": lambda x: x - _full(x, 0),
     "x + -0.0": lambda x: x + _full(x, -0.0),
@@ -88,13 +88,13 @@ EXACT_FORMS: Mapping[str, Function] = {
     "twice": lambda x: (x * torch.ones_like(x)) - torch.zeros_like(x),
     "computed one": lambda x: x * (_full(x, 3) - _full(x, 2)),
 }
-#: What leaves integers, and floats up to the sign of a zero.
+#: Functions that leave integers as they are, and floats up to the sign of zero.
 ZERO_FORMS: Mapping[str, Function] = {
     "x + 0": lambda x: x + torch.zeros_like(x),
     "0 + x": lambda x: torch.zeros_like(x) + x,
     "x - -0.0": lambda x: x - _full(x, -0.0),
 }
-#: The other operand has another dtype, so that a cast stays.
+#: Functions whose other operand has another dtype, so that a cast stays.
 PROMOTED: Mapping[str, Function] = {
     "times ones of float64": lambda x: x * torch.ones(x.shape, dtype=torch.float64),
     "less zeros of float32": lambda x: x - torch.zeros(x.shape, dtype=torch.float32),
@@ -104,7 +104,7 @@ PROMOTED: Mapping[str, Function] = {
 
 
 def _between(function: Function, *, integers: bool) -> Callable[..., Any]:
-    """The form in the middle of a graph: an output may not become an input."""
+    """The form in the middle of a graph, since an output may not become an input."""
 
     def run(x: torch.Tensor) -> Any:
         result = function(x + 1 if integers else x.neg())
@@ -114,8 +114,8 @@ def _between(function: Function, *, integers: bool) -> Callable[..., Any]:
 
 
 def no_ops() -> Iterator[Specimen]:
-    """Under the default policy bit by bit; sums of floats with 0.0 under `fast`, but for the sign
-    of a zero."""
+    """Bit by bit under the default policy; under `fast`, sums of floats with 0.0 up to the sign
+    of zero."""
     for dtype in (*FLOATS, *INTEGERS):
         integers = not dtype.is_floating_point
         exact = {**EXACT_FORMS, **PROMOTED, **(ZERO_FORMS if integers else {})}
@@ -141,7 +141,7 @@ def _each(
         module = traced(function, torch.ones(shape, dtype=dtype), dynamic=dynamic)
         if module is not None:
             sizes = "symbolic" if dynamic else str(list(shape))
-            folds = isinstance(one, ConstantFoldUniformValue)  # some of it for given sizes alone
+            folds = isinstance(one, ConstantFoldUniformValue)  # in part for given sizes only
             provable = dtype in (torch.float32, torch.int64) and (
                 dynamic or (folds and shape == (3, 4))
             )

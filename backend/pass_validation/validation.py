@@ -14,7 +14,7 @@ from xductor.transforms.rewriting.contracts import Violation
 
 @dataclass
 class PassValidation:
-    """What the specimens of a pass came to.
+    """The outcome of validating a pass on its specimens.
 
     - `graphs`: on how many the pass fired, and agreed on every input that was tried.
     - `runs`: on how many inputs in all.
@@ -67,9 +67,9 @@ def validate_pass(
 ) -> PassValidation:
     """Run a pass on its graphs, and each graph before and after it.
 
-    - `every`: of so many graphs one is made and looked at.
+    - `every`: only one in so many graphs is made and validated.
     - `prove`: whether to prove pairs as well; needs z3.
-    - `seconds`: for each proof.
+    - `seconds`: the limit for each proof.
     """
     result = PassValidation(name, specimens.what)
     with sampling(every):

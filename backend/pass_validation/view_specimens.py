@@ -1,4 +1,4 @@
-"""Graphs for `remove_redundant_views`: one tensor's bytes as several dtypes."""
+"""Graphs for `remove_redundant_views`: one tensor's bytes viewed as several dtypes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PROGRAMS: Mapping[str, Function] = {
 
 
 def views() -> Iterator[Specimen]:
-    """Views of a value and of an input, of several widths and sizes, transposed ones too."""
+    """Views of a value and of an input, of several widths and sizes, static and symbolic."""
     one = RemoveRedundantViews()
     for what, program in PROGRAMS.items():
         for dtype, same, other in DTYPES:

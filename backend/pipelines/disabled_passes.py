@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
+from xductor.backend.pipelines import freezing, joint_graph, post_grad, pre_grad
 from xductor.backend.steps.bridge import BridgedStep, step_names
 from xductor.backend.steps.typed_steps import TypedStep
 from xductor.transforms.rows.registry import rows
@@ -69,7 +69,7 @@ def refusal(name: str) -> str | None:
 
 
 def _steps() -> Iterator[Any]:
-    for pipeline in (pre_grad, joint_graph, post_grad):
+    for pipeline in (pre_grad, joint_graph, freezing, post_grad):
         yield from pipeline.STEPS
 
 

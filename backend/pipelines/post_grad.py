@@ -9,7 +9,7 @@ from typing import Any
 from xductor.backend import lowerings
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import operand_layouts, step_targets, stock
+from xductor.backend.steps import in_place, operand_layouts, step_targets, stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
     flush,
@@ -259,25 +259,22 @@ STEPS = (
     BridgedStep("incremental_update", _incremental_update, required=True),
     BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
     *collectives.SCHEDULING_STEPS,
-    BridgedStep("reinplace_inplaceable_ops", _reinplace, required=True),
+    in_place.reinplace_step(_reinplace),
     stock_pass(
         "fix_auto_functionalized_dtype_views",
         "post_grad:fix_auto_functionalized_dtype_views",
         required=True,
-        acts=step_targets.fix_dtype_views,
+        acts=lambda run: in_place.decided_by_stock(run) and step_targets.fix_dtype_views(run),
+        reads=in_place.decided_by_stock,
     ),
     stock_pass(
         "decompose_triton_kernel_wrapper_functional",
         "post_grad:decompose_triton_kernel_wrapper_functional",
         required=True,
         acts=step_targets.decompose_triton,
+        reads=step_targets.decompose_triton,
     ),
-    stock_pass(
-        "decompose_auto_functionalized",
-        "post_grad:decompose_auto_functionalized",
-        required=True,
-        acts=step_targets.may_decompose_auto_functionalized,
-    ),
+    in_place.decompose_step(),
     stock_pass(
         "reinplace_fsdp_all_gather",
         "torch._inductor.comms:reinplace_fsdp_all_gather",
@@ -289,6 +286,7 @@ STEPS = (
         over="gm",
         required=True,
         acts=step_targets.decompose_scan,
+        reads=step_targets.decompose_scan,
     ),
     stock_pass(
         "decompose_map_to_while_loop",
@@ -296,6 +294,7 @@ STEPS = (
         over="gm",
         required=True,
         acts=step_targets.decompose_map,
+        reads=step_targets.decompose_map,
     ),
     BridgedStep("recompile_and_lint", _recompile_and_lint, required=True, values=False),
 )

@@ -7,6 +7,7 @@ With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of pass
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
@@ -16,12 +17,19 @@ from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
+    flush,
     observed,
     unobserved,
     when_flag,
 )
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import OwnStep
+from xductor.backend.steps.typed_steps import (
+    CoveringStep,
+    OwnStep,
+    TableStep,
+    TypedStep,
+    is_all_bridged,
+)
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
@@ -72,19 +80,45 @@ def _numeric_check(run: StageRun) -> None:
     )
 
 
-def _numpy_compat(place: str) -> BridgedStep:
+def _numpy_compat(place: str) -> TypedStep:
     """numpy spellings of keyword arguments, at that place before or after Inductor's fusions."""
-    return unobserved(
-        "numpy_compat_normalization",
-        "pre_grad:numpy_compat_normalization",
+    name, function = "numpy_compat_normalization", "pre_grad:numpy_compat_normalization"
+    step = unobserved(
+        name,
+        function,
         when=lambda run: _torch_level(run) and inductor_version().numpy_compat == place,
         values=False,
     )
+    return TypedStep(name, step, function)
 
 
 def _fuse_fx(run: StageRun) -> None:
-    """Cat sinking, linear and permute fusions, and folding of batch norms when freezing."""
-    run.gm = stock.lookup("pre_grad:fuse_fx")(run.gm, run.example_inputs)
+    """Linear and permute fusions, and folding of batch norms when freezing.
+
+    Inductor's function sinks cats before; where ours has done that it is to find nothing to sink.
+    """
+    fuse = stock.lookup("pre_grad:fuse_fx")
+    if not is_all_bridged() and _sinks_are_stock():
+        names = {**fuse.__globals__, "sink_cat_after_pointwise": lambda module: module}
+        fuse = FunctionType(fuse.__code__, names, fuse.__name__, fuse.__defaults__)
+    run.gm = fuse(run.gm, run.example_inputs)
+
+
+def _sinks_are_stock() -> bool:
+    functions = (stock.lookup(f"pre_grad:{name}") for name in ("fuse_fx", _SINK))
+    return all(function is not None and stock.is_stock(function) for function in functions)
+
+
+def _sinks(run: StageRun) -> bool:
+    return _fuses(run) and _sinks_are_stock()
+
+
+def _fuses(run: StageRun) -> bool:
+    return _torch_level(run) and run.example_inputs is not None
+
+
+_SINK = "sink_cat_after_pointwise"
+_NORMALIZATION = "normalization_pass"
 
 
 def _options(run: StageRun) -> dict[str, Any]:
@@ -96,10 +130,6 @@ def _options(run: StageRun) -> dict[str, Any]:
     return run.kept["fusion_options"]
 
 
-def _normalization(run: StageRun) -> None:
-    stock.lookup("pre_grad:PRE_GRAD_PATTERNS")["normalization_pass"].apply(run.gm.graph)
-
-
 def _group_batch_fusions(run: StageRun) -> None:
     fuse = partial(stock.lookup("pre_grad:group_batch_fusion_passes"), pre_grad=True)
     if stock.lookup("pre_grad:_resolve_pre_grad_fusion_options") is not None:
@@ -107,28 +137,69 @@ def _group_batch_fusions(run: StageRun) -> None:
     observed(run, "group_batch_fusion_passes", fuse, "graph")
 
 
+#: Tables of options whose entries passes of ours stand for.
+_TYPED_OPTIONS = (
+    "remove_split_with_size_one_pass",
+    "merge_getitem_cat_pass",
+    "mutate_cat_pass",
+    "split_cat_pass",
+    "unbind_stack_pass",
+    "split_cat_to_slices_pass",
+    "unbind_cat_to_view_pass",
+    "split_stack_to_cats_pass",
+    "unbind_stack_to_slices_pass",
+    "move_reshape_out_of_split_stack_pass",
+    "einsum_to_pointwise_pass",
+)
+
+
 def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order, each as often as he asked for."""
+    """The tables that the user turned on, in his order, each as often as he asked for.
+
+    Raises KeyError for a name that there is not, TypeError for an option that is no number, before
+    anything is changed.
+    """
+    if not _torch_level(run):
+        return
     tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
     fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
-    for name, option in _options(run).items():
-        if name in fusions or name == "normalization_pass":
-            continue
-        if name not in tables and inductor_version().unknown_fusions == "skipped":
+    options = _options(run)
+    _check_options(options, {*tables, *fusions, "normalization_pass"})
+    for name, option in options.items():
+        if name in fusions or name not in tables or name == "normalization_pass":
             continue
         table = tables[name]
+        typed = (name,) if name in _TYPED_OPTIONS else ()
+        step = TableStep(name, lambda table=table: table, typed)
         with fusion_option_passes(run, table):
             for _ in range(option.get("counter", 1)):
-                table.apply(run.gm.graph)
+                step(run)
+            flush(run)  # what a typed pass does counts, and is seen, when it is raised
 
 
-def _table(name: str) -> BridgedStep:
-    """One of Inductor's tables that is always on, under the observer of its own name."""
+def _check_options(options: dict[str, Any], known: set[str]) -> None:
+    for name, option in options.items():
+        if name not in known and inductor_version().unknown_fusions != "skipped":
+            raise KeyError(
+                f"pre_grad_fusion_options: there is no fusion {name!r}; "
+                f"there are {', '.join(sorted(known))}"
+            )
+        for key, kind in (("threshold_to_cat", int | float), ("counter", int)):
+            if not isinstance(option.get(key, 1), kind):
+                raise TypeError(
+                    f"pre_grad_fusion_options[{name!r}][{key!r}]: expected a number, "
+                    f"found {option[key]!r}"
+                )
 
-    def call(run: StageRun) -> None:
-        observed(run, name, stock.lookup(f"pre_grad:{name}").apply, "graph")
 
-    return BridgedStep(name, call, _torch_level, values=False)
+def _normalizes_weights(_: StageRun) -> bool:
+    return bool(stock.flag("efficient_conv_bn_eval_fx_passes")) and not stock.flag("freezing")
+
+
+def _table(name: str, asked: Condition) -> TableStep:
+    """One of Inductor's tables that is always on, with a pass of ours of its name."""
+    table = f"pre_grad:{name}"
+    return TableStep(name, lambda: stock.lookup(table), (name,), name, _torch_level, {name: asked})
 
 
 def _lint_and_recompile(run: StageRun) -> None:
@@ -147,17 +218,19 @@ STEPS = (
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat("before"),
-    _with(lambda run: _torch_level(run) and run.example_inputs is not None, "fuse_fx", _fuse_fx),
+    OwnStep(_SINK, _sinks),
+    _with(_fuses, "fuse_fx", _fuse_fx),
     _numpy_compat("after"),
-    _with(
-        lambda run: _torch_level(run) and "normalization_pass" in _options(run),
-        "normalization_pass",
-        _normalization,
+    TableStep(
+        _NORMALIZATION,
+        lambda: stock.lookup("pre_grad:PRE_GRAD_PATTERNS")[_NORMALIZATION],
+        (_NORMALIZATION,),
+        when=lambda run: _torch_level(run) and _NORMALIZATION in _options(run),
     ),
     _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
-    _with(_torch_level, "pre_grad_fusion_options", _fusion_options),
-    _table("efficient_conv_bn_eval_pass"),
-    _table("apply_gumbel_max_trick_pass"),
+    CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
+    _table("efficient_conv_bn_eval_pass", _normalizes_weights),
+    _table("apply_gumbel_max_trick_pass", when_flag("apply_gumbel_max_trick")),
     user_rewrites,
     user_hook("pre_grad_custom_pass"),
     unobserved(

@@ -1,4 +1,4 @@
-"""The records of single applications, which become text when somebody reads them."""
+"""Records of single applications, which are turned into text when they are first read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class ApplicationRecord:
     """One application of a rewrite or of a procedural pass, as text: it keeps no graph alive.
 
-    - `rewrite`: the name of the rewrite; of the pass, where that is procedural.
-    - `where`: file and line of the user's code, where known; `anchor`: the op that was replaced,
-      moved or erased.
+    - `rewrite`: the name of the rewrite, or of the pass if that is procedural.
+    - `where`: file and line of the user's code, if known; `anchor`: the op that was replaced, moved
+      or erased.
     - `bindings`: the variables of a declared rewrite by name; `before`, `after`: the types of the
-      outputs. A procedural pass binds nothing, and gives what it erases or moves no new type.
-    - `checks`: the levels that the application passed.
-    - `in_pass`: the pass that the rewrite ran in; `number`: the application's number, 0 where no
-      debug counter was asked.
-    - `source`: module and class of the rewrite, which tell rewrites of one name apart.
+      outputs. A procedural pass binds nothing, and has no new types for what it erases or moves.
+    - `checks`: the levels of checks that the application passed.
+    - `in_pass`: the pass that the rewrite ran in; `number`: the application's number, 0 if no debug
+      counter was asked.
+    - `source`: module and class of the rewrite, which tell rewrites of the same name apart.
     """
 
     rewrite: str
@@ -46,9 +46,9 @@ class ApplicationRecord:
 
 
 class Note(NamedTuple):
-    """What an application's record is made of: types and names, nothing of the graph itself.
+    """What an application's record is made from: types and names, nothing of the graph itself.
 
-    `place` is file and line, or the stack trace in which they are to be found.
+    `place` is file and line, or the stack trace from which they can be taken.
     """
 
     rewrite: str
@@ -119,7 +119,7 @@ class Note(NamedTuple):
 
 
 class Applications(Sequence[ApplicationRecord]):
-    """Records in order. They are made of notes when one is first looked at: most never are."""
+    """Records in order, made from notes when the first is looked at: most never are."""
 
     def __init__(self, of: Iterable[Note | ApplicationRecord] = ()) -> None:
         self._of = tuple(of)
@@ -162,7 +162,7 @@ def _place(op: Operation) -> tuple[str, int] | str | None:
 
 
 def _kept(item: Any) -> Any:
-    """What is kept of a binding: a value's type, and constants as they are."""
+    """What is kept of a binding: the type of a value, or a constant as it is."""
     if isinstance(item, SSAValue):
         return item.type
     return [_kept(part) for part in item] if isinstance(item, list) else item

@@ -1,16 +1,16 @@
-"""Records of stage calls beside what they made, in Inductor's caches.
+"""Stores the records of stage calls in Inductor's caches, beside what the stages made.
 
-An entry of the FX graph cache holds the records of its graph's post-grad stage, an entry of
-AOTAutograd's cache those of the stages before. A compile whose result comes out of a cache
+An entry of the FX graph cache holds the records of its graph's post-grad stage; an entry of
+AOTAutograd's cache holds those of the stages before. A compile whose result comes out of a cache
 publishes them, marked as `cached`. They are stored as JSON text, so that whoever reads the entry
 needs nothing of ours.
 
 A compile keeps its records in its state until the graph that they belong to is stored:
 
-1. a key of AOTAutograd's is made: a compile begins, and what was recorded before is another's;
-2. a key of a graph's is made: post-grad records that are there are of a graph that nobody stored;
-3. a graph is stored, or found: those of the stages before belong to it, by its key;
-4. AOTAutograd's entry is stored: it gets those of the stages before its forward.
+1. When a key of AOTAutograd's is made, a compile begins; earlier records belong to another.
+2. When a key of a graph's is made, post-grad records so far belong to a graph that was not stored.
+3. When a graph is stored or found, records of the stages before belong to it, by its key.
+4. When AOTAutograd's entry is stored, it gets those of the stages before its forward.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _FIELD = "xductor_records"
 class _Unstored:
     """The records of a compile that are not stored yet.
 
-    ``records`` of stage calls, until the graph is stored to which they belong; ``before``, of the
-    stages before a graph, by the graph's key; ``loading``, of the graphs that an entry of
-    AOTAutograd's cache is being made of.
+    `records` holds those of stage calls, until the graph to which they belong is stored; `before`
+    those of the stages before a graph, by the graph's key; `loading` those of the graphs from which
+    a result of AOTAutograd's cache is being made.
     """
 
     records: list[StageRecord] = field(default_factory=list[StageRecord])
@@ -49,29 +49,29 @@ def _unstored(state: CompileState) -> _Unstored:
 
 
 def made(record: StageRecord) -> None:
-    """A stage call of the compile that is going on has ended."""
+    """A stage call of the current compile has ended."""
     state = compile_state.current()
     if state.settings is not None:
         _unstored(state).records.append(record)
 
 
 def key_made(autograd: bool) -> None:
-    """A key of one of the caches is made: AOTAutograd's, or that of a graph."""
+    """A key is being made, for AOTAutograd's cache or for that of graphs."""
     records = _unstored(compile_state.current()).records
     records[:] = [] if autograd else [one for one in records if one.stage != "post_grad"]
 
 
 def before_graph_is_stored(key: str, graph: Any) -> None:
-    """Put the records of a graph's post-grad stage beside it."""
+    """Store the records of a graph's post-grad stage with it."""
     state = compile_state.current()
     _attach(graph, [one for one in _unstored(state).records if one.stage == "post_grad"])
     _belongs(state, key)
 
 
 def before_result_is_stored(_: str, entry: Any) -> None:
-    """Put the records of the stages before the forward beside an entry of AOTAutograd's.
+    """Store the records of the stages before the forward with an entry of AOTAutograd's cache.
 
-    An entry that holds its graphs itself, so that these were stored nowhere else, gets all records.
+    An entry that holds its graphs itself, which are then stored nowhere else, gets all records.
     """
     unstored = _unstored(compile_state.current())
     info = getattr(getattr(entry, "compiled_fw", None), "fx_graph_cache_info", None)
@@ -79,7 +79,7 @@ def before_result_is_stored(_: str, entry: Any) -> None:
 
 
 def attach() -> None:
-    """Let the readers of both caches publish the records that come with an entry. Done once."""
+    """Make the readers of both caches publish the records that come with an entry. Done once."""
     for owner, name in versions.cache_readers():
         found = getattr(owner, name)
         if not hasattr(found, _FIELD):
@@ -131,7 +131,7 @@ def _result_reader(stock: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _belongs(state: CompileState, key: str) -> None:
-    """The records so far that are of no graph belong to the graph of a key."""
+    """Assign the records that belong to no graph yet to the graph of a key."""
     unstored = _unstored(state)
     before = [one for one in unstored.records if one.stage != "post_grad"]
     if before:
@@ -140,7 +140,7 @@ def _belongs(state: CompileState, key: str) -> None:
 
 
 def _attach(holder: Any, records: Sequence[StageRecord]) -> None:
-    # No time was spent by whoever finds them, and equal results are to be equal text.
+    # Whoever finds them spent no time, and equal results must be equal text.
     content = [stage_content(replace(one, cpu_ns=0, compile=0)) for one in records]
     setattr(holder, _FIELD, json.dumps(content))
 
@@ -151,7 +151,7 @@ def _attached(holder: Any) -> list[StageRecord] | None:
 
 
 def _unknown() -> StageRecord:
-    """The record of a graph that was stored without one."""
+    """The record of a graph that was stored without any."""
     return StageRecord("post_grad", "not recorded", "unknown", "structure", nodes_before=0)
 
 

@@ -26,7 +26,7 @@ FORMAT = 3
 
 
 class NotARecord(ValueError):
-    """A file that no `save` wrote, or that of another version."""
+    """A file that `save` did not write, or that has another format version."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CompileRecord(Sequence[StageRecord]):
         return iter(self.stages)
 
     def stage(self, stage: str, direction: str | None = None) -> StageRecord:
-        """The first record of a stage, of that direction if one is named.
+        """The first record of a stage, in that direction if one is given.
 
         Raises LookupError if the stage did not run.
         """
@@ -62,7 +62,7 @@ class CompileRecord(Sequence[StageRecord]):
     @property
     def cached(self) -> bool:
         """Whether a part of the result came out of one of Inductor's caches, so that its stages
-        did not run: their records are those of the compile that stored it.
+        did not run: the records are then those of the compile that stored it.
         """
         return any(one.cached for one in self.stages)
 
@@ -79,9 +79,9 @@ class CompileRecord(Sequence[StageRecord]):
     def counts(self) -> Counts:
         """How often each rewrite and each procedural pass was applied, in all stages.
 
-        Each application is counted once, under the name of its rewrite, if it is one of a rewrite.
-        Of the name of a pass or rewrite that was not applied `counts()[name]` is 0; a name that
-        there is not raises UnknownPass.
+        Each application counts once, under the name of its rewrite if it has one, else of its pass.
+        `counts()[name]` is 0 for a pass or rewrite that was not applied; a name that does not exist
+        raises UnknownPass.
         """
         by_stage = [stage.counts() for stage in self.stages]
         found: Counter[str] = Counter()
@@ -90,24 +90,24 @@ class CompileRecord(Sequence[StageRecord]):
         return Counts(found, frozenset().union(*[counts.ran for counts in by_stage]))
 
     def count(self, value: Any) -> int:
-        """How often a rewrite or pass was applied, given by name: `counts()[value]`.
+        """How often a rewrite or pass was applied, given its name: `counts()[value]`.
 
-        Of a stage's record, as for any sequence: how often it is among the records.
+        Given a stage's record: how often it is among the records, as for any sequence.
 
-        Raises UnknownPass for a name that there is not.
+        Raises UnknownPass for a name that does not exist.
         """
         return self.counts()[value] if isinstance(value, str) else super().count(value)
 
     def save(self, path: str | Path) -> None:
-        """Write the record as JSON. Raises OSError where that fails."""
+        """Write the record as JSON. Raises OSError if that fails."""
         content = {"xductor_compile": FORMAT, "stages": [stage_content(one) for one in self.stages]}
         Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> CompileRecord:
-        """Read a record that `save` wrote; equal to the one that was written.
+        """Read a record that `save` wrote; it equals the one that was written.
 
-        Raises NotARecord for another file, OSError for one that cannot be read.
+        Raises NotARecord for any other file, OSError for one that cannot be read.
         """
         try:
             content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ class CompileRecord(Sequence[StageRecord]):
         return cls(tuple(stage_of(one) for one in content["stages"]))
 
     def table(self) -> Table:
-        """A table with one row for each pass that fired and each application of a rewrite."""
+        """A table with a row for each pass that fired and each application of a rewrite."""
         title = "last compile"
         if self.cached:
             title += (
@@ -152,7 +152,7 @@ class CompileRecord(Sequence[StageRecord]):
 def last_compile() -> CompileRecord:
     """What the last compile of this process did, forward and backward, in any thread.
 
-    Where a result came out of one of Inductor's caches no stage ran: the record is then that of the
+    If a result came out of one of Inductor's caches no stage ran: the record is then that of the
     compile that stored it, and its stages are marked as `cached`. The record of a compile grows
     when its backward is compiled, at the first backward pass. Empty if nothing was compiled.
     """

@@ -1,4 +1,4 @@
-"""How often passes and rewrites were applied, by name; a name that there is not is an error."""
+"""Counts of applications by name of pass or rewrite; a name that does not exist is an error."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xductor.transforms.rows.registry import pass_names
 
 
 class UnknownPass(KeyError):
-    """A name that no pass and no rewrite has, of those that ran and those that are loaded."""
+    """A name that no pass or rewrite has, neither those that ran nor those that are loaded."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class Counts(dict[str, int]):
-    """Applications by the name of pass or rewrite; those that were not applied are no keys."""
+    """Applications by name of pass or rewrite; those that were not applied are no keys."""
 
     def __init__(self, counts: Mapping[str, int], ran: Collection[str] = ()) -> None:
         super().__init__(counts)

@@ -12,10 +12,10 @@ from xductor.backend.records.stage_records import StageRecord
 
 
 def times_fired(records: Iterable[StageRecord], rewrite: Any) -> tuple[int, str]:
-    """How often `rewrite` was applied, and a text that says so and what else was.
+    """How often `rewrite` was applied, and a text that says so and what else was applied.
 
-    A rewrite or pass is given as a class or an instance, or by its name. Classes of one name are
-    told apart.
+    A rewrite or pass is given as a class or an instance, or by its name. Classes of the same name
+    are told apart.
 
     Raises UnknownPass for a name that no pass or rewrite has.
     """

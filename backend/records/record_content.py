@@ -1,4 +1,4 @@
-"""The record of a stage call as what JSON holds, and back."""
+"""The record of a stage call as JSON content, and back."""
 
 from __future__ import annotations
 

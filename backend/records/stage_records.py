@@ -1,7 +1,7 @@
-"""Records of what the stages did: for the demo, for tests, for whoever asks why a pass fired.
+"""Records of what the stages did: for the demo, for tests, and to find out why a pass fired.
 
-Each stage call leaves one :class:`StageRecord` in a short process-wide history. Inside
-``with ledger.record() as records:`` the records of every stage call, in whatever thread, are
+Each stage call leaves one `StageRecord` in a short history of the process. Inside
+`with stage_records.record() as records:` the records of every stage call, in any thread, are
 collected, and bridged steps are watched for changes (which costs a walk over the graph each).
 """
 
@@ -30,11 +30,11 @@ _HISTORY = 256
 
 @dataclass(frozen=True)
 class PassRecord:
-    """One pass that ran: typed (``applications``) or bridged (``changed``, ``counters``).
+    """One pass that ran: typed (`applications`) or bridged (`changed`, `counters`).
 
-    ``changed`` and ``counters`` are None for a bridged step when nobody listened. ``numbers`` are
-    those of the applications (`debug_counters`); ``made`` holds those that were noted one by one.
-    ``unconverged`` names rewrites that were given up, since they match what they make.
+    `changed` and `counters` are None for a bridged step if nobody listened. `numbers` are those of
+    the applications (`debug_counters`); `made` holds those that were recorded one by one.
+    `unconverged` names rewrites that were given up because they match what they make.
     """
 
     name: str
@@ -58,10 +58,10 @@ class PassRecord:
 class StageRecord:
     """One call of a stage.
 
-    ``compile`` is the number of the compile it belongs to, which it shares with the other stages,
-    the backward included. ``cpu_ns`` is thread CPU time spent in the stage. ``lowered`` counts how
-    often the graph was brought into the typed IR; ``fallback`` is the reason why optional steps
-    were left out, if so. ``cached`` tells that no stage ran: the result came out of a cache of
+    `compile` is the number of the compile that it belongs to, which all its stages share, the
+    backward included. `cpu_ns` is thread CPU time spent in the stage. `lowered` counts how often
+    the graph was lowered to the typed IR; `fallback` is the reason why optional steps were left
+    out, if they were. `cached` says that no stage ran: the result came out of a cache of
     Inductor's, and this is the record of the compile that put it there.
     """
 
@@ -87,7 +87,7 @@ class StageRecord:
         made: Iterable[Note] = (),
         unconverged: Iterable[str] = (),
     ) -> None:
-        """Note that the typed pass ``name`` ran and was applied so often."""
+        """Record that the typed pass `name` ran, and how often it was applied."""
         self.passes.append(
             PassRecord(
                 name,
@@ -102,7 +102,7 @@ class StageRecord:
 
     @property
     def applications_made(self) -> list[ApplicationRecord]:
-        """The applications that were noted one by one, in order."""
+        """The applications that were recorded one by one, in order."""
         return [made for one in self.passes for made in one.made]
 
     def counts(self) -> Counts:
@@ -113,7 +113,7 @@ class StageRecord:
         return Counts(found, {one.name for one in self.passes})
 
     def bridged(self, name: str, gm: GraphModule, step: Callable[[], object]) -> None:
-        """Run ``step`` on ``gm`` and note it; with its effect, where somebody listens."""
+        """Run `step` on `gm` and record it, with its effect if somebody listens."""
         if not self.detailed:
             step()
             self.passes.append(PassRecord(name, "bridged"))
@@ -132,17 +132,17 @@ class StageRecord:
         )
 
     def fired(self) -> list[str]:
-        """Passes that changed the graph: ours with counts, Inductor's own steps with a star.
+        """The passes that changed the graph: ours with counts, Inductor's own steps with a star.
 
-        Inductor's are known only where somebody listened.
+        Inductor's are known only if somebody listened.
         """
         typed = [f"{p.name} x{p.applications}" for p in self.passes if p.applications]
         return typed + [f"{p.name}*" for p in self.passes if p.kind == "bridged" and p.changed]
 
     def applications(self, name: str) -> int:
-        """How often the rewrite or typed pass ``name`` was applied in this call.
+        """How often the rewrite or typed pass `name` was applied in this call.
 
-        Raises UnknownPass for a name that there is not.
+        Raises UnknownPass for a name that does not exist.
         """
         if not self.counts()[name]:
             return sum(one.applications or 0 for one in self.passes if one.name == name)
@@ -154,7 +154,7 @@ Fingerprint = list[tuple["Node", Any, Any, Any, Any]]
 
 
 def fingerprint(gm: GraphModule) -> Fingerprint:
-    """Nodes in order with the very objects they hold; equal means that nothing was edited.
+    """The nodes in order with the very objects they hold; equal means that nothing was edited.
 
     FX replaces the argument tuples of a node whenever an argument changes, so identity is enough.
     """
@@ -210,9 +210,9 @@ def clear() -> None:
 
 
 def publish_cached(records: Iterable[StageRecord]) -> None:
-    """Put records that came out of a cache into the history, as those of the compile going on.
+    """Put records that came out of a cache into the history, as those of the current compile.
 
-    Who listens to stage calls is not told: there were none.
+    Listeners to stage calls are not called: there were no calls.
     """
     number = _compile_number()
     with _lock:
@@ -245,8 +245,8 @@ def stage_record(
 
 
 def _compile_number() -> int:
-    """The number of the compile that is going on in this thread: of its tracing context, which the
-    backward has too. A stage that is called outside of a compile is one by itself.
+    """The number of the current compile in this thread: that of its tracing context, which the
+    backward shares. A stage that is called outside a compile counts as a compile of its own.
     """
     from torch._guards import TracingContext
 
@@ -261,7 +261,7 @@ def _compile_number() -> int:
 
 
 def _graph_name(gm: GraphModule) -> str:
-    """AOTAutograd's name of the graph being compiled, else the class of the module."""
+    """AOTAutograd's name for the graph being compiled, or else the class of the module."""
     from torch._functorch._aot_autograd import logging_utils
 
     if getattr(logging_utils, "graph_being_compiled", None):
@@ -270,7 +270,7 @@ def _graph_name(gm: GraphModule) -> str:
 
 
 def direction(stage: str, is_inference: bool) -> Direction:
-    """The direction of the graph a stage call got, as far as AOTAutograd's name tells."""
+    """The direction of the graph of a stage call, as far as AOTAutograd's name tells."""
     from torch._functorch._aot_autograd import logging_utils
 
     if is_inference:

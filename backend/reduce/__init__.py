@@ -1,1 +1,1 @@
-"""Making a module smaller that still shows a fault."""
+"""Makes a module smaller that still shows a fault."""

@@ -1,7 +1,7 @@
-"""Edits that make a graph smaller without asking what it computes: what a reducer tries.
+"""Edits that make a graph smaller, whatever it computes, for a reducer to try.
 
-Each takes a graph and positions in it, works in place, and says whether it changed anything. What
-comes out is well-formed; its values are not those of the graph before.
+Each takes a graph and positions in it, works in place, and says whether it changed anything. The
+result is well-formed, but its values are not those of the graph before.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xductor.ir.text.printing import value_names
 
 
 def body_ops(graph: GraphOp) -> list[TorchOp]:
-    """The ops of a graph, its output aside."""
+    """The ops of a graph, except its output."""
     return [op for op in graph.block.ops if isinstance(op, TorchOp) and type(op) is not OutputOp]
 
 
@@ -46,7 +46,7 @@ def can_drop_outputs(graph: GraphOp) -> bool:
 
 
 def keep_outputs(graph: GraphOp, kept: Sequence[int], added: Sequence[SSAValue] = ()) -> bool:
-    """Return only the leaves numbered `kept`, as a flat tuple, then the values `added`."""
+    """Return only the leaves numbered `kept`, as a flat tuple, followed by the values `added`."""
     output = graph.output
     tree, found = output.tree, output_leaves(graph)
     if not isinstance(tree, tuple) or (len(kept) == len(found) and not added):
@@ -122,7 +122,7 @@ def _is_removable(op: TorchOp) -> bool:
 
 
 def bypass(graph: GraphOp, positions: Collection[int]) -> bool:
-    """Let an operand of the same type stand for the result of each op that has one."""
+    """Replace the result of each op by an operand of the same type, if it has one."""
     changed = False
     ops = body_ops(graph)
     for index in positions:
@@ -139,9 +139,9 @@ def bypass(graph: GraphOp, positions: Collection[int]) -> bool:
 
 
 def substitute(graph: GraphOp, positions: Collection[int]) -> bool:
-    """Let the first value of the same type above it stand for each result of the ops.
+    """Replace each result of the ops by the first value of the same type above it.
 
-    Unlike :func:`cut_ops` this adds no input, so it suits the body of a higher-order op.
+    Unlike `cut_ops` this adds no input, so it suits the body of a higher-order op.
     """
     first: dict[Any, SSAValue] = {}
     for argument in graph.block.args:
@@ -202,7 +202,7 @@ def drop_symbols(graph: GraphOp) -> bool:
 
 
 def drop_metadata(graph: GraphOp) -> bool:
-    """Drop what ops say of where they come from, but for what binds symbols."""
+    """Drop what ops say of where they come from, except what binds symbols."""
     changed = False
     for op in body_ops(graph):
         node = op.node
@@ -215,7 +215,7 @@ def drop_metadata(graph: GraphOp) -> bool:
 
 
 def referenced_graphs(graph: GraphOp) -> set[str]:
-    """Names of the graphs that the ops of a graph refer to."""
+    """The names of the graphs that the ops of a graph refer to."""
     found: set[str] = set()
     for op in graph.block.ops:
         if isinstance(op, TorchOp):

@@ -1,4 +1,4 @@
-"""What a reducer looks for, built in: passes that crash, break the IR, or change values."""
+"""Built-in predicates for a reducer: passes that crash, break the IR, or change values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Passes = Sequence[ModulePass]
 
 
 class DoesNotFail(ValueError):
-    """The module to start from does not fail in the way that was asked for."""
+    """The module to start from does not fail in the given way."""
 
 
 def crash_of(passes: Passes, module: ModuleOp) -> tuple[str, ...] | None:
@@ -46,7 +46,7 @@ class Crashes:
 
     @classmethod
     def on(cls, module: ModuleOp, passes: Passes) -> Crashes:
-        """The test for the crash on `module`. Raises DoesNotFail if there is none."""
+        """The predicate for the crash on `module`. Raises DoesNotFail if there is none."""
         found = crash_of(passes, module)
         if found is None:
             raise DoesNotFail(f"{_names(passes)} runs on this module without an error")
@@ -60,7 +60,7 @@ class Crashes:
 class Refused:
     """True for modules that the verifier refuses for the same reason, after the passes if any.
 
-    With passes, the module before them must be one that the verifier takes.
+    If there are passes, the verifier must accept the module before them.
     """
 
     passes: Passes
@@ -69,7 +69,7 @@ class Refused:
 
     @classmethod
     def on(cls, module: ModuleOp, passes: Passes, level: Level) -> Refused:
-        """The test for the error of `module`. Raises DoesNotFail if there is none."""
+        """The predicate for the error of `module`. Raises DoesNotFail if there is none."""
         if passes and (problem := _problem(module, level)) is not None:
             raise DoesNotFail(f"the module is refused before any pass: {problem}")
         made = module.clone()
@@ -87,13 +87,13 @@ class Refused:
             return False
         try:
             _apply(self.passes, module)
-        except Exception:  # another failure than the one that is looked for
+        except Exception:  # not the failure that is looked for
             return False
         return _problem(module, self.level) == self.found
 
 
 def _problem(module: ModuleOp, level: Level) -> str | None:
-    """What the verifier says, without the names of nodes."""
+    """The verifier's complaint, without the names of nodes."""
     try:
         verify(module, level=level)
     except OpError as error:
@@ -107,9 +107,9 @@ def _problem(module: ModuleOp, level: Level) -> str | None:
 class ValuesDiffer:
     """True for modules whose values the passes change.
 
-    - `known`: values by name, for inputs that stand for values of the module to start from.
+    - `known`: values by name, for inputs that stand for values of the original module.
     - `attributes`: values of parameters and constants by path.
-    - `rtol`, `atol`: how far values may be apart; None: what torch.testing has for their dtypes.
+    - `rtol`, `atol`: how far values may differ; if None, as `torch.testing` allows for the dtypes.
 
     The module is run before and after the passes on the same inputs with the same random numbers.
     """
@@ -130,12 +130,13 @@ class ValuesDiffer:
         rtol: float | None = None,
         atol: float | None = None,
     ) -> ValuesDiffer:
-        """The test for the difference on `module`, from given or made-up inputs.
+        """The predicate for the difference on `module`, from given or generated inputs.
 
-        Every value of the module is kept, so that an input that comes to stand for it has it.
+        Every value of the module is kept, for inputs that will stand for it.
 
-        Raises DoesNotFail if the values agree, if the passes raise, or if the module itself does
-        not run, and NoSample if inputs cannot be made up.
+        Raises:
+            DoesNotFail: If the values agree, the passes raise, or the module itself does not run.
+            NoSample: If inputs cannot be generated.
         """
         graph = entry_graph(module)
         given = sample_inputs(graph) if inputs is None else inputs
@@ -160,11 +161,11 @@ class ValuesDiffer:
     def __call__(self, module: ModuleOp) -> bool:
         try:
             return self.difference(module) is not None
-        except Exception:  # made-up values that an op refuses, or another failure of the pass
+        except Exception:  # an op refuses generated values, or the pass fails in another way
             return False
 
     def difference(self, module: ModuleOp) -> str | None:
-        """What differs first between the values before and after the passes, which change `module`.
+        """The first difference between values before and after the passes, which change `module`.
 
         Raises what an op or a pass raises.
         """
@@ -186,11 +187,11 @@ class ValuesDiffer:
         inputs = _inputs(entry_graph(module), self.known)
         with seeded(0):
             returned = run(module, *inputs, attributes=self.attributes)
-        return [value for value in _flat([returned, inputs]) if value is not None]
+        return [value for value in tree_leaves([returned, inputs]) if value is not None]
 
 
 def _inputs(graph: GraphOp, known: Mapping[str, Any]) -> list[Any]:
-    """A copy of the known value of each input; made up for those that are not known."""
+    """A copy of the known value of each input, or a generated one if it is not known."""
     names = graph.argument_names
     made_up = sample_inputs(graph) if not known.keys() >= set(names) else ()
     values = [known[name] if name in known else made_up[i] for i, name in enumerate(names)]
@@ -198,7 +199,7 @@ def _inputs(graph: GraphOp, known: Mapping[str, Any]) -> list[Any]:
 
 
 def _copied(value: torch.Tensor) -> torch.Tensor:
-    """A copy of the same sizes and strides."""
+    """A copy with the same sizes and strides."""
     if value.layout is not torch.strided:
         return value.clone()
     room = 1 + sum(
@@ -211,7 +212,7 @@ def _copied(value: torch.Tensor) -> torch.Tensor:
 def _all_values(
     module: ModuleOp, inputs: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The values of all ops of the entry graph that have a name, by it."""
+    """The values of all named ops of the entry graph, by name."""
     made = module.clone()
     graph = entry_graph(made)
     named = [
@@ -226,10 +227,6 @@ def _all_values(
     with seeded(0):
         values = run(made, *_inputs(graph, inputs), attributes=attributes)
     return dict(zip((name for name, _ in named), values, strict=True))
-
-
-def _flat(value: Any) -> list[Any]:
-    return tree_leaves(value)
 
 
 def _apply(passes: Passes, module: ModuleOp) -> None:

@@ -2,8 +2,8 @@
 
 Delta debugging over graphs. Chunks of ops are taken out, halving their size down to one; the
 values that the rest still needs become inputs, which is always possible because their types are
-known. Then single ops are bypassed, outputs, inputs, subgraphs and metadata dropped, until nothing
-can go.
+known. Then single ops are bypassed, and outputs, inputs, subgraphs and metadata dropped, until
+nothing can go.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from hashlib import blake2b
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xductor.backend.reduce import edits as edits
+from xductor.backend.reduce import edits
 from xductor.ir import GraphOp, entry_graph, graph_named, parse_ir, print_ir, verify
 
+#: Says whether a module still shows the fault. It may change the module it is given.
 Interesting = Callable[[ModuleOp], bool]
-"""Says whether a module still shows what is looked for. It may change the module it is given."""
 
+#: Changes a module in place; False if there was nothing to change.
 Edit = Callable[[ModuleOp], bool]
-"""Changes a module in place; False if there was nothing to change."""
 
 
 class NotInteresting(ValueError):
-    """The module that was to be reduced does not show what is looked for."""
+    """The module that was to be reduced does not show the fault."""
 
 
 def reduce(
@@ -38,16 +38,15 @@ def reduce(
 ) -> ModuleOp:
     """A module as small as can be found for which `interesting` is still true.
 
-    - `interesting`: is given a copy, which it may change, and says whether the copy still shows the
+    - `interesting`: gets a copy, which it may change, and says whether the copy still shows the
       failure. An error that it raises ends the reduction.
     - `on_progress`: called whenever a smaller module was found.
 
     Every candidate is well-formed (level `structure`) if `module` is, and so is the result. The
-    result is what its own text says, `parse_ir(print_ir(result))`, unless what is looked for needs
-    the live objects that `module` was lowered with. `module` is not changed.
+    result equals `parse_ir(print_ir(result))`, unless the failure needs the live objects that
+    `module` was lowered with. `module` is not changed.
 
-    Raises:
-        NotInteresting: `interesting` is false for `module` itself.
+    Raises NotInteresting if `interesting` is false for `module` itself.
     """
     reduction = Reduction(module.clone(), interesting, on_progress)
     reduction.run()
@@ -56,7 +55,7 @@ def reduce(
 
 @dataclass
 class Reduction:
-    """A reduction that is going on: the smallest module so far, and what it took to find it."""
+    """A reduction in progress: the smallest module so far, and what it took to find it."""
 
     module: ModuleOp
     interesting: Interesting
@@ -69,21 +68,20 @@ class Reduction:
 
     @property
     def ops(self) -> int:
-        """How many ops the module holds, in all graphs, outputs aside."""
+        """How many ops the module holds in all graphs, without outputs."""
         return sum(len(edits.body_ops(graph)) for graph in _bodies(self.module))
 
     def run(self) -> None:
         """Reduce until no step makes the module smaller.
 
-        Raises:
-            NotInteresting: the module does not show what is looked for.
+        Raises NotInteresting if the module does not show the fault.
         """
         start = time.perf_counter()
         self._well_formed = _is_well_formed(self.module)
         if not self._test(self.module):
             raise NotInteresting("the module does not show what is looked for; nothing to reduce")
         self._forget_live_objects()
-        # Where what is looked for is in an op that nothing uses, unused ops must stay at first.
+        # If the fault is in an op that nothing uses, unused ops must stay at first.
         self._tidies = False
         self._tidies = self.attempt(_tidy) or not _tidy(self.module.clone())
         before: tuple[int, ...] = ()
@@ -95,7 +93,7 @@ class Reduction:
         self.seconds = time.perf_counter() - start
 
     def attempt(self, edit: Edit) -> bool:
-        """Apply an edit to a copy, and keep the copy if it still shows what is looked for."""
+        """Apply an edit to a copy, and keep the copy if it still shows the fault."""
         candidate = self.module.clone()
         if not edit(candidate):
             return False
@@ -120,7 +118,7 @@ class Reduction:
         return bool(self.interesting(candidate.clone()))
 
     def _forget_live_objects(self) -> None:
-        """Go on with what the text says, if that shows it too."""
+        """Go on with the parsed text if that shows the fault too."""
         try:
             parsed = parse_ir(print_ir(self.module))
         except ParseError:
@@ -155,7 +153,7 @@ class Reduction:
         self._merge_inputs(entry)
 
     def _choose_entry(self) -> None:
-        """Drop graphs that nothing refers to; try each subgraph by itself."""
+        """Drop graphs that nothing refers to, and try each subgraph by itself."""
         names = [graph.sym_name.data for graph in _bodies(self.module)]
         for name in [*names[1:], *names[:1]]:
             self.attempt(lambda module, name=name: edits.keep_reachable(module, name))
@@ -177,7 +175,7 @@ class Reduction:
         def edit(module: ModuleOp, promote: bool) -> bool:
             return edits.cut_ops(_graph(module, name), positions, promote=promote)
 
-        # What fed the ops is first let go with them, then returned, so that it can still be seen.
+        # What fed the ops is first dropped with them, then returned, so that it can still be seen.
         return self.attempt(lambda module: edit(module, False)) or self.attempt(
             lambda module: edit(module, True)
         )
@@ -196,7 +194,7 @@ class Reduction:
                 made = step(name, range(max(end - size, 0), end))
                 if not isinstance(made, bool):
                     self.attempt(made)
-                # Ops before the chunk may have gone with it; those left of it are still to do.
+                # Ops before the chunk may have gone with it; those left are still to be tried.
                 end = min(end - size, count(_graph(self.module, name)))
             size //= 2
 

@@ -1,4 +1,4 @@
-"""The smallest IR on which one application of a pass goes wrong."""
+"""Finds the smallest IR on which one application of a pass goes wrong."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class FirstApplication(ModulePass):
 
 @dataclass(frozen=True)
 class SmallIR:
-    """What was found.
+    """The result of the search.
 
-    - `module`: the small module, `after`: what the pass makes of it; None if it crashes, or if
-      there is no small module. `kind` says what is wrong with it.
+    - `module`: the small module; `after`: what the pass makes of it, None if it crashes or there is
+      no small module. `kind` says what is wrong with it.
     - `problem`: why there is no small module.
     """
 
@@ -47,7 +47,7 @@ class SmallIR:
 def small_ir(module: ModuleOp, one: TypedPass, name: str) -> SmallIR:
     """Reduce a module on which the next application of `one`, by its rewrite `name`, is wrong.
 
-    Wrong is: other values, IR that the verifier refuses, or an exception.
+    Wrong means other values, IR that the verifier refuses, or an exception.
     """
     alone = _alone(one, name)
     ops = sum(1 for _ in module.walk()) - 2
@@ -58,7 +58,7 @@ def small_ir(module: ModuleOp, one: TypedPass, name: str) -> SmallIR:
                 test = make(module.clone(), passes)
                 reduction = reducer.Reduction(module.clone(), test)
                 reduction.run()
-            except Exception as error:  # each kind of failure has its own ways not to be there
+            except Exception as error:  # each kind of failure has its own ways of being absent
                 problems.append(str(error).partition("\n")[0])
                 continue
             after = _after(reduction.module, passes)
@@ -88,7 +88,7 @@ def _after(module: ModuleOp, passes: list[Any]) -> ModuleOp | None:
     try:
         for one in passes:
             one.apply(XductorContext(), made)
-    except Exception:  # that it raises may be what is looked for
+    except Exception:  # an exception may be the failure that is looked for
         return None
     return made
 

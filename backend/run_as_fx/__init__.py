@@ -1,1 +1,1 @@
-"""Running the graphs of a compile as FX, without generated code."""
+"""Runs the graphs of a compile as FX, without generated code."""

@@ -1,11 +1,11 @@
-"""Keeps ops in place from reading what they have written already.
+"""Keeps in-place ops from reading what they have already written.
 
-Inductor turns functional ops to ones in place where nobody reads the old content later, and does
-not ask what the op itself reads: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy to a part of `x`
-from another that overlaps with it. Generated code then reads elements that it has written, and so
-do eager kernels, where they do not refuse. An op in place may also write to a tensor whose elements
-share memory (an expanded constant, for which generated code has a buffer of its own); that is a
-matter of eager kernels alone.
+Inductor makes functional ops write in place if nobody reads the old content later, without asking
+what the op itself reads: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy into a part of `x` from
+another part that overlaps it. Generated code then reads elements that it has written, and so do
+eager kernels, if they do not refuse. An in-place op may also write to a tensor whose elements share
+memory (an expanded constant, for which generated code has a buffer of its own); that concerns eager
+kernels alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ aten = torch.ops.aten
 
 
 def separate_writes(gm: GraphModule) -> None:
-    """Make the writes of a graph, and of the bodies it calls, ones that eager kernels take."""
+    """Make the writes of a graph, and of the bodies it calls, ones that eager kernels accept."""
     from torch.fx import GraphModule
 
     for module in gm.modules():
@@ -41,10 +41,10 @@ def separate_writes(gm: GraphModule) -> None:
 
 
 def separate_reads(graph: Graph) -> int:
-    """Copy what an op in place reads and has, or may have, overwritten by then.
+    """Copy what an in-place op reads but has, or may have, overwritten by then.
 
-    Where each element is written at the place where it is read, nothing is copied. Returns how
-    many tensors were.
+    Nothing is copied if each element is written where it is read. Returns how many tensors were
+    copied.
     """
     writers = [node for node in graph.nodes if written_by(node)]
     if not writers:
@@ -54,7 +54,7 @@ def separate_reads(graph: Graph) -> int:
 
 
 class _Views:
-    """What each tensor of a graph is a view of, and the types that tell where it lies."""
+    """What each tensor of a graph is a view of, and the types that say where it lies."""
 
     def __init__(self, graph: Graph) -> None:
         self._bases: dict[Node, Node] = {}
@@ -89,7 +89,7 @@ class _Views:
 
 
 def _separate(graph: Graph, node: Node, views: _Views) -> int:
-    """Let an op in place read copies of what would change under its eyes."""
+    """Let an in-place op read copies of what it would overwrite before reading."""
     written, slots = written_by(node), written_slots(node)
     in_step = _in_step(node.target)
     copies: dict[Node, Node] = {}
@@ -122,7 +122,7 @@ def _separate(graph: Graph, node: Node, views: _Views) -> int:
 
 
 def _in_step(target: Any) -> bool:
-    """Whether an op reads each element where it writes it; a foreach op, in each pair of a list."""
+    """Whether an op reads each element where it writes it; for foreach ops, within each pair."""
     name: str = target._schema.name
     return (
         torch.Tag.pointwise in target.tags
@@ -132,7 +132,7 @@ def _in_step(target: Any) -> bool:
 
 
 def _give_memory(graph: Graph, written: Node) -> None:
-    """Copy the view by which a written tensor has elements that share memory, for all its users."""
+    """Copy the view through which a written tensor's elements share memory, for all its users."""
     chain = [written]
     while (source := viewed(chain[-1])) is not None:
         chain.append(source)
@@ -140,7 +140,7 @@ def _give_memory(graph: Graph, written: Node) -> None:
         return
     shared = next((i for i, one in enumerate(chain) if not _overlaps_itself(one)), len(chain))
     if shared == len(chain):
-        return  # an input: eager refuses the write as well
+        return  # an input: eager refuses the write too
     view = chain[shared - 1]
     with graph.inserting_after(view):
         copy = graph.call_function(
@@ -152,7 +152,7 @@ def _give_memory(graph: Graph, written: Node) -> None:
 
 
 def _lay_out_anew(graph: Graph, copy: Node) -> None:
-    """Record the strides of a copy, and of all its views."""
+    """Record the strides of a copy and of all its views."""
     from xductor.backend.fx.value_metadata import run_on_recorded
 
     mode = copy.meta["val"].fake_mode

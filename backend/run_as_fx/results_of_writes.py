@@ -1,7 +1,7 @@
-"""What is read of ops in place that return nothing.
+"""Replaces the results of in-place ops that return nothing.
 
-Inductor turns functional ops on lists to ones in place (`_foreach_mul` to `_foreach_mul_`) and lets
-the users of their results stand: generated code knows the results as what was written. An eager
+Inductor turns functional ops on lists into in-place ones (`_foreach_mul` into `_foreach_mul_`) and
+keeps the users of their results: generated code takes the results to be what was written. An eager
 kernel returns nothing, so the users are given what was written.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read_what_was_written(graph: Graph) -> int:
     """Let users of results that do not exist read the written tensors; returns how many did.
 
-    Raises RuntimeError: a user takes the results as a whole.
+    Raises RuntimeError if a user takes the results as a whole.
     """
     users = [(node, user) for node in graph.nodes if _returns_nothing(node) for user in node.users]
     for node, user in users:

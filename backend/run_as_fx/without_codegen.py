@@ -1,6 +1,6 @@
-"""Inductor without code generation: after the post-grad stage, the FX graph itself is run.
+"""Runs Inductor without code generation: after the post-grad stage, the FX graph itself is run.
 
-For looking at graphs, where compiling kernels would take most of the time.
+For looking at graphs, since compiling kernels would take most of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xductor.backend.run_as_fx.overlapping_writes import separate_writes
 
 
 def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) -> Any:
-    """What Inductor does before code generation; the graph then stands for the code."""
+    """What Inductor does before code generation; the graph itself then takes the code's place."""
     from torch._inductor.output_code import MockFXGraphCacheOutput
     from torch._inductor.virtualized import V
 
@@ -45,7 +45,7 @@ def without_codegen() -> Iterator[None]:
     try:
         with (
             config.patch(fx_graph_cache=False, fx_graph_remote_cache=False),
-            cache_keys.out_of_caches(),  # `config.patch` is for this thread alone
+            cache_keys.out_of_caches(),  # `config.patch` affects this thread alone
         ):
             yield
     finally:

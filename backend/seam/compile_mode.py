@@ -1,4 +1,4 @@
-"""Keeping our compiles in this process where Inductor would send them to another one.
+"""Keeps our compiles in this process where Inductor would send them to another.
 
 The other process has its own Inductor, whose stages are stock's.
 """
@@ -21,7 +21,7 @@ _saved: dict[str, Any] = {}
 
 
 def attach(compile_fx: ModuleType) -> None:
-    """Replace ``fx_codegen_and_compile`` of Inductor's module by one that knows our compiles."""
+    """Replace `fx_codegen_and_compile` of Inductor's module by one that knows our compiles."""
     if not all(hasattr(compile_fx, name) for name in ("fx_codegen_and_compile", *_FLAGS)):
         return
     stock = compile_fx.fx_codegen_and_compile
@@ -43,7 +43,7 @@ def attach(compile_fx: ModuleType) -> None:
 
 @contextmanager
 def _normal_mode(compile_fx: Any) -> Iterator[None]:
-    """The mode is a global of Inductor's: the last of several compiles to leave puts it back."""
+    """Set the mode, a global of Inductor's; the last of several compiles to leave restores it."""
     global _users
     with _lock:
         if _users == 0:

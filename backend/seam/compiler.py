@@ -1,4 +1,4 @@
-"""The backend that ``torch.compile(model, backend="xductor")`` finds."""
+"""The backend that `torch.compile(model, backend="xductor")` finds."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _AOT_INDUCTOR = "aotinductor"
 
 
 class Backend:
-    """A backend for ``torch.compile``: Inductor, with our three stages in the place of its own.
+    """A backend for `torch.compile`: Inductor, with our three stages in place of its own.
 
-    ``mode`` and ``options`` mean what they mean to ``torch.compile``, and may stand together.
-    ``use_aoti`` too, which ``torch.compile`` drops for backends that it does not know by name.
-    The ``xductor.*`` options may also be given by name, without the prefix::
+    `mode` and `options` mean what they mean to `torch.compile`, and may be combined. So does
+    `use_aoti`, which `torch.compile` drops for backends that it does not know by name.
+    The `xductor.*` options may also be given by name, without the prefix::
 
         torch.compile(model, backend=xductor.Backend(mode="max-autotune", on_error="raise"))
 
     Raises:
-        SettingsError: an ``xductor`` option that cannot be understood.
-        RuntimeError: Inductor's, for a mode or an option that it does not know.
+        SettingsError: For an `xductor` option with a wrong name or value.
+        RuntimeError: From Inductor, for a mode or an option that it does not know.
     """
 
     compiler_name = "xductor"
@@ -54,7 +54,7 @@ class Backend:
         self._check()
 
     def _check(self) -> None:
-        """Fail where the backend is made, not where it is first called."""
+        """Fail when the backend is made, not when it is first called."""
         checked_settings(self._ours)
         if self._mode or self._rest:
             self._inductor(self._mode, self._rest)
@@ -68,9 +68,9 @@ class Backend:
         options: Mapping[str, Any] | None = None,
         config_patches: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Compile ``gm`` for ``inputs``; the forward now, the backward now or when it first runs.
+        """Compile `gm` for `inputs`; the forward now, the backward now or when it first runs.
 
-        ``mode`` and ``options`` come over those the backend was made with.
+        `mode` and `options` override those that the backend was made with.
         """
         ours, rest = split_options(options)
         settings = checked_settings({**self._ours, **ours})
@@ -83,7 +83,7 @@ class Backend:
             return versions.compile_fx_module().compile_fx(gm, inputs, config_patches=patches)
         state = compile_state.begin(settings)
         with compile_state.entered(state), cache_keys.tagged():
-            if inductor.compiler_name == _AOT_INDUCTOR:  # it says itself how it enters Inductor
+            if inductor.compiler_name == _AOT_INDUCTOR:  # it enters Inductor in its own way
                 given = {"config_patches": config_patches} if config_patches else {}
                 return inductor(gm, inputs, **given)
             return versions.compile_fx_module().compile_fx(
@@ -95,19 +95,19 @@ class Backend:
         return self._inductor(self._mode, self._rest).get_compiler_config()
 
     def reset(self) -> None:
-        """What ``torch._dynamo.reset()`` wants of a backend: Inductor's own reset."""
+        """Inductor's own reset, which `torch._dynamo.reset()` calls."""
         self._inductor(self._mode, self._rest).reset()
         for _, _, inductor in self._memo:
             inductor.reset()
 
     def _inductor(self, mode: str | None, options: dict[str, Any]) -> Any:
-        """Inductor's own backend for ``mode`` and ``options``: it validates and resets."""
+        """Inductor's own backend for `mode` and `options`, which validates and resets."""
         for known_mode, known_options, inductor in self._memo:
             if known_mode == mode and known_options == options:
                 return inductor
         rest = dict(options)
         wrapper: Any = torch._TorchCompileInductorWrapper
-        if rest.pop("use_aoti", False):  # no option of Inductor's: torch.compile reads it
+        if rest.pop("use_aoti", False):  # not an option of Inductor's: torch.compile reads it
             wrapper = torch._TorchCompileAOTInductorWrapper
         inductor = wrapper(mode, rest, dynamic=None)
         if not _bisecting():
@@ -134,7 +134,7 @@ class Backend:
 
 
 def _inner_compile(state: CompileState) -> Callable[..., Any]:
-    """Inductor's compile of one graph, under ``state`` in whatever thread and whenever it runs."""
+    """Inductor's compile of one graph, under `state` in whatever thread and whenever it runs."""
     module = versions.compile_fx_module()
 
     @functools.wraps(module.compile_fx_inner)
@@ -146,7 +146,7 @@ def _inner_compile(state: CompileState) -> Callable[..., Any]:
 
 
 def _bisecting() -> bool:
-    """Under the bisector an option's value changes from compile to compile."""
+    """Whether the bisector runs, which changes an option's value from compile to compile."""
     from torch._inductor.compiler_bisector import CompilerBisector
 
     return bool(CompilerBisector.bisection_enabled)

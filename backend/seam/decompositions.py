@@ -1,7 +1,7 @@
-"""Inductor's table of decompositions, where it goes against eager and our stages cannot mend it.
+"""Mends Inductor's table of decompositions where it deviates from eager and no stage can.
 
-A decomposition runs while AOTAutograd traces, before the joint stage: what it has lost no pass can
-tell any more.
+A decomposition runs while AOTAutograd traces, before the joint stage: no pass can recover what it
+has lost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _stock: Callable[[], dict[Any, Callable[..., Any]]] | None = None
 
 
 def attach(compile_fx: ModuleType) -> None:
-    """Replace ``select_decomp_table`` of Inductor's module by one that knows our compiles."""
+    """Replace `select_decomp_table` of Inductor's module by one that knows our compiles."""
     global _stock
     found = compile_fx.select_decomp_table
     if found is not select_decomp_table:
@@ -28,9 +28,9 @@ def attach(compile_fx: ModuleType) -> None:
 
 
 # A function of this module and not of `attach`: from 2.14 on, Inductor pickles it by its name as
-# part of the key of its cache.
+# part of its cache key.
 def select_decomp_table() -> dict[Any, Callable[..., Any]]:
-    """Inductor's table; in a compile of ours, without what goes against eager."""
+    """Inductor's table; in a compile of ours, without what deviates from eager."""
     assert _stock is not None, "attach() comes first"
     table = _stock()
     settings = compile_state.current().settings
@@ -40,7 +40,7 @@ def select_decomp_table() -> dict[Any, Callable[..., Any]]:
 
 
 def _without_products(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
-    """Small products stay what they are: written out, their terms are added in another order."""
+    """Keep small products as they are: decomposed, their terms are added in another order."""
     aten = torch.ops.aten
     products = (aten.mm.default, aten.bmm.default, aten.addmm.default)
     return {op: function for op, function in table.items() if op not in products}
@@ -52,10 +52,10 @@ def _right(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]
 
 
 def _reading_no_bias_times_zero(stock: Callable[..., Any]) -> Callable[..., Any]:
-    """``addmm`` does not read its first operand if ``beta`` is zero, whatever is in there.
+    """An `addmm` that does not read its first operand if `beta` is zero, as eager does not.
 
-    Inductor writes small products on CPU as ``alpha * sums + beta * self`` for every ``beta``,
-    where a NaN of ``self`` comes through (pytorch/pytorch#196577).
+    Inductor writes small products on CPU as `alpha * sums + beta * self` for every `beta`, so that
+    a NaN of `self` comes through (pytorch/pytorch#196577).
     """
 
     @functools.wraps(stock)

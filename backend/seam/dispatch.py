@@ -1,4 +1,4 @@
-"""The seam: Inductor's three stage functions, replaced by ones that choose the pipeline."""
+"""The seam: replaces Inductor's three stage functions by ones that choose the pipeline."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from xductor.backend.records import cached_records
 from xductor.backend.seam import (
     compile_mode,
     decompositions,
+    freezing,
     layout_decision,
     partition,
     recomputation,
@@ -34,12 +35,12 @@ _stock: dict[Stage, Callable[..., Any]] = {}
 def install(options: Mapping[str, Any] | None = None) -> None:
     """Run our three stages in every compile of this process that Inductor makes.
 
-    ``torch.compile`` with its default backend, AOTInductor and standalone compiles included.
-    ``options`` are ``xductor.*`` options. A compile that began before keeps what it began with.
+    That includes `torch.compile` with its default backend, AOTInductor and standalone compiles.
+    `options` are `xductor.*` options. A compile that has already begun keeps what it began with.
 
     Raises:
-        UnsupportedTorchError: this torch is not one of those we know.
-        SettingsError: an option that cannot be understood.
+        UnsupportedTorchError: If this torch is not one that xductor knows.
+        SettingsError: For an option with a wrong name or value.
     """
     chosen = checked_settings(options) if options else None
     _attach_with_key()
@@ -48,18 +49,18 @@ def install(options: Mapping[str, Any] | None = None) -> None:
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: Inductor's own stages run again, except in ``backend="xductor"``."""
+    """Undo `install`: Inductor's own stages run again, except in `backend="xductor"`."""
     compile_state.set_installed(False)
     settings.set_default(None)
 
 
 @contextmanager
 def installed(options: Mapping[str, Any] | None = None) -> Iterator[Settings]:
-    """As :func:`install`, for the compiles that begin inside the block, in this thread or task.
+    """Install our stages, like `install`, for compiles that begin in the block, in this thread.
 
     Raises:
-        UnsupportedTorchError: this torch is not one of those we know.
-        SettingsError: an option that cannot be understood.
+        UnsupportedTorchError: If this torch is not one that xductor knows.
+        SettingsError: For an option with a wrong name or value.
     """
     chosen = checked_settings(options) if options else settings.current()
     _attach_with_key()
@@ -68,10 +69,9 @@ def installed(options: Mapping[str, Any] | None = None) -> Iterator[Settings]:
 
 
 def attach() -> None:
-    """Replace the three names, once for the life of the process; until then nothing is touched.
+    """Replace the three names, once in the life of the process; until then nothing is touched.
 
-    Raises:
-        UnsupportedTorchError: this torch is not one of those we know.
+    Raises UnsupportedTorchError if this torch is not one that xductor knows.
     """
     versions.inductor_version()
     with _lock:
@@ -89,6 +89,7 @@ def attach() -> None:
             setattr(module, name, _dispatcher(stage, found[stage]))
         compile_mode.attach(module)
         decompositions.attach(module)
+        freezing.attach()
         _follow_bodies(module)
         layout_decision.attach(module)
         partition.attach()
@@ -100,7 +101,7 @@ def attach() -> None:
 
 
 def _follow_bodies(compile_fx: ModuleType) -> None:
-    """Let the pre-grad stage of a body know the graphs that it stands in."""
+    """Let the pre-grad stage of a body know the graphs around it."""
     name = "_recursive_pre_grad_passes"
     stock = getattr(compile_fx, name, None)
     if stock is None:
@@ -115,24 +116,23 @@ def _follow_bodies(compile_fx: ModuleType) -> None:
 
 
 def stock_function(stage: Stage) -> Callable[..., Any]:
-    """Inductor's own function for ``stage``, whatever stands in its place by now.
+    """Inductor's own function for `stage`, whatever has replaced it by now.
 
-    Raises:
-        UnsupportedTorchError: this torch is not one of those we know.
+    Raises UnsupportedTorchError if this torch is not one that xductor knows.
     """
     attach()
     return _stock[stage]
 
 
 def stage_function(stage: Stage) -> Callable[..., Any]:
-    """Our function for ``stage``; looked up at each call, imported at the first."""
+    """Our function for `stage`; looked up at each call, imported at the first."""
     return getattr(load("xductor.backend.stages"), STAGE_FUNCTIONS[stage])
 
 
 def _attach_with_key() -> None:
     attach()
     if not cache_keys.install_key():
-        # A tag could be set around the compiles we start ourselves, not around everybody's.
+        # A tag can be set around the compiles that we start, but not around everybody's.
         raise UnsupportedTorchError(
             "the cache keys of this torch have a shape that xductor does not know, so that it "
             'cannot be installed for all compiles; backend="xductor" works'

@@ -1,8 +1,8 @@
-"""Inductor's choice of a layout for convolutions, taken on as many nodes as with its own stages.
+"""Makes Inductor choose a layout for convolutions by as many nodes as its own stages would leave.
 
 `GraphLowering.decide_layout_opt` leaves the layout alone in graphs that have 300 nodes or more for
-each convolution. Attention that we fused is fewer nodes than what stood there, so a graph could
-come to be below: what such a call notes (`stock_node_counts`) is added to what is counted.
+each convolution. Attention that we fused has fewer nodes than what it replaced, so a graph could
+fall below that: what such a call notes (`stock_node_counts`) is added to the count.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def attach(compile_fx: Any) -> None:
 
 
 def missing_nodes(gm: GraphModule) -> int:
-    """How many nodes more the graph would have with Inductor's own stages; negative for fewer."""
+    """How many more nodes the graph would have with Inductor's own stages; negative for fewer."""
     return sum(_missing(node) for node in gm.graph.nodes)
 
 
 def notes(gm: Any) -> tuple[tuple[int, int], ...]:
-    """What the calls of a graph and its bodies note, in order: a part of the keys of caches."""
+    """The notes on the calls of a graph and its bodies, in order: a part of the caches' keys."""
     if not isinstance(gm, torch.nn.Module):
         return ()
     graphs = [module.graph for module in gm.modules() if isinstance(module, GraphModule)]
@@ -58,7 +58,7 @@ def _missing(node: Node) -> int:
     if note is None:
         return 0
     forward, backward = note
-    # Calls that are computed again, or that keep the state of a generator, carry the operator.
+    # Calls that are recomputed, or that keep the state of a generator, carry the operator.
     for target in (node.target, *node.args):
         name = target._schema.name if isinstance(target, torch._ops.OpOverload) else ""
         if name.startswith(_FUSED):

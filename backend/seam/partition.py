@@ -1,10 +1,10 @@
-"""What is dead in one half of a partitioned graph, the forward or the backward.
+"""Eliminates what is dead in one half of a partitioned graph, the forward or the backward.
 
 AOTAutograd saves for the backward what something in it reads, and finds that out in a copy of the
-graph from which dead code was eliminated. With `fallback_random` a call stays in there for the tag
-of random operators, though it draws nothing and the backward has no use for it: attention whose
-result only the forward needs. What it reads would be saved for nothing, and the backward would
-raise where that was written since.
+graph from which dead code was eliminated. With `fallback_random` a call with the tag of random
+operators stays in there, though it draws nothing and the backward has no use for it: attention
+whose result only the forward needs. What it reads would be saved for nothing, and the backward
+would raise if that was written since.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def attach() -> None:
-    """Let the halves of a graph go without dead calls that draw nothing."""
+    """Remove dead calls that draw nothing from the halves of a graph."""
     module = versions.partitioners_module()
     if module is not None:
         _attach(module)

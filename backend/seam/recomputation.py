@@ -1,8 +1,8 @@
-"""What may be computed again in the regions of activation checkpoints.
+"""Which calls may be recomputed in the regions of activation checkpoints.
 
-AOTAutograd tells random calls by a tag of the operator, which all operators of fused attention
-have, dropout or not. In a graph that it does not partition it refuses to compute those again. A
-call that draws nothing gives the same when it is computed again, so it is none of them.
+AOTAutograd recognises random calls by a tag of the operator, which all operators of fused attention
+have, with or without dropout. In a graph that it does not partition it refuses to recompute those.
+A call that draws nothing gives the same when it is recomputed, so it does not count as random.
 """
 
 from __future__ import annotations

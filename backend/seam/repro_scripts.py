@@ -1,4 +1,4 @@
-"""Repro scripts that Inductor writes for a compile of ours: they have to install us first."""
+"""Makes the repro scripts that Inductor writes for our compiles install xductor first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from xductor.backend.config import compile_state
 from xductor.backend.config.settings import Settings
 
-#: (module, function that makes a script's text); backend-level scripts name their backend.
+#: (module, function that writes a script); backend-level scripts name their backend.
 _WRITERS = (
     ("torch._dynamo.repro.after_aot", "generate_compiler_repro_string"),
     ("torch._dynamo.repro.aoti", "generate_compiler_repro_exported_program"),
 )
 
-#: The line after torch's imports and configuration, behind which a script may add its own.
+#: The line after torch's imports and configuration; a script's own lines may follow it.
 _MARK = "isolate_fails_code_str = None\n"
 
 
@@ -45,7 +45,7 @@ def _installing(writer: Callable[..., str]) -> Callable[..., str]:
 
 
 def installation(settings: Settings) -> str:
-    """Python text that installs xductor under ``settings``, as far as text can say them."""
+    """Python text that installs xductor under `settings`, as far as text can express them."""
     options = settings.options()
     rewrites = options.pop("xductor.rewrites", ())
     if "xductor.disabled_passes" in options:

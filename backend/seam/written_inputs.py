@@ -1,10 +1,9 @@
 """Inputs that a forward writes to, and that the backward reads.
 
-A backward computes some of its values again, from an input if that is small. AOTAutograd hands it
-the tensor itself, though the forward may write to it at its end: the gradients are those of what
-was written, and nobody says so; or, where the input requires a gradient, the backward raises. Eager
-keeps what its ops keep, which the input need not be among. So the forward hands over a copy of what
-the input held.
+A backward recomputes some of its values, from an input if that is small. AOTAutograd gives it the
+tensor itself, though the forward may write to it at its end: the gradients are then silently those
+of what was written; or, if the input requires a gradient, the backward raises. Eager saves what its
+ops save, which need not include the input. So the forward returns a copy of what the input held.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ aten = torch.ops.aten
 
 
 def attach() -> None:
-    """Let forwards copy the inputs that they keep for the backward and write to."""
+    """Let forwards copy the inputs that they save for the backward and write to."""
     module = versions.partitioners_module()
     if module is not None:
         _attach(module)
@@ -50,8 +49,8 @@ def _attach(module: ModuleType) -> None:
 def keep_what_inputs_held(forward: GraphModule, backward: GraphModule, outputs: int) -> int:
     """Let a forward save copies of inputs that it writes to; returns how many.
 
-    Behind its first `outputs` results a forward returns what it saves, under the names that the
-    inputs of the backward have. An input that the backward writes to as well has to be itself.
+    After its first `outputs` results a forward returns what it saves, under the names that the
+    inputs of the backward have. An input that the backward writes to as well must not be copied.
     """
     written = _written_inputs(forward)
     if not written:
@@ -71,7 +70,7 @@ def keep_what_inputs_held(forward: GraphModule, backward: GraphModule, outputs: 
 
 
 def _kept(saved: Node, written: set[Node], copies: dict[Node, Node]) -> Node:
-    """What stands for a saved tensor: the same view of a copy, where its input is written."""
+    """What stands for a saved tensor: the same view of a copy if its input is written."""
     chain = [saved]
     while (base := viewed(chain[-1])) is not None:
         chain.append(base)
@@ -91,7 +90,7 @@ def _kept(saved: Node, written: set[Node], copies: dict[Node, Node]) -> Node:
 
 
 def _record(copy: Node, node: Node) -> None:
-    """What the partitioner and Inductor read of a node: a value in a storage of its own."""
+    """Record what the partitioner and Inductor read of a node: a value with its own storage."""
     copy.meta = {name: one for name, one in node.meta.items() if name != "desc"}
     value = node.meta.get("val")
     if isinstance(value, FakeTensor):

@@ -1,1 +1,1 @@
-"""The steps of a stage: typed passes, Inductor's own behind a bridge, the hooks of users."""
+"""The steps of a stage: typed passes, Inductor's own steps behind a bridge, users' hooks."""

@@ -1,10 +1,9 @@
-"""Follows the applications that passes make in a stage: notes, counters, broken contracts."""
+"""Follows the applications that passes make in a stage: records, counters, broken contracts."""
 
 from __future__ import annotations
 
 import logging
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from xductor.backend.config import cache_keys
+from xductor.backend.config.warn_once import warn_once
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TorchOp
@@ -29,7 +29,6 @@ from xductor.transforms.rewriting.driver import (
 from xductor.transforms.validation.values import validating
 
 log = logging.getLogger(__name__)
-_warned: set[tuple[str, str]] = set()
 
 
 class ContractWarning(UserWarning):
@@ -37,7 +36,7 @@ class ContractWarning(UserWarning):
 
 
 class PassWatcher(Protocol):
-    """What is told of typed passes, in every thread. It must not change the module."""
+    """Is called for typed passes, in every thread. It must not change the module."""
 
     def asked(
         self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
@@ -48,7 +47,7 @@ class PassWatcher(Protocol):
     def passed(
         self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
     ) -> None:
-        """The pass is done with the module; `made` are the applications that were noted."""
+        """The pass is done with the module; `made` are the applications that were recorded."""
         ...
 
 
@@ -58,7 +57,7 @@ _watchers: tuple[PassWatcher, ...] = ()
 
 @contextmanager
 def watching_passes(watcher: PassWatcher) -> Iterator[None]:
-    """Tell `watcher` of the typed passes of every stage call while the block runs."""
+    """Call `watcher` for the typed passes of every stage call while the block runs."""
     global _watchers
     with _lock:
         _watchers = (*_watchers, watcher)
@@ -73,9 +72,9 @@ def watching_passes(watcher: PassWatcher) -> Iterator[None]:
 class Followed:
     """The applications of one pass in one module: their numbers, and a note on each.
 
-    `counters` are what Inductor and ours count for declared rewrites. They count when the module
-    is raised: what is undone before that was not applied. `unconverged` are the rewrites that the
-    driver gave up, since they match what they made.
+    `counters` are the entries of Inductor's counters and ours for declared rewrites. They are added
+    when the module is raised, since what is undone before that was not applied. `unconverged` are
+    the rewrites that the driver gave up because they match what they made.
     """
 
     numbers: list[int] = field(default_factory=list[int])
@@ -84,7 +83,7 @@ class Followed:
     unconverged: list[str] = field(default_factory=list[str])
 
     def count(self) -> None:
-        """Bump the counters."""
+        """Add to the counters."""
         if not self.counters:
             return
         from torch._dynamo.utils import counters
@@ -95,11 +94,11 @@ class Followed:
 
 @contextmanager
 def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Followed]:
-    """Note each application that a pass makes inside the block.
+    """Record each application that a pass makes inside the block.
 
-    With `on_error="raise"` a broken contract raises; else it is told once, and skipped. With
-    `validate="values"` each application of a declared rewrite is run on generated inputs before it
-    is connected.
+    With `on_error="raise"` a broken contract raises; otherwise it is skipped, with one warning.
+    With `validate="values"` each application of a declared rewrite is run on generated inputs
+    before it is connected.
     """
     found = Followed()
     number = 0
@@ -148,19 +147,16 @@ def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
     endless = isinstance(error, NoConvergence)
     what = ", ".join(error.names) if endless else str(error.__cause__ or error).splitlines()[0]
-    key = (one.qualified_name(), what)
-    if key in _warned:
-        return
-    _warned.add(key)
     outcome = (
         "stays where it was applied, and is left out from there on"
         if endless
         else ("is not applied there")
     )
-    warnings.warn(
+    warn_once(
+        ContractWarning,
+        (one.qualified_name(), what),
         f"{error}\nThe rewrite {outcome}. "
         'Compile with options={"xductor.on_error": "raise"} to make this an error.',
-        ContractWarning,
         stacklevel=2,
     )
 

@@ -1,6 +1,6 @@
-"""The bridge: Inductor's own functions, and users' callables, as steps of our pipelines.
+"""The bridge: runs Inductor's own functions and users' callables as steps of our pipelines.
 
-Each runs on the FX graph under Inductor's ``GraphTransformObserver``, so that disabling a pass by
+Each runs on the FX graph under Inductor's `GraphTransformObserver`, so that disabling a pass by
 name, the compiler bisector, provenance tracking and graph dumps work as they do in stock.
 """
 
@@ -22,24 +22,24 @@ Condition = Callable[[StageRun], bool]
 
 
 def always(_: StageRun) -> bool:
-    """The condition of a step that no flag governs."""
+    """The condition of a step that no flag controls."""
     return True
 
 
 def when_flag(path: str, default: Any = False) -> Condition:
-    """The condition that Inductor's config option ``path`` is on."""
+    """The condition that Inductor's config option `path` is on."""
     return lambda run: bool(stock.flag(path, default))
 
 
 def observer(gm: GraphModule, name: str, subsystem: str) -> GraphTransformObserver:
-    """Inductor's observer for one pass over ``gm``."""
+    """Inductor's observer for one pass over `gm`."""
     from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
     return GraphTransformObserver(gm, name, subsystem=subsystem)
 
 
 def observed(run: StageRun, name: str, function: Callable[[Any], Any], over: Over) -> Any:
-    """Run ``function`` on the graph (or its module) as Inductor runs a pass called ``name``."""
+    """Run `function` on the graph (or its module) as Inductor runs a pass called `name`."""
     watcher = observer(run.gm, name, run.subsystem)
     if over == "gm":
         return watcher.apply_gm_pass(function)
@@ -50,14 +50,14 @@ def observed(run: StageRun, name: str, function: Callable[[Any], Any], over: Ove
 class BridgedStep:
     """A step that runs on the FX graph itself.
 
-    ``call`` gets the stage's state. ``needs`` names the function of Inductor without which this
-    torch has no such step. ``values`` tells that the step reads ``meta["val"]``, so that it does
-    not run on a graph without any. ``required`` steps run after a failure too: code generation
-    cannot do without them, or a user asked for them.
+    `call` gets the stage's state. `needs` names the function of Inductor without which this torch
+    has no such step. `values` says that the step reads `meta["val"]`, so that it does not run on a
+    graph without values. `required` steps run after a failure too: code generation needs them, or a
+    user asked for them.
 
-    ``reads`` tells whether the step looks at the graph at all: else nothing is raised before it.
-    ``acts`` tells whether the graph holds something that the step acts on: else only the observer
-    runs that Inductor has around it, ``observed_as``.
+    `reads` says whether the step looks at the graph at all; if not, nothing is raised before it.
+    `acts` says whether the graph holds something that the step acts on; if not, only the observer
+    that Inductor has around it runs, under the name `observed_as`.
     """
 
     name: str
@@ -96,11 +96,11 @@ class BridgedStep:
 
 
 def _nothing(_: object) -> None:
-    """What an observer is given for a step that would do nothing."""
+    """Run by an observer for a step that would do nothing."""
 
 
 def flush(run: StageRun) -> None:
-    """Bring what typed passes did into the FX graph, before something reads that."""
+    """Raise what typed passes did into the FX graph, before something reads that."""
     if run.group is not None:
         run.group.flush()
 
@@ -114,11 +114,12 @@ def stock_pass(
     required: bool = False,
     values: bool = True,
     acts: Condition = always,
+    reads: Condition = always,
 ) -> BridgedStep:
-    """Inductor's ``function`` under its observer called ``name``.
+    """Inductor's `function`, run under its observer called `name`.
 
-    ``acts`` as for :class:`BridgedStep`; a function that somebody put in the place of Inductor's
-    always runs.
+    `acts` and `reads` are those of `BridgedStep`; a function that somebody put in the place of
+    Inductor's always runs.
     """
 
     def call(run: StageRun) -> None:
@@ -127,7 +128,12 @@ def stock_pass(
     def may_act(run: StageRun) -> bool:
         return acts(run) or not stock.is_stock(stock.lookup(function))
 
-    return BridgedStep(name, call, when, function, required, values, acts=may_act, observed_as=name)
+    def may_read(run: StageRun) -> bool:
+        return reads(run) or not stock.is_stock(stock.lookup(function))
+
+    return BridgedStep(
+        name, call, when, function, required, values, may_read, may_act, observed_as=name
+    )
 
 
 def unobserved(
@@ -139,7 +145,7 @@ def unobserved(
     required: bool = False,
     values: bool = True,
 ) -> BridgedStep:
-    """Inductor's ``function``, called directly where Inductor calls it directly."""
+    """Inductor's `function`, called without an observer, as Inductor calls it."""
 
     def call(run: StageRun) -> None:
         stock.lookup(function)(run.gm.graph if over == "graph" else run.gm)

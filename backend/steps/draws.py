@@ -1,6 +1,6 @@
-"""Whether a node draws random numbers; the tag of its operator only says that it may.
+"""Whether a node draws random numbers; the tag of its operator says only that it may.
 
-All operators of fused attention have the tag, dropout or not.
+All operators of fused attention have the tag, with or without dropout.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def only_seems_to_draw(node: Node) -> bool:
 
 
 def has_dead_draws_of_nothing(graph: Graph) -> bool:
-    """Whether a graph has dead calls that FX may keep for the tag of their operator alone."""
+    """Whether a graph has dead calls that FX may keep only because their operators are tagged."""
     return any(not node.users and only_seems_to_draw(node) for node in graph.nodes)
 
 
 def eliminate_dead_draws_of_nothing(graph: Graph) -> None:
-    """Erase such calls, and what is dead without them."""
+    """Erase dead calls that are known to draw nothing, and what is dead without them."""
     graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
 
 

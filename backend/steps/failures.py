@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
+from xductor.backend.config.warn_once import warn_once
 from xductor.backend.steps.stage_run import StageRun
 from xductor.transforms import TypedPass
 
 
 class StageError(RuntimeError):
-    """A typed pass failed while ``on_error`` is ``"raise"``; the cause has the details."""
+    """A typed pass failed while `on_error` is `"raise"`; the cause has the details."""
 
 
 class FallbackWarning(UserWarning):
-    """A stage went on without its optional passes, because one of them failed."""
+    """A stage went on without its optional passes because one of them failed."""
 
 
 @dataclass(frozen=True)
 class Failure:
     """What failed, and with which error.
 
-    ``culprit`` is a pass or the hook of one by name, ``"from_fx"``, ``"verification"`` (of the
-    graph as it was given) or ``"to_fx"``.
-
-    ``passes`` are those that had run on the lowered graph, the failing one included.
+    `culprit` is a pass or its hook by name, `"from_fx"`, `"verification"` (of the graph as it was
+    given) or `"to_fx"`. `passes` are those that had run on the lowered graph, including the one
+    that failed.
     """
 
     culprit: str
     error: Exception
     passes: Sequence[TypedPass] = ()
 
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.culprit, type(self.error).__name__
-
-
-_warned: set[tuple[str, str]] = set()
-_lock = threading.Lock()
-
 
 def handle(run: StageRun, failure: Failure) -> None:
     """Raise or fall back, as the settings say.
 
-    Falling back leaves ``run.gm`` as it is (untouched by the failing group), lets only the required
+    Falling back leaves `run.gm` as it is (untouched by the failing group), lets only the required
     steps of the stage run from here on, keeps the result out of Inductor's caches, and warns once
     for each culprit and kind of error.
 
-    Raises:
-        StageError: with ``on_error="raise"``, from the original error.
+    Raises StageError from the original error if `on_error="raise"`.
     """
     run.degraded = True
     run.record.fallback = _tell(
@@ -61,10 +50,9 @@ def handle(run: StageRun, failure: Failure) -> None:
 
 
 def skip(run: StageRun, failure: Failure) -> None:
-    """Raise or go on without the pass that failed, as the settings say: one of the user's own.
+    """Raise or go on without a failed pass of the user's own, as the settings say.
 
-    Raises:
-        StageError: with ``on_error="raise"``, from the original error.
+    Raises StageError from the original error if `on_error="raise"`.
     """
     _tell(run, failure, "the graph goes on without it")
 
@@ -86,33 +74,19 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
     told = f"{failure.culprit}: {reason}"
     cache_keys.do_not_store(told)
-    if _first_time(failure.key):
-        warnings.warn(
-            f"{what} ({reason}); {outcome}. To reproduce: {path}. "
-            'Compile with options={"xductor.on_error": "raise"} to make this an error.',
-            FallbackWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        FallbackWarning,
+        (failure.culprit, type(failure.error).__name__),
+        f"{what} ({reason}); {outcome}. To reproduce: {path}. "
+        'Compile with options={"xductor.on_error": "raise"} to make this an error.',
+        stacklevel=3,
+    )
     return told
 
 
 def _after(run: StageRun, failure: Failure) -> str:
-    """Which step left the graph, where it is the graph that is wrong."""
+    """The step that left the graph, if it is the graph that is wrong."""
     done = run.record.passes
     if failure.culprit not in ("from_fx", "verification") or not done:
         return ""
     return f", after {done[-1].name}"
-
-
-def forget_warnings() -> None:
-    """Let every failure warn again (for tests)."""
-    with _lock:
-        _warned.clear()
-
-
-def _first_time(key: tuple[str, str]) -> bool:
-    with _lock:
-        if key in _warned:
-            return False
-        _warned.add(key)
-        return True

@@ -1,8 +1,8 @@
-"""What a user's function on the FX graph leaves, checked where the settings ask for types.
+"""Checks what a user's function on the FX graph leaves, if the settings ask for types.
 
-The graph is verified before the function, so that what is wrong afterwards is its doing, and as it
-is afterwards: recorded values that are no longer true are not repaired first. Those that were not
-recorded are computed.
+The graph is verified before the function, so that what is wrong afterwards is the function's doing.
+Afterwards it is verified as it is: recorded values that are no longer true are not repaired first.
+Values that were not recorded are computed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xductor.ir.text.diagnostics import fail
 from xductor.ir.verification.type_comparison import TypeComparison
 from xductor.transforms.analysis.graphs import facts_of
 
-#: What callers of a graph rely on. Strides of outputs are not among it: a pass may choose others.
+#: What a graph's callers rely on. That excludes strides of outputs: a pass may choose others.
 _OF_AN_OUTPUT = frozenset({"dtype", "device", "rank", "shape"})
 
 
@@ -25,8 +25,7 @@ _OF_AN_OUTPUT = frozenset({"dtype", "device", "rank", "shape"})
 def checked(run: StageRun, name: str) -> Iterator[None]:
     """Check what runs inside the block under the name of a hook, if `verify` says types or more.
 
-    Raises:
-        StageError: the graph that is left is wrong, with ``on_error="raise"``.
+    Raises StageError if the graph that is left is wrong and `on_error="raise"`.
     """
     if run.settings.verify == "structure" or run.untyped or run.degraded:
         yield
@@ -35,7 +34,7 @@ def checked(run: StageRun, name: str) -> Iterator[None]:
     outputs = _outputs(entry_graph(before.module)) if before is not None else []
     yield
     if before is None:
-        return  # what was wrong before is told already
+        return  # what was wrong before has been reported
     run.group = None
     try:
         node_values.fill(run)
@@ -54,7 +53,7 @@ def _outputs(graph: GraphOp) -> list[object]:
 
 
 def _same_outputs(graph: GraphOp, before: list[object], name: str) -> None:
-    """Raise VerifyException where the graph gives its caller other tensors than before."""
+    """Raise VerifyException if the graph's outputs are of other types than before."""
     last = graph.block.last_op
     assert isinstance(last, OutputOp)
     after = _outputs(graph)

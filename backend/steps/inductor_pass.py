@@ -2,7 +2,7 @@
 
     torch._inductor.config.post_grad_custom_post_pass = xductor.inductor_pass(MyRewrite)
 
-Inductor's caches know the pass by its `uuid()`: it changes with the code of the rewrites, their
+Inductor's caches know the pass by its `uuid()`, which changes with the code of the rewrites, their
 options, and xductor itself, and is the same in every process.
 """
 
@@ -26,7 +26,7 @@ from xductor.transforms.passes import debug_counters
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
-#: Inductor's hooks that take a pass over a graph, and the stage in which each of them is called.
+#: Inductor's hooks that take a pass over a graph, and the stage in which each is called.
 HOOKS: Mapping[str, Stage] = {
     "pre_grad_custom_pass": "pre_grad",
     "joint_custom_pre_pass": "joint",
@@ -39,7 +39,7 @@ HOOKS: Mapping[str, Stage] = {
 class InductorPass(CustomGraphPass):
     """Rewrites and typed passes as one custom pass; `inductor_pass` makes it.
 
-    `stages` are those in which it may run, all rewrites being of them.
+    `stages` are those in which it may run, which all the rewrites share.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class InductorPass(CustomGraphPass):
     def __call__(self, graph: Graph) -> None:
         """Rewrite a graph in place, as a step of Inductor's stage.
 
-        Raises ValueError where the pass is on a hook of another stage, StageError with
-        `on_error="raise"`.
+        Raises ValueError if the pass is on a hook of another stage, and StageError if a rewrite
+        fails and `on_error="raise"`.
         """
         gm = graph.owning_module
         if not isinstance(gm, GraphModule):
@@ -74,13 +74,13 @@ class InductorPass(CustomGraphPass):
             out_of_reach.say(run, map(placement.unplaced, self.rewrites))
             record.nodes_after = len(gm.graph.nodes)
         if cache_keys.is_kept_out():
-            cache_keys.install_key()  # so that Inductor's writers ask
+            cache_keys.install_key()  # so that Inductor's writers ask before they store
 
     def uuid(self) -> str | None:
-        """What identifies the pass in Inductor's cache keys; None where it cannot be identified.
+        """What identifies the pass in Inductor's cache keys; None if nothing does.
 
-        That is so for a rewrite without a stable identity (`rewrite_identity`), and
-        while debug counters decide which applications are made.
+        That is so if a rewrite has no stable identity (`rewrite_identity`), and while debug
+        counters decide which applications are made.
         """
         identities = [rewrite_identity(one) for one in self.rewrites]
         if None in identities or debug_counters.active():
@@ -96,7 +96,7 @@ class InductorPass(CustomGraphPass):
         return "\n".join(map(str, parts))
 
     def _stage_here(self) -> Stage:
-        """The stage that is calling: that of the hook which holds this pass."""
+        """The stage that is calling: that of the hook that holds this pass."""
         here = [stage for option, stage in HOOKS.items() if self in stock.hooks(option)]
         fitting: list[Stage] = [stage for stage in self.stages if stage in here]
         if here and not fitting:
@@ -118,17 +118,18 @@ class InductorPass(CustomGraphPass):
 def inductor_pass(*rewrites: Any, stage: Stage | None = None, **options: Any) -> InductorPass:
     """Rewrites and typed passes, in order, as a pass for a hook of stock Inductor.
 
-    - `stage`: which one it is for; by default what the rewrites say.
-    - `options`: the `xductor.*` options by name that bear on rewrites: `numerics`, `on_error`,
+    - `stage`: the stage it is for; by default what the rewrites say.
+    - `options`: the `xductor.*` options that concern rewrites, by name: `numerics`, `on_error`,
       `verify`, `validate`.
 
-    The result is set on a hook of that stage: `torch._inductor.config.pre_grad_custom_pass`,
+    Set the result on a hook of that stage: `torch._inductor.config.pre_grad_custom_pass`,
     `joint_custom_pre_pass`, `joint_custom_post_pass`, `post_grad_custom_pre_pass` or
-    `post_grad_custom_post_pass`; from torch 2.13 on also as one of a list. A rewrite that fails
-    is left out with a warning, the others run; `on_error="raise"` makes it an error.
+    `post_grad_custom_post_pass`; from torch 2.13 on also as one of a list. A rewrite that fails is
+    left out with a warning, and the others run; `on_error="raise"` makes it an error.
 
-    Raises ValueError for rewrites that have no stage in common, or are placed at a pass of ours;
-    SettingsError for what is no rewrite, and for an option that cannot be understood.
+    Raises:
+        ValueError: For rewrites that have no stage in common, or are placed at a pass of ours.
+        SettingsError: For what is no rewrite, and for an option with a wrong name or value.
     """
     if not rewrites:
         raise ValueError("inductor_pass needs at least one rewrite")
@@ -166,7 +167,7 @@ def _common_stages(rewrites: tuple[Any, ...], wanted: Stage | None) -> tuple[Sta
 
 
 def _passes(rewrites: tuple[Any, ...], chosen: Settings) -> Iterator[TypedPass]:
-    """Declared rewrites that follow each other are one pass."""
+    """The passes to run: declared rewrites that follow each other are one pass."""
     ones = [placement.unplaced(one) for one in rewrites]
     for declared, group in groupby(ones, lambda one: isinstance(one, Rewrite)):
         if declared:

@@ -1,7 +1,7 @@
-"""The typed IR of each stage's graph, before and after, in the log: ``TORCH_LOGS="+xductor"``.
+"""Logs the typed IR of each stage's graph, before and after: `TORCH_LOGS="+xductor"`.
 
-The same text goes to ``TORCH_TRACE`` as the artifacts ``xductor_before_joint`` and the like, for
-tlparse. Nothing is lowered or printed for the log alone unless it is on.
+The same text goes to `TORCH_TRACE` as artifacts such as `xductor_before_joint`, for tlparse.
+Nothing is lowered or printed for the log unless it is on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def log_ir(run: StageRun, when: Literal["before", "after"]) -> None:
-    """Log the graph of ``run`` as IR, at level DEBUG; a graph that has none yet says why."""
+    """Log the graph of `run` as IR at level DEBUG, or why it cannot be lowered."""
     if not _log.isEnabledFor(logging.DEBUG):
         return
     from torch._logging._internal import trace_structured

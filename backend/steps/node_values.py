@@ -1,8 +1,8 @@
-"""Recorded values of nodes after bridged steps: Inductor's fusions leave those downstream stale.
+"""Refreshes recorded values of nodes, which Inductor's fusions leave stale downstream.
 
 Inductor refreshes them once, near the end of the post-grad stage. A graph whose types are checked
-must be refreshed before it is lowered. What was stale when the stage began is not repaired: that
-is for the verifier to report.
+must be refreshed before it is lowered. What was stale when the stage began is not repaired: that is
+for the verifier to report.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _WATCHED = "values_at_entry"
 
 
 def updater_for(run: StageRun) -> Any:
-    """Inductor's FakeTensorUpdater, which knows the graph of ``run`` as it is now."""
+    """Inductor's FakeTensorUpdater, which remembers the graph of `run` as it is now."""
     updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
     return updater(run.gm if inductor_version().updater_of == "module" else run.gm.graph)
 
 
 def watch(run: StageRun) -> None:
-    """Remember the nodes as they are, so that :func:`refresh` knows which have changed since.
+    """Remember the nodes as they are, so that `refresh` knows which have changed since.
 
-    Only where types are checked: it costs a walk over the graph.
+    Only done if types are checked, since it costs a walk over the graph.
     """
     if run.settings.verify != "structure" and not run.untyped:
         run.kept[_WATCHED] = run.gm, updater_for(run)
 
 
 def refresh(run: StageRun) -> None:
-    """Compute the values of nodes that changed since :func:`watch`, and of those that use them.
+    """Compute the values of nodes that changed since `watch`, and of those that use them.
 
-    The graph is sorted first if it has to be: values are computed in order.
+    The graph is sorted first if necessary, since values are computed in order.
     """
     from torch._inductor.virtualized import V
 
@@ -52,8 +52,7 @@ def refresh(run: StageRun) -> None:
 def fill(run: StageRun) -> None:
     """Compute the values of calls that record none, and leave those that are recorded.
 
-    Raises:
-        LoweringError: a call cannot be applied to the values of its arguments.
+    Raises LoweringError if a call cannot be applied to the values of its arguments.
     """
     from torch._inductor.virtualized import V
 
@@ -76,7 +75,7 @@ def _fill(node: Node, fake_mode: Any) -> None:
     from xductor.frontend.errors import LoweringError
 
     if not all("val" in source.meta for source in node.all_input_nodes):
-        return  # the body of a higher-order op, or what comes from one that has no value
+        return  # the body of a higher-order op, or a value that depends on an op without a value
     args, kwargs = map_arg((node.args, node.kwargs), lambda source: source.meta["val"])
     try:
         with fake_mode:
@@ -100,7 +99,7 @@ def _shown(value: Any) -> str:
 
 
 def in_order(run: StageRun) -> bool:
-    """Whether every node of the graph stands after those it uses."""
+    """Whether every node of the graph comes after the nodes it uses."""
     seen: set[Any] = set()
     for node in run.gm.graph.nodes:
         if not seen.issuperset(node.all_input_nodes):
@@ -110,5 +109,5 @@ def in_order(run: StageRun) -> bool:
 
 
 def sort(run: StageRun) -> None:
-    """Put the graph in order, as Inductor does at the end of the stage."""
+    """Sort the graph as Inductor does at the end of the stage."""
     stock.lookup("torch._inductor.pattern_matcher:stable_topological_sort")(run.gm.graph)

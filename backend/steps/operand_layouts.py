@@ -1,9 +1,9 @@
-"""Layouts of what kernels are given, while bridged steps put other values in its place.
+"""Keeps the layouts of what kernels get when bridged steps put other values in its place.
 
-Inductor's patterns replace a value by one with other strides: a running sum of ones becomes an
-expanded range. Generated code does not mind, since it lays out anew what it hands to a kernel that
-it does not write itself. Such a kernel may have been chosen for the strides that there were, and
-may misread others where a graph is run as FX; who gets an output may look at its strides, too.
+Inductor's patterns replace a value by one with other strides: a cumulative sum of ones becomes an
+expanded range. Generated code does not mind, since it lays out again what it hands to a kernel that
+it does not write itself. But if a graph is run as FX, such a kernel may have been chosen for the
+earlier strides and misread others; and whoever gets an output may look at its strides, too.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Layouts = dict["Node", list[Any]]
 
 
 def watch(run: StageRun) -> None:
-    """Remember the tensors that kernels of others, and the caller, get from the graph as it is."""
+    """Remember the tensors that external kernels, and the caller, get from the graph as it is."""
     run.kept[_KEPT] = layouts(run.gm.graph)
 
 
 def restore(run: StageRun) -> None:
-    """Lay out as it was what they would get in another layout; values must be up to date."""
+    """Restore the layout of what they would get in another one; values must be up to date."""
     keep_layouts(run.gm.graph, run.kept.pop(_KEPT, {}))
 
 
 def layouts(graph: Graph) -> Layouts:
-    """The recorded values of what each kernel, and the output, uses."""
+    """The recorded values of what each external kernel, and the output, uses."""
     return {
         node: [used.meta.get("val") for used in node.all_input_nodes]
         for node in graph.nodes
@@ -46,12 +46,12 @@ def layouts(graph: Graph) -> Layouts:
 
 
 def keep_layouts(graph: Graph, before: Layouts) -> int:
-    """Put the order of dims of `before` back, by a copy where strides differ; returns how many."""
+    """Restore the order of dims of `before` by copies where strides differ; returns how many."""
     copies: dict[tuple[Any, ...], Node] = {}
     for node in graph.nodes:
         used = node.all_input_nodes if node in before else []
         if len(used) != len(before.get(node, ())):
-            continue  # edited; it may be meant to use something else
+            continue  # edited, and perhaps meant to use something else
         for operand, value in zip(used, before.get(node, ()), strict=True):
             if _other_strides(operand.meta.get("val"), value):
                 key = (operand, *map(str, value.stride()))
@@ -62,7 +62,7 @@ def keep_layouts(graph: Graph, before: Layouts) -> int:
 
 
 def _laid_out(graph: Graph, node: Node, operand: Node, value: Any) -> Node:
-    """A copy of an operand whose dims lie in memory in the order in which those of a value do."""
+    """A copy of an operand whose dims have the order in memory that those of `value` have."""
     order = _order(value)
     inverse = [order.index(dim) for dim in range(len(order))]
     calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
@@ -83,7 +83,7 @@ def _laid_out(graph: Graph, node: Node, operand: Node, value: Any) -> Node:
 
 
 def _order(value: Any) -> list[int]:
-    """The dims of a tensor from the slowest to the fastest, as far as example sizes tell."""
+    """The dims of a tensor from the slowest to the fastest, as far as size hints tell."""
     steps = [step if type(step) is int else step.node.hint for step in value.stride()]
     dims = list(range(len(steps)))
     return dims if None in steps else sorted(dims, key=lambda dim: -steps[dim])
@@ -100,7 +100,7 @@ def _other_strides(now: Any, before: Any) -> bool:
     if any(_is(size, 0) for size in now.shape):
         return False
     if any(_is(step, 0) for step in before.stride()):
-        return False  # what was expanded was taken as it was
+        return False  # an expanded operand was accepted as it was
     steps = zip(now.shape, now.stride(), before.stride(), strict=True)
     return any(not _is(size, 1) and not _same(a, b) for size, a, b in steps)
 
@@ -121,7 +121,7 @@ def _is(size: Any, number: int) -> bool:
 
 
 def _takes_what_it_gets(target: Any) -> bool:
-    """Whether a call is a kernel that Inductor has no code for, and makes new tensors."""
+    """Whether a call is a kernel for which Inductor has no code, and makes new tensors."""
     if isinstance(target, torch._ops.HigherOrderOperator):
         return target.name() in _FUNCTIONALIZED
     if not isinstance(target, torch._ops.OpOverload) or any(schema_aliases(target)):

@@ -1,4 +1,4 @@
-"""Why a rewrite cannot run where it was asked for: told once in a compile, and by `explain`.
+"""Why a rewrite cannot run where it was asked for: warned of once, and shown by `explain`.
 
 Its numerics are not admitted, it does not pay on the device, or its pattern names ops that graphs
 of its stage do not have.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +18,9 @@ from torch.fx import GraphModule
 from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
 from xductor.ir import GraphOp, TensorType, TorchOp
+from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms import Rewrite, Stage, graphs_of
+from xductor.transforms.passes.declared_attributes import codes
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits, numerics_text
 from xductor.transforms.rewriting.driver import RewriteIndex, watching
 from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
@@ -37,7 +38,7 @@ _PYTHON = ("pyfn.torch.", "method.")
 def say(run: StageRun, rewrites: Iterable[Any]) -> None:
     """Warn of each of a user's rewrites that cannot run in this stage call, once for each reason.
 
-    A rewrite that a library registered for every compile is not one that somebody named.
+    Rewrites that a library registered for every compile are left out: nobody named them.
     """
     registered = [
         item.rewrite if isinstance(item, Placed) else item
@@ -82,7 +83,7 @@ def of_numerics(one: Any, policy: Policy) -> str | None:
 
 
 def of_devices(one: Rewrite, found: set[str]) -> str | None:
-    """Why a rewrite does not run on a graph whose tensors are on these kinds of device."""
+    """Why a rewrite does not run on a graph whose tensors are on these types of device."""
     if not one.devices or not found or not found.isdisjoint(one.devices):
         return None
     return f"it runs on {' and '.join(one.devices)} only; this graph is on {', '.join(found)}"
@@ -90,9 +91,9 @@ def of_devices(one: Rewrite, found: set[str]) -> str | None:
 
 @lru_cache(maxsize=256)
 def of_stage(one: Rewrite, stage: Stage) -> tuple[Any, str] | None:
-    """An op without which a rewrite cannot match and which the graphs of a stage do not have.
+    """An op that a rewrite needs to match and that graphs of a stage do not have, and why not.
 
-    With it why they do not have it. None where the pattern may be found there.
+    None if the pattern may be found there.
     """
     for output in one.compiled.outputs:
         found = _absent(output, stage)
@@ -119,7 +120,7 @@ def notes(one: Any, module: ModuleOp, policy: Policy) -> list[str]:
 
 
 def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
-    """Why a graph cannot be of the stage it is taken for, as an FX graph without a stage may be."""
+    """Why a graph cannot belong to the stage that was assumed for it."""
     names = {op.name for graph in graphs for op in graph.block.ops}
     python = any(name.startswith(_PYTHON) for name in names)
     aten = any(name.startswith(("aten.", "prims.")) for name in names)
@@ -137,7 +138,10 @@ def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
 
 
 def _absent(pattern: Any, stage: Stage) -> tuple[Any, str] | None:
-    """As `of_stage`, for a part of a pattern. Of alternatives all have to be absent."""
+    """An absent op, as `of_stage` finds it, in a part of a pattern; None if it may match.
+
+    Of alternatives, all must be absent.
+    """
     if isinstance(pattern, Bound):
         return _absent(pattern.pattern, stage)
     if isinstance(pattern, Item):
@@ -168,10 +172,11 @@ def _absent_call(call: Call, stage: Stage) -> tuple[Any, str] | None:
 def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
     target: Any = cls.target
     if stage == "pre_grad":
-        if isinstance(target, OpOverload) and target.namespace in ("aten", "prims"):
+        is_inner = isinstance(target, OpOverload) and target.namespace in ("aten", "prims")
+        if is_inner and not _is_called(cls.name):
             return (
                 "is no op of this stage, but where a model calls it by that name: before autograd "
-                "there are Python functions and methods (ops.pyfn..., ops.method...)"
+                "there are Python functions and methods, of which none means it"
             )
         return None
     if cls.name.startswith(_PYTHON):
@@ -184,8 +189,14 @@ def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
     return None
 
 
+def _is_called(name: str) -> bool:
+    """Whether there are functions or methods that mean an operator, besides itself."""
+    itself = (name, f"pyfn.torch.ops.{name.rpartition('.')[0]}")
+    return not spelled([name]) <= {*itself}
+
+
 def _is_decomposed(target: OpOverload) -> bool:
-    """Whether Inductor's table takes an op apart whatever its arguments are."""
+    """Whether Inductor's table decomposes an op whatever its arguments are."""
     from torch._inductor.decomposition import select_decomp_table
 
     decomposition = select_decomp_table().get(target)
@@ -193,21 +204,16 @@ def _is_decomposed(target: OpOverload) -> bool:
 
 
 def _may_decline(decomposition: Callable[..., Any]) -> bool:
-    """Whether a decomposition may leave a call as it is, which it says by `NotImplemented`."""
+    """Whether a decomposition may leave a call as it is by returning `NotImplemented`."""
     function: Any = inspect.unwrap(decomposition)
     while isinstance(function, partial):
         function = inspect.unwrap(function.func)
     code = getattr(function, "__code__", None)
-    return code is not None and _names(code, "NotImplemented")
-
-
-def _names(code: CodeType, name: str) -> bool:
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return name in code.co_names or any(_names(one, name) for one in inner)
+    return code is not None and any("NotImplemented" in one.co_names for one in codes(code))
 
 
 def _holds(gm: GraphModule, target: Any) -> bool:
-    """Whether a graph calls an operator, by one of its overloads or as a whole."""
+    """Whether a graph calls an operator, by the overload or by its packet."""
     if isinstance(target, str):
         return bool(gm.graph.find_nodes(op="call_method", target=target))
     targets = [target, getattr(target, "overloadpacket", target)]

@@ -1,9 +1,9 @@
 """Runs typed passes on an FX graph: prefilter, lower, check, rewrite, check, raise.
 
-A :class:`TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the
-first pass that could fire asks for it, raised when something is about to read the FX graph, and
-kept for later passes as long as nobody edits the FX graph meanwhile. ``gm`` changes only in
-:meth:`TypedGroup.flush`, so a failure before that leaves it untouched.
+A `TypedGroup` is a graph in the typed IR while passes run on it. It is lowered when the first pass
+that could fire asks for it, raised when something is about to read the FX graph, and kept for later
+passes as long as nobody edits the FX graph meanwhile. `gm` changes only in `TypedGroup.flush`, so a
+failure before that leaves it untouched.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from xductor.backend.fx.value_metadata import NewValues
 
-#: Whether the graphs of higher-order ops are lowered too, or only named.
+#: Whether the graphs of higher-order ops are lowered too, or only declared.
 Subgraphs = Literal["bodies", "declare"]
 
 
@@ -42,18 +42,18 @@ class TypedGroup:
     module: ModuleOp
     source: stage_records.Fingerprint
     changed: bool = False
-    #: Passes that ran since the last flush, how often each was applied, and what was noted of it.
+    #: Passes that ran since the last flush, how often each was applied, and what was recorded.
     passes: list[TypedPass] = field(default_factory=list[TypedPass])
     applied: list[int] = field(default_factory=list[int])
     followed: list[applications.Followed] = field(default_factory=list[applications.Followed])
 
     @classmethod
     def lower(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
-        """Lower ``run.gm``, with or without the bodies of its subgraphs; nothing is checked yet.
+        """Lower `run.gm`, with or without the bodies of its subgraphs; nothing is checked yet.
 
-        Inductor's fusions leave uses before definitions, to be sorted at the end of the stage, and
-        values that are no longer true. The typed IR has neither, so such a graph is sorted, and
-        refreshed where types are checked.
+        Inductor's fusions leave uses before definitions, which it sorts at the end of the stage,
+        and values that are no longer true. The typed IR allows neither, so such a graph is sorted,
+        and its values are refreshed if types are checked.
         """
         try:
             node_values.refresh(run)
@@ -65,7 +65,7 @@ class TypedGroup:
 
     @classmethod
     def lower_as_is(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
-        """As `lower`, with the values that the nodes have recorded."""
+        """Lower `run.gm` like `lower`, but with the values that the nodes have recorded."""
         try:
             module = _from_fx(run, subgraphs)
         except Exception:
@@ -78,13 +78,13 @@ class TypedGroup:
         return cls(run, module, stage_records.fingerprint(run.gm))
 
     def current(self) -> bool:
-        """Whether the module still says what the FX graph says, edits of ours aside."""
+        """Whether the module still represents the FX graph, apart from our own changes."""
         return self.changed or stage_records.same_fingerprint(
             self.source, stage_records.fingerprint(self.run.gm)
         )
 
     def apply(self, one: TypedPass) -> int:
-        """Run one pass; returns the number of applications."""
+        """Run one pass and return the number of applications."""
         self.passes.append(one)
         before = snapshot(self.module) if self._is_doubted(one) else None
         with applications.followed(self.run, one, self.module) as followed:
@@ -102,17 +102,17 @@ class TypedGroup:
         return applied
 
     def _is_doubted(self, one: TypedPass) -> bool:
-        """Whether what a pass says of itself is held against what it does, at a cost."""
+        """Whether a pass's answer is checked against what it did, which has a cost."""
         return _is_foreign(one) or self.run.settings.verify != "structure"
 
     def _new_values(self) -> NewValues:
-        """How the values of new calls are made: types that we inferred need no second look."""
+        """How the values of new calls are made; types that our passes inferred are trusted."""
         if any(map(_is_foreign, self.passes)):
             return "run"
         return "types" if self.run.settings.verify == "structure" else "checked"
 
     def flush(self) -> None:
-        """Raise the module into the FX graph, if a pass changed it; then the group is spent."""
+        """Raise the module into the FX graph if a pass changed it, which ends the group."""
         if self.changed:
             from xductor.backend.fx import export
 
@@ -135,7 +135,7 @@ class TypedGroup:
 
 
 def _is_foreign(one: TypedPass) -> bool:
-    """Whether a pass is none of this package's."""
+    """Whether a pass comes from outside this package."""
     return type(one).__module__.partition(".")[0] != "xductor"
 
 
@@ -148,7 +148,7 @@ def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
 
 
 def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
-    """Check a module. Raises VerifyException."""
+    """Verify a module. Raises VerifyException."""
     from xductor.ir import verify
 
     verify(module, level=level)
@@ -163,8 +163,8 @@ def run_pass(run: StageRun, one: TypedPass, failed: OnFailure | None = None) -> 
     Nothing is lowered for a pass that cannot fire. A failure falls back or raises, as the settings
     say; after a fallback the FX graph is as it was before the group, and 0 is returned.
 
-    With `failed` a failure of the pass is told to it, and undoes the pass alone: what ran before
-    is raised first, and what the pass made is checked at once.
+    If `failed` is given, it is called with a failure of the pass, which then undoes that pass
+    alone: what ran before is raised first, and what the pass made is checked at once.
     """
     if run.degraded or not admits(run.settings.numerics, one.numerics):
         return 0
@@ -219,7 +219,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
 
 
 def _count(one: TypedPass, applied: int) -> None:
-    """Bump Inductor's counters as its own pass would have."""
+    """Increment Inductor's counters as its own pass would have."""
     if not applied:
         return
     from torch._dynamo.utils import counters
@@ -238,12 +238,11 @@ def run_typed(
     *,
     example_inputs: Sequence[Any] | None = None,
 ) -> dict[str, int]:
-    """Run typed passes on an FX graph, outside of any pipeline; ``gm`` is changed in place.
+    """Run typed passes on an FX graph, outside any pipeline; `gm` is changed in place.
 
     Returns the number of applications by name of pass. Failures are handled as in a compile.
 
-    Raises:
-        StageError: a pass, the lowering or the raising failed, with ``on_error="raise"``.
+    Raises StageError if a pass, the lowering or the raising failed and `on_error="raise"`.
     """
     now = settings.current()
     with stage_records.stage_record(

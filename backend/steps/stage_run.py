@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
     from xdsl.dialects.builtin import ModuleOp
 
-#: Inductor's names for the stages where it logs, bisects and disables passes.
+#: Inductor's names for the stages, by which it logs, bisects and disables passes.
 SUBSYSTEMS: dict[Stage, str] = {
     "pre_grad": "pre_grad_passes",
     "joint": "joint_graph_passes",
@@ -33,15 +33,15 @@ class LoweredGraph(Protocol):
     passes: list[TypedPass]
 
     def current(self) -> bool:
-        """Whether the module still says what the FX graph says, edits of ours aside."""
+        """Whether the module still represents the FX graph, apart from our own changes."""
         ...
 
     def apply(self, one: TypedPass) -> int:
-        """Run one pass; returns the number of applications."""
+        """Run one pass and return the number of applications."""
         ...
 
     def flush(self) -> None:
-        """Raise the module into the FX graph, if a pass changed it."""
+        """Raise the module into the FX graph if a pass changed it."""
         ...
 
 
@@ -49,7 +49,7 @@ class LoweredGraph(Protocol):
 class StageRun:
     """One call of a stage: the graph, the arguments Inductor gave, and what happened so far.
 
-    Raises CounterError where the debug counters of the environment cannot be understood.
+    Raises CounterError if the debug counters of the environment cannot be parsed.
     """
 
     stage: Stage
@@ -65,28 +65,28 @@ class StageRun:
     count: int = 0
     #: A typed group failed: from here on only the required steps run.
     degraded: bool = False
-    #: No call of the graph has a value: it comes from an earlier level.
+    #: No call of the graph has a value: the graph comes from an earlier level.
     untyped: bool = False
-    #: The lowered graph, while it stands for ``gm``.
+    #: The lowered graph, while it stands for `gm`.
     group: LoweredGraph | None = None
-    #: Things that one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
+    #: What one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
-    #: A graph was raised into ``gm`` and its Python code not made anew since.
+    #: A graph was raised into `gm`, and its Python code has not been regenerated since.
     stale_code: bool = False
 
     def __post_init__(self) -> None:
-        # Read before any pass asks: what is wrong with the variable is no fault of a pass.
+        # Read before any pass asks: an error in the variable is no fault of a pass.
         debug_counters.active()
 
     def recompile(self) -> None:
-        """Make the Python code of ``gm`` anew."""
+        """Regenerate the Python code of `gm`."""
         self.gm.recompile()
         self.stale_code = False
 
     def recompile_if_stale(self) -> None:
-        """As :meth:`recompile`, if the code is not that of the graph: for who is about to run it.
+        """Regenerate the Python code of `gm` if it is stale, before somebody runs it.
 
-        Inductor's own steps edit graphs without making code, so they never need it.
+        Inductor's own steps edit graphs without regenerating code, so they never need it.
         """
         if self.stale_code:
             self.recompile()
@@ -97,9 +97,9 @@ class StageRun:
 
 
 def lacks_values(gm: GraphModule) -> bool:
-    """Whether ``gm`` has calls that give something, and none of them carries a fake value.
+    """Whether `gm` has calls with results, and none of them carries a fake value.
 
-    That is a graph of an earlier level, where at most the placeholders have values.
+    Such a graph comes from an earlier level, where at most the placeholders have values.
     """
     lacking = False
     for node in gm.graph.nodes:

@@ -1,8 +1,8 @@
-"""Watchers of stage calls: they see each graph right before and after its stage, in any thread.
+"""Watchers of stage calls, which see each graph right before and after its stage, in any thread.
 
-The stages of stock Inductor are watched too, from the time that the seam is attached.
-They run inside the compile: fake mode, tracing context and metadata are those the stage sees. A
-stage that raises has no "after".
+The stages of stock Inductor are watched too, from the time that the seam is attached. Watchers run
+inside the compile, with the fake mode, tracing context and metadata that the stage sees. A stage
+that raises has no "after".
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _watchers: tuple[StageWatcher, ...] = ()
 
 
 class StageWatcher(Protocol):
-    """What is told of stage calls. It must not change the graph, and what it raises is raised in
-    the compile.
+    """Is called before and after stage calls. It must not change the graph; what it raises is
+    raised in the compile.
     """
 
     def before(self, run: StageRun) -> None:
-        """The stage is about to work on ``run.gm``."""
+        """The stage is about to work on `run.gm`."""
         ...
 
     def after(self, run: StageRun) -> None:
-        """The stage is done; ``run.record`` has the passes that ran."""
+        """The stage is done; `run.record` has the passes that ran."""
         ...
 
 
 @contextmanager
 def watching(watcher: StageWatcher) -> Iterator[None]:
-    """Tell ``watcher`` of every stage call of the process while the block runs."""
+    """Call `watcher` for every stage call of the process while the block runs."""
     global _watchers
     with _lock:
         _watchers = (*_watchers, watcher)
@@ -49,7 +49,7 @@ def watching(watcher: StageWatcher) -> Iterator[None]:
 
 
 def run_stock(stage: Stage, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call stock's function for a stage, with the watchers told of it."""
+    """Call stock's function for a stage, with the watchers called before and after."""
     if not _watchers:
         return stock(*args, **kwargs)
     gm = args[0] if args else kwargs["gm"]

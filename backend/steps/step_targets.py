@@ -1,7 +1,7 @@
-"""What Inductor's own steps act on: a graph that holds none of it is left as it is by them.
+"""What Inductor's own steps act on: they leave a graph that has none of it as it is.
 
-Everything is read when it is asked for: tables and registries are what they are then. Where it
-cannot be told what a step acts on, it runs.
+Everything is read when it is asked for, since tables and registries may change. A step runs if it
+cannot be told what it acts on.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _TRITON = ("triton_kernel_wrapper_functional",)
 
 
 def calls_one_of(graph: Graph, targets: Iterable[object]) -> bool:
-    """Whether a graph calls one of some functions."""
+    """Whether a graph calls one of `targets`."""
     return any(graph.find_nodes(op="call_function", target=one, sort=False) for one in targets)  # type: ignore[arg-type]
 
 
 def holds(*names: str, bodies: bool = False) -> Callable[[StageRun], bool]:
     """The condition that a graph calls one of some higher-order operators.
 
-    ``bodies``: or that a graph of another module inside of it does.
+    `bodies`: a call in the graph of another module inside it counts too.
     """
 
     def condition(run: StageRun) -> bool:
@@ -42,7 +42,7 @@ def holds(*names: str, bodies: bool = False) -> Callable[[StageRun], bool]:
 
 
 def _higher_order(names: Iterable[str]) -> Iterator[object]:
-    """Those of some operators that are registered: nobody can have called another."""
+    """Those of the named operators that are registered: no other can have been called."""
     for name in names:
         found = getattr(torch.ops.higher_order, name, None)
         if found is not None:
@@ -63,7 +63,7 @@ def may_match(table: Any, graph: Graph) -> bool:
     matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
     if type(table) is not matcher or "apply" in vars(table) or not stock.is_stock(matcher.apply):
         return True
-    # Inductor finds modules by their classes, so that the paths of their calls say nothing.
+    # Inductor finds modules by their classes, so the paths of their calls say nothing.
     return any(
         bool(graph.find_nodes(op=op, target=None if op == "call_module" else target, sort=False))
         for (op, target), entries in table.patterns.items()
@@ -72,7 +72,7 @@ def may_match(table: Any, graph: Graph) -> bool:
 
 
 def may_reinplace(run: StageRun) -> bool:
-    """Whether `reinplace_inplaceable_ops` finds a call that it could turn to one in place."""
+    """Whether `reinplace_inplaceable_ops` finds a call that it could make in-place."""
     registries = [
         stock.lookup(f"reinplace:{name}")
         for name in (
@@ -89,16 +89,19 @@ def may_reinplace(run: StageRun) -> bool:
 
 
 def may_decompose_auto_functionalized(run: StageRun) -> bool:
-    """`decompose_auto_functionalized` also erases attributes that nobody uses."""
-    if any(not node.users for node in run.gm.graph.find_nodes(op="get_attr", sort=False)):
-        return True
-    return holds(*_AUTO_FUNCTIONALIZED, bodies=True)(run)
+    """Whether there is something to decompose, or an unused attribute, which is erased too."""
+    return has_unused_attributes(run.gm) or holds(*_AUTO_FUNCTIONALIZED, bodies=True)(run)
+
+
+def has_unused_attributes(gm: GraphModule) -> bool:
+    """Whether a graph reads an attribute that nobody uses."""
+    return any(not node.users for node in gm.graph.find_nodes(op="get_attr", sort=False))
 
 
 def may_move_constructors(run: StageRun) -> bool:
     """Whether there is a tensor on another device than the CPU, and one that is made on the CPU.
 
-    Where Inductor partitions graphs for CUDA graphs, it moves scalars that the graph is given too.
+    If Inductor partitions graphs for CUDA graphs, it moves scalars that are inputs too.
     """
     nodes = run.gm.graph.nodes
     return any(_device(node) not in (None, _CPU) for node in nodes) and any(
@@ -115,7 +118,7 @@ def _device(node: Node) -> torch.device | None:
     return value.device if isinstance(value, torch.Tensor) else None
 
 
-#: By the name of a step of the post-grad stage: whether it could do something to a graph.
+#: Whether the step of that name in the post-grad stage could do something to a graph.
 fix_dtype_views = holds("auto_functionalized_v2")
 decompose_triton = holds(*_TRITON, bodies=True)
 decompose_scan = holds("scan")
@@ -128,6 +131,7 @@ __all__ = [
     "decompose_scan",
     "decompose_triton",
     "fix_dtype_views",
+    "has_unused_attributes",
     "holds",
     "may_decompose_auto_functionalized",
     "may_match",

@@ -1,4 +1,4 @@
-"""What the installed Inductor has: functions read live by name, flags, and versions.
+"""What the installed Inductor has: functions looked up live by name, flags, and versions.
 
 Nothing is imported from Inductor's pass modules when this package loads, and nothing is kept:
 tests and users patch functions and tables in place, and the pipelines must see what is there now.
@@ -18,9 +18,9 @@ _MISSING = object()
 
 
 def lookup(reference: str) -> Any:
-    """The live object behind ``"module:attribute"``; None where this torch has none.
+    """The live object behind `"module:attribute"`; None if this torch has none.
 
-    A module name without dots lives in ``torch._inductor.fx_passes``.
+    A module name without dots is one of `torch._inductor.fx_passes`.
     """
     module_name, _, attribute = reference.partition(":")
     full_name = module_name if "." in module_name else _PASSES + module_name
@@ -41,13 +41,13 @@ def _import(name: str) -> Any:
 
 
 def is_stock(function: Any) -> bool:
-    """Whether ``function`` was defined by PyTorch (and not put in its place by somebody)."""
+    """Whether `function` was defined by PyTorch, and not put in its place by somebody."""
     module = getattr(function, "__module__", None) or ""
     return module == "torch" or module.startswith("torch.")
 
 
 def flag(path: str, default: Any = False) -> Any:
-    """Inductor's config value at a dotted path; ``default`` where this torch has no such option."""
+    """Inductor's config value at a dotted path; `default` if this torch has no such option."""
     from torch._inductor import config
 
     value: Any = config
@@ -59,12 +59,12 @@ def flag(path: str, default: Any = False) -> Any:
 
 
 def hooks(option: str) -> tuple[Any, ...]:
-    """The callables a user put on a hook option: none, one, or (from 2.13 on) a list of them."""
+    """The callables that a user put on a hook option: none, one, or (from 2.13 on) several."""
     return custom_passes(flag(option, None))
 
 
 def keeps_graphs_alike() -> bool:
-    """Whether a later step counts on every rank having the same graph, op for op."""
+    """Whether a later step relies on every rank having the same graph, op for op."""
     return bool(
         flag("aten_distributed_optimizations.enable_overlap_scheduling")
         or flag("reorder_for_compute_comm_overlap")

@@ -1,9 +1,9 @@
-"""How many nodes more Inductor's own stages would have left where we fused attention.
+"""How many more nodes Inductor's own stages would have left where we fused attention.
 
 Inductor decides on the layout of convolutions by the number of nodes of a graph (`layout_decision`
-asks). Each fused call therefore notes how many nodes its spelled-out form would have been in the
+asks). Each fused call therefore notes how many nodes its spelled-out form would have had in the
 forward and in the backward: both are traced as Inductor traces its patterns, and its own patterns
-applied. The note goes along in the node's `custom` metadata, which AOTAutograd hands on.
+are applied. The note is kept in the node's `custom` metadata, which AOTAutograd passes on.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from xductor.transforms.validation.fragments import fragments_of
 
 log = logging.getLogger(__name__)
 
+#: The entry of `custom`: (more nodes in the forward, more nodes in the backward).
 NOTE = "xductor_stock_nodes"
-"""The entry of `custom`: (nodes more in the forward, nodes more in the backward)."""
 
-#: Sizes that nobody has a hint for.
+#: For sizes without a hint.
 _SOME_SIZE = 8
 _MEMO_SIZE = 256
 _memo: dict[tuple[Any, ...], tuple[int, int]] = {}
 
 
 def noted(run: StageRun) -> AbstractContextManager[None]:
-    """Note the numbers at what is fused inside the block, where a decision may depend on them."""
+    """Attach a note to what is fused inside the block, if a decision may depend on it."""
     root = (*entered_graphs(), run.gm)[0]
     if not _may_depend(root):
         return nullcontext()
@@ -53,7 +53,7 @@ def noted(run: StageRun) -> AbstractContextManager[None]:
 
 
 def _may_depend(root: GraphModule) -> bool:
-    """Whether Inductor will count for a layout, as `GraphLowering.decide_layout_opt` does."""
+    """Whether Inductor will count nodes for a layout, as `GraphLowering.decide_layout_opt` does."""
     if not stock.flag("layout_optimization") or stock.flag("force_layout_optimization"):
         return False
     convolutions = list(_convolutions(root))
@@ -89,7 +89,7 @@ def _note(fused: Fused) -> None:
     try:
         forward, backward = _difference(fused)
     except Exception:
-        # The decision is then taken on the graph as it is: slower code at worst.
+        # The decision is then based on the graph as it is: slower code at worst.
         log.warning("the nodes that attention stands for were not counted", exc_info=True)
         return
     if forward or backward:
@@ -120,7 +120,7 @@ def _key(fused: Fused) -> tuple[Any, ...]:
 
 
 class _WithViews:
-    """A fragment with the views that its operands are of: patterns of Inductor's hold them too."""
+    """A fragment with the views that its operands are of, which Inductor's patterns include too."""
 
     def __init__(self, match: Any) -> None:
         self.anchor, self.bindings, self.outputs = match.anchor, match.bindings, match.outputs
@@ -137,9 +137,9 @@ class _WithViews:
 
 
 def _measured(fused: Fused) -> tuple[int, int]:
-    application: Any = fused  # all that is read of an application of a rewrite
+    application: Any = fused  # has all that is read of an application
     fragments = fragments_of(application)
-    # Under the modes that stand around the attention: autocast adds nodes.
+    # Under the modes around the attention, since autocast adds nodes.
     with modes_at(fused.match.anchor, fused.state):
         before, after = (
             _counted(module, fused.state.env.fake)
@@ -155,7 +155,7 @@ class _Nodes:
 
 
 def _counted(module: ModuleOp, numbers: FakeEnvironment) -> _Nodes:
-    """The nodes that a torch-level fragment is once Inductor has traced and rewritten it."""
+    """The nodes that a torch-level fragment has once Inductor has traced and rewritten it."""
     from torch._inductor import config
     from torch._inductor.virtualized import V
 
@@ -163,7 +163,7 @@ def _counted(module: ModuleOp, numbers: FakeEnvironment) -> _Nodes:
     gm = to_fx(module)
     # Padding would be decided by running the products.
     without_padding = config.patch(shape_padding=False)
-    # Whatever is traced here has a fake mode of its own, and is no part of the user's trace.
+    # What is traced here has a fake mode of its own, and is not part of the user's trace.
     with _disable_current_modes(), tracing(None), _counters_kept(), without_padding:
         with FakeTensorMode() as mode:
             inputs = [_sample(type_, numbers) for type_ in types]
@@ -176,14 +176,14 @@ def _counted(module: ModuleOp, numbers: FakeEnvironment) -> _Nodes:
 
 
 def _traced(gm: GraphModule, inputs: list[Any]) -> GraphModule:
-    """As Inductor traces the patterns that it looks for."""
+    """Trace `gm` as Inductor traces the patterns that it looks for."""
     with_grad = any(isinstance(one, torch.Tensor) and one.requires_grad for one in inputs)
     name = "joint_fwd_bwd" if with_grad else "fwd_only"
     return stock.lookup(f"torch._inductor.pattern_matcher:{name}")(gm, inputs)
 
 
 def _own_patterns(inputs: list[Any]) -> Any:
-    """Inductor's tables of the joint stage, with its patterns of attention, in their order."""
+    """Inductor's tables of the joint stage, with its patterns of attention, in order."""
     device = next(one.device for one in inputs if isinstance(one, torch.Tensor))
     stock.lookup("joint_graph:lazy_init")(device)
     return stock.lookup("joint_graph:pass_patterns")
@@ -210,7 +210,7 @@ def _hint(size: Any, numbers: FakeEnvironment) -> int:
 
 @contextmanager
 def _counters_kept() -> Iterator[None]:
-    """What Inductor counts of its patterns is about the user's graph."""
+    """Keep Inductor's counters of patterns, which are about the user's graph, unchanged."""
     from torch._dynamo.utils import counters
 
     before = Counter(counters["inductor"])
@@ -222,7 +222,7 @@ def _counters_kept() -> Iterator[None]:
 
 
 def _nodes(traced: GraphModule, inputs: list[Any]) -> _Nodes:
-    """All nodes, as the decision counts them, in what the partitioner makes of a joint graph."""
+    """All nodes, counted as the decision does, in the parts that the partitioner makes."""
     if not any("tangents" in str(node.target) for node in traced.graph.nodes):
         return _Nodes(len(traced.graph.nodes), 0)
     partition = stock.lookup("torch._functorch.partitioners:min_cut_rematerialization_partition")

@@ -1,4 +1,4 @@
-"""Steps that run typed passes, alone or in the place of entries of one of Inductor's tables."""
+"""Steps that run typed passes, alone or in place of entries of one of Inductor's tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False
 
 @contextmanager
 def all_bridged() -> Iterator[None]:
-    """Run Inductor's own function at every step inside the block: what parity is measured against.
+    """Run Inductor's own function at every step inside the block, to measure parity against.
 
     Users' entries, flags and order are unaffected.
     """
@@ -43,7 +43,7 @@ def all_bridged() -> Iterator[None]:
 
 
 def is_all_bridged() -> bool:
-    """Whether every step is to be Inductor's own function (see `all_bridged`)."""
+    """Whether every step has to be Inductor's own function (see `all_bridged`)."""
     return _all_bridged.get()
 
 
@@ -62,7 +62,7 @@ def _memory_budget() -> int:
     return max(int(torch.cuda.mem_get_info()[1] * share), 1)
 
 
-#: Options of typed passes that follow Inductor's config: by field name, where to read them.
+#: Options of typed passes that follow Inductor's config: where to read them, by field name.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
     "output_size_threshold": lambda: int(
@@ -78,12 +78,12 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "triton_devices": lambda: tuple(
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
+    "enable_linear_binary_folding": lambda: bool(stock.flag("enable_linear_binary_folding")),
     "keep_for_spmd": stock.keeps_graphs_alike,
     "min_index_size": lambda: stock.flag("partitioned_scatter_min_index_size", 4096),
     "min_partitions": lambda: stock.flag("partitioned_scatter_min_partitions", 2),
     "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
     "memory_budget": lambda: _memory_budget(),
-    "threshold_to_cat": _option("split_cat_aten_pass", "threshold_to_cat", 10),
     **{
         name: _option("decompose_mm_pass", name, default)
         for name, default in (
@@ -98,9 +98,12 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
 
 
 def make(name: str, run: StageRun) -> TypedPass:
-    """The typed pass called ``name``, with the options that config and settings imply."""
+    """The typed pass called `name`, with the options that config and settings imply."""
     cls = registry.typed_class(name)
-    known: dict[str, Any] = {"policy": run.settings.numerics}
+    known: dict[str, Any] = {
+        "policy": run.settings.numerics,
+        "threshold_to_cat": _threshold_to_cat(name, run),
+    }
     options = {
         option: known[option] if option in known else CONFIG_OPTIONS[option]()
         for option in _field_names(cls)
@@ -109,9 +112,15 @@ def make(name: str, run: StageRun) -> TypedPass:
     return cls(**options)
 
 
+def _threshold_to_cat(name: str, run: StageRun) -> Any:
+    """The option of a fusion that is on by name."""
+    fusions = stock.flag(f"{run.stage}_fusion_options", {})
+    return fusions.get(name, {}).get("threshold_to_cat", 10)
+
+
 @cache
 def _homes(typed: tuple[str, ...]) -> dict[user_patterns.Home, str]:
-    """The typed passes by where Inductor has what they stand for."""
+    """The typed passes, by where Inductor has what they stand for."""
     return {registry.home(name): name for name in typed}
 
 
@@ -128,12 +137,12 @@ def run_observed(
 ) -> int | None:
     """Run typed passes under one of Inductor's observers; returns the number of applications.
 
-    None: disabled, by name or by the compiler bisector. Where graph changes are being traced to
-    passes, the graph is raised inside the observer.
+    Returns None if they are disabled, by name or by the compiler bisector. If graph changes are
+    being traced to passes, the graph is raised inside the observer.
 
-    ``observed_as`` is the name of Inductor's own observer, which is there whether something fires
-    or not. Without one, a pass that cannot fire is not worth an observer. ``failed`` as for
-    :func:`runner.run_pass`.
+    `observed_as` is the name of Inductor's own observer, which exists whether something fires or
+    not. Without one, a pass that cannot fire gets no observer. `failed` is that of
+    `runner.run_pass`.
     """
     if run.degraded:
         return 0
@@ -164,14 +173,14 @@ def _may_apply(one: TypedPass, run: StageRun) -> bool:
 
 @dataclass(frozen=True)
 class TypedStep:
-    """A typed pass in the place of Inductor's ``function``.
+    """A typed pass in place of Inductor's `function`.
 
     If somebody put another function in the place of Inductor's, that one runs instead. After a
-    failure, or where the typed pass is disabled, Inductor's own runs if the step is required.
+    failure, or if the typed pass is disabled, Inductor's own runs if the step is required.
 
-    ``observed_as`` is the name of the observer under which Inductor has it, if it has one.
-    ``then`` names typed passes that stand for functions which Inductor's function calls at its end,
-    under the same observer.
+    `observed_as` is the name of the observer under which Inductor has it, if any. `then` names
+    typed passes that stand for functions which Inductor's function calls at its end, under the same
+    observer.
     """
 
     name: str
@@ -195,7 +204,7 @@ class TypedStep:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The typed passes whose work each compile has done: by Inductor's own, if not by ours."""
+        """The typed passes whose work every compile needs, be it done by Inductor's own."""
         return (self.name, *self.then) if self.stock_step.required else ()
 
     def _is_stock(self) -> bool:
@@ -217,10 +226,10 @@ def typed_step(
     values: bool = True,
     then: tuple[str, ...] = (),
 ) -> TypedStep:
-    """The typed pass ``name``, standing for Inductor's ``function`` on the graph (or its module).
+    """A step with the typed pass `name` for Inductor's `function` on the graph (or its module).
 
-    ``observed_as`` is the name of Inductor's observer, where that is not the name of the pass;
-    ``then`` as for :class:`TypedStep`.
+    `observed_as` is the name of Inductor's observer, if it is not the name of the pass; `then` is
+    that of `TypedStep`.
     """
     step = stock_pass(
         observed_as or name, function, over=over, when=when, required=required, values=values
@@ -234,7 +243,7 @@ def _bare(_: StageRun) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class OwnStep:
-    """A typed pass at a place of the stage where Inductor has none; it runs inside of `around`."""
+    """A typed pass at a place of the stage where Inductor has none; it runs inside `around`."""
 
     name: str
     when: Condition = always
@@ -248,13 +257,13 @@ class OwnStep:
 
 @dataclass(frozen=True)
 class TableStep:
-    """One of Inductor's pattern tables, less the entries that typed passes replace, here or in
+    """One of Inductor's pattern tables, without the entries that typed passes replace, here or in
     another stage.
 
-    ``table`` finds the live table. Each typed pass runs if the table holds the stock entry it
-    replaces; then every other entry runs in one sweep. ``observed_as`` is the observer's name
-    where Inductor puts the whole table under one. ``asked`` has the conditions of typed passes that
-    config decides on; where one does not hold, neither the pass nor the entry runs.
+    `table` returns the live table. Each typed pass runs if the table holds the stock entry that it
+    replaces; then every other entry runs in one sweep. `observed_as` is the observer's name if
+    Inductor puts the whole table under one. `asked` has the conditions of typed passes that depend
+    on config; if one does not hold, neither the pass nor the entry runs.
     """
 
     name: str
@@ -296,7 +305,7 @@ class TableStep:
 
 @dataclass(frozen=True)
 class CoveringStep:
-    """A step that is made when it runs; ``covers`` names the passes that it may run."""
+    """A step that is made when it runs; `covers` names the passes that it may run."""
 
     call: Callable[[StageRun], None]
     covers: tuple[str, ...] = ()
@@ -306,7 +315,7 @@ class CoveringStep:
 
 
 def _user_noop_ops(run: StageRun) -> None:
-    """Inductor's no-op removal, over the registry's users' entries only."""
+    """Run Inductor's no-op removal over the users' entries of its registry only."""
     remove = stock.lookup("post_grad:remove_noop_ops")
     names = {**remove.__globals__, "noop_registry": _user_noops()}
     remove_users = FunctionType(remove.__code__, names, remove.__name__, remove.__defaults__)

@@ -1,8 +1,8 @@
-"""The steps that run what users put on Inductor's hooks: FX callables, typed passes, lists of both.
+"""Runs what users put on Inductor's hooks: FX callables, typed passes, or lists of both.
 
-A callable runs on the FX graph, through the bridge. A typed pass or a rewrite, or several as
-`xductor.inductor_pass` joins them, run on the typed graph of the stage, without raising it before
-and lowering it again behind them.
+A callable runs on the FX graph, through the bridge. A typed pass or a rewrite, or several joined by
+`xductor.inductor_pass`, run on the typed graph of the stage, which need not be raised before and
+lowered again after them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HookStep(BridgedStep):
-    """The passes on the hook option that is the step's name, under observers of that name."""
+    """Runs the passes on the hook option of the step's name, under observers of that name."""
 
     def __call__(self, run: StageRun) -> None:
         if not self.wanted(run):
@@ -56,7 +56,7 @@ class HookStep(BridgedStep):
 
 
 def user_hook(option: str, *, when: Condition = always) -> HookStep:
-    """The passes on one of Inductor's hook options.
+    """A step with the passes on one of Inductor's hook options.
 
     A `CustomInferenceAwareGraphPass` is told whether the graph is for inference. Hooks run after a
     failure of ours too: they are the user's, and may be what makes the graph compilable.

@@ -1,8 +1,8 @@
 """Users' entries in Inductor's pattern tables, and the stock entries that typed passes replace.
 
 The tables are read live, at the place where Inductor applies them. An entry is stock's own if the
-function that defines it lives in ``torch._inductor``; when in doubt it is the user's and runs. A
-table that somebody put in the place of Inductor's runs whole, and no typed pass stands in for it.
+function that defines it is in `torch._inductor`; when in doubt it is the user's, and runs. A table
+that somebody put in the place of Inductor's runs whole, and no typed pass replaces it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _own_tables: dict[str, Any] = {}
 
 
 def own_table(reference: str, table: Any) -> bool:
-    """Whether ``table`` is the object Inductor made, as far as can be told.
+    """Whether `table` is the object that Inductor made, as far as can be told.
 
-    Tables are recognised by identity with the one first seen under ``reference``; a table that
-    belongs to a user's subclass, that replaced Inductor's later, or that got an `apply` of its own
-    is not its own.
+    Tables are recognised by identity with the one first seen under `reference`. A table of a user's
+    subclass, one that replaced Inductor's later, and one with an `apply` of its own are not
+    Inductor's.
     """
     matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
     if type(table) is not matcher or "apply" in vars(table):
@@ -43,7 +43,7 @@ def own_table(reference: str, table: Any) -> bool:
 
 
 def entry_home(entry: Any) -> Home | None:
-    """Where the function that defines a pattern entry lives; None where that cannot be told.
+    """Where the function that defines a pattern entry is; None if that cannot be told.
 
     Graph and lowering entries hold their handler. A replacement entry's check closes over the
     function that was traced for its pattern.
@@ -72,7 +72,7 @@ def _closed_over(check: FunctionType, name: str) -> Any:
 
 
 def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
-    """Those of ``homes`` that have an entry in ``table``."""
+    """Those of `homes` that have an entry in `table`."""
     return frozenset(
         home
         for entries in table.patterns.values()
@@ -82,7 +82,7 @@ def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
 
 
 def without(table: Any, homes: frozenset[Home]) -> Any:
-    """A table like ``table`` but for the entries that live at ``homes``.
+    """A table like `table`, but without the entries whose homes are in `homes`.
 
     Lists that lose nothing are shared, and the seen patterns too, so this costs a walk over the
     entries and no copies of them.
@@ -99,7 +99,7 @@ def without(table: Any, homes: frozenset[Home]) -> Any:
 
 @dataclass
 class _Split:
-    """What `split` found of a table, and the entries it had then."""
+    """What `split` found in a table, and the entries it had then."""
 
     keys: list[Any]
     entries: list[Any]
@@ -112,9 +112,9 @@ _splits: WeakKeyDictionary[Any, _Split] = WeakKeyDictionary()
 
 
 def split(table: Any, homes: frozenset[Home]) -> tuple[frozenset[Home], Any]:
-    """Those of ``homes`` that have an entry in ``table``, and the table without these entries.
+    """Those of `homes` that have an entry in `table`, and the table without these entries.
 
-    Found anew only when the table has other entries than when it was last asked for.
+    Computed again only if the entries of the table have changed since the last call.
     """
     keys = list(table.patterns)
     entries = list(chain.from_iterable(table.patterns.values()))
@@ -135,7 +135,7 @@ def _are(keys: list[Any], entries: list[Any], known: _Split) -> bool:
 
 
 def user_noops(registry: dict[Any, Any]) -> dict[Any, Any]:
-    """The entries that users added to Inductor's no-op registry, or put over its own."""
+    """The entries that users added to Inductor's no-op registry, or put in place of its own."""
     return {
         target: (condition, source)
         for target, (condition, source) in registry.items()

@@ -1,4 +1,4 @@
-"""The steps that run the user's own rewrites and passes, each at its place in the stage."""
+"""Runs the user's own rewrites and passes, each at its place in the stage."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 
 def first_rewrites(run: StageRun) -> None:
-    """Those that are to run before the stage's own passes."""
+    """Run the rewrites that come before the stage's own passes."""
     run_at(run, (Place("first"),))
 
 
 def user_rewrites(run: StageRun) -> None:
-    """Those that are to run after the stage's own passes, which is where they run by default."""
+    """Run the rewrites that come after the stage's own passes, as they do by default."""
     run_at(run, (Place("last"),))
 
 
 def beside_steps(run: StageRun) -> bool:
-    """Whether a rewrite is to run before or after some step of the stage."""
+    """Whether a rewrite has to run before or after some step of the stage."""
     return any(place.position in ("before", "after") for place, _ in _placed(run))
 
 
 @contextmanager
 def around(run: StageRun, step: Any) -> Iterator[None]:
-    """Run what is to run before and after a step of the stage."""
+    """Run the rewrites that come before and after a step of the stage."""
     names = list(step_names(step))
     run_at(run, [Place("before", name) for name in names])
     yield
@@ -41,7 +41,7 @@ def around(run: StageRun, step: Any) -> Iterator[None]:
 
 
 def run_at(run: StageRun, places: Sequence[Place]) -> None:
-    """Run the user's rewrites of these places, in his order.
+    """Run the user's rewrites of these places, in the user's order.
 
     Declared rewrites that follow each other are applied in one walk.
     """
@@ -55,7 +55,7 @@ def run_at(run: StageRun, places: Sequence[Place]) -> None:
 
 
 def say_what_cannot_run(run: StageRun) -> None:
-    """Warn of rewrites that the user named for this stage and that cannot run in it."""
+    """Warn of rewrites that the user named for this stage but that cannot run in it."""
     if run.settings.rewrites:
         out_of_reach.say(run, [one for _, one in _placed(run)])
 
@@ -65,7 +65,7 @@ def _placed(run: StageRun) -> Sequence[tuple[Place, Any]]:
 
 
 def _run_declared(run: StageRun, rewrites: tuple[Rewrite, ...]) -> None:
-    """All in one walk. If that fails, each alone: one that is at fault leaves the others."""
+    """Run all in one walk. If that fails, run each alone, so that only the one at fault is lost."""
     if len(rewrites) == 1:
         _run_alone(run, RewritePass(rewrites, run.settings.numerics))
         return

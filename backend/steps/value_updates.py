@@ -32,10 +32,10 @@ _MISSING = object()
 
 
 class ValueUpdater:
-    """Knows the calls of a graph as it is now, and later which of them are others.
+    """Remembers the calls of a graph as it is now, to find later which have changed.
 
-    It stands for Inductor's own where that is handed to a pass: the name and the result of its one
-    method are Inductor's.
+    It takes the place of Inductor's own where that is passed to a pass: the name and the result of
+    its one method are Inductor's.
     """
 
     def __init__(self, run: StageRun) -> None:
@@ -45,7 +45,7 @@ class ValueUpdater:
         self._stock: Any = node_values.updater_for(run) if _is_inductors(run.gm) else None
 
     def incremental_update(self) -> int:
-        """Update the values; returns how many nodes have another one now."""
+        """Update the values; returns how many nodes have a new one."""
         if self._stock is not None:
             return self._stock.incremental_update()
         known, self._calls = self._calls, calls(self._gm.graph)
@@ -66,7 +66,7 @@ class ValueUpdater:
 
 
 def calls(graph: Graph) -> Calls:
-    """What each node calls, in order: FX makes new tuples of arguments where one changes."""
+    """What each node calls, in order. FX makes new tuples of arguments when one changes."""
     return {node: (node.target, node.args, node.kwargs) for node in graph.nodes}
 
 
@@ -75,7 +75,7 @@ def _same(known: tuple[Any, Any, Any] | None, call: tuple[Any, Any, Any]) -> boo
 
 
 def _is_inductors(gm: GraphModule) -> bool:
-    """Whether a graph calls subgraphs, or computes symbols of which nothing is known before."""
+    """Whether a graph has to be left to Inductor: it calls subgraphs, or computes new symbols."""
     if any(isinstance(child, torch.fx.GraphModule) for child in gm.children()):
         return True
     return any("unbacked_bindings" in node.meta for node in gm.graph.nodes)
@@ -107,9 +107,9 @@ class _Update:
         return updated
 
     def _update(self, node: Node) -> bool:
-        """Run a call on the values of its arguments; whether it has another value now."""
+        """Run a call on the values of its arguments; returns whether its value has changed."""
         if not callable(node.target) or hasattr(node.target, "_inductor_lowering_function"):
-            return False  # a lowering of Inductor's takes no fake tensors
+            return False  # one of Inductor's lowerings, which take no fake tensors
         inputs = {used: self._value(used) for used in node.all_input_nodes}
         if any(value is _MISSING for value in inputs.values()):
             return False
@@ -163,7 +163,7 @@ _COMPARED_BY_TYPE = (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBo
 
 
 def _sharing(leaves: list[Any]) -> list[int | None]:
-    """Which leaves of one value share a storage: for each the number of the first that has it."""
+    """Which leaves of a value share a storage: for each, the number of the first that has it."""
     storages = [_storage(leaf) for leaf in leaves]
     return [None if storage is None else storages.index(storage) for storage in storages]
 
@@ -175,7 +175,7 @@ def _storages(value: Any) -> set[int]:
 
 
 def _storage(value: Any) -> int | None:
-    """Which storage a tensor has; None for other values."""
+    """An id of the storage of a tensor; None for other values."""
     if not isinstance(value, torch.Tensor) or not torch._C._has_storage(value):
         return None
     return value.untyped_storage()._cdata

@@ -1,1 +1,1 @@
-"""Graphs of a compile, captured and checked in tests."""
+"""Captures and checks the graphs of a compile, for tests."""

@@ -1,4 +1,4 @@
-"""The graphs of a function's stages, captured by compiling and running it once."""
+"""Captures the graphs of a function's stages by compiling and running it once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xductor.transforms import Stage
 class CapturedStage:
     """One call of a stage.
 
-    - `before`, `after`: the graph as it went in and came out, as modules of the IR.
+    - `before`, `after`: the graph before and after the stage, as modules of the IR.
     - `record`: the passes that ran, and the applications that were made (none with stock).
     """
 
@@ -54,14 +54,14 @@ class CapturedStage:
 
 
 class Stages(list[CapturedStage]):
-    """The stage calls of one compile in order, and what the function returned (`output`)."""
+    """The stage calls of one compile in order; `output` is what the function returned."""
 
     output: Any = None
 
     def one(self, stage: Stage, direction: str | None = None) -> CapturedStage:
-        """The only call of a stage, of that direction if one is named.
+        """The only call of a stage, in that direction if one is given.
 
-        Raises LookupError where there is none, or more than one.
+        Raises LookupError if there is none, or more than one.
         """
         found = [
             call for call in self if call.stage == stage and direction in (None, call.direction)
@@ -100,12 +100,12 @@ def capture(
     backward: bool | None = None,
     codegen: bool = False,
 ) -> Stages:
-    """Compile a function or module, run it on inputs, and give the graphs of its stages.
+    """Compile a function or module, run it on inputs, and return the graphs of its stages.
 
     - `backend`: as for `torch.compile`; with "inductor" the graphs are those of stock's stages.
     - `rewrites`, `options`: those of the compile.
-    - `backward`: whether to run the backward too; by default where an output requires grad.
-    - `codegen`: False runs the graphs as FX, which is quicker than to compile kernels for them.
+    - `backward`: whether to run the backward too; by default if an output requires grad.
+    - `codegen`: False runs the graphs as FX, which is faster than compiling kernels for them.
 
     Nothing is read from caches. Raises what compiling or running raises.
     """

@@ -1,4 +1,4 @@
-"""`check(gm)`: the verifier on any FX graph, in one line, for anyone's tests."""
+"""`check(gm)`: runs the verifier on any FX graph, in one line, in anyone's tests."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from xductor.ir import verify
 from xductor.ir.verification.verifier import LEVELS, Level
 from xductor.transforms import Stage
 
+#: Modules of functions that graphs both before and after autograd call.
 _EITHER_LEVEL = ("_operator", "math", "builtins")
-"""Modules of functions that graphs of each level call."""
 
 
 def check(
@@ -27,17 +27,20 @@ def check(
     *,
     example_inputs: Sequence[Any] | None = None,
 ) -> None:
-    """Verify an FX graph; it is not changed.
+    """Verify an FX graph without changing it.
 
-    - `level`: "structure" (schemas, order, references), "types" (each recorded value is what the
-      op gives: dtype, sizes, strides, device), or "stage" (and the rules of the stage).
+    - `level`: "structure" (schemas, order, references), "types" (and each recorded value is what
+      the op gives: dtype, sizes, strides, device), or "stage" (and the rules of the stage).
     - `stage`: "pre_grad", "joint" or "post_grad"; by default what the graph looks like
       (`stage_of`).
-    - `example_inputs`: for a graph whose nodes record no values, such as that of
+    - `example_inputs`: for a graph whose nodes record no values, such as one made by
       `torch.fx.symbolic_trace`.
 
-    Raises xDSL's VerifyException, which names the node, the user's source line, what was expected
-    and what was found; ValueError for an unknown level or stage.
+    Raises:
+        VerifyException: xDSL's; it names the node, the user's source line, what was expected and
+            what was found.
+        ValueError: For an unknown level or stage.
+        TypeError: For anything that is no graph.
     """
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}; expected one of {', '.join(LEVELS)}")
@@ -66,8 +69,9 @@ def check(
 def stage_of(gm: GraphModule) -> Stage:
     """The stage that a graph looks like.
 
-    Calls of modules, methods and Python functions are of the pre-grad stage. Among ATen graphs one
-    with primals, tangents and an output before them is a joint graph, every other one is post-grad.
+    Calls of modules, methods and Python functions belong to the pre-grad stage. An ATen graph with
+    primals, tangents, and outputs that do not depend on tangents is a joint graph; any other is a
+    post-grad graph.
     """
     for node in gm.graph.nodes:
         if node.op in ("call_module", "call_method"):
@@ -78,9 +82,9 @@ def stage_of(gm: GraphModule) -> Stage:
 
 
 def _is_joint(gm: GraphModule) -> bool:
-    """Whether a graph takes primals and tangents, and gives what does not depend on tangents.
+    """Whether a graph takes primals and tangents, and returns what does not depend on tangents.
 
-    A backward graph may take both too, and gives gradients alone.
+    A backward graph may take both too, but returns only gradients.
     """
     inputs = gm.graph.find_nodes(op="placeholder")
     late = {node for node in inputs if str(node.target).startswith("tangents_")}

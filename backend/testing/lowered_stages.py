@@ -1,4 +1,4 @@
-"""The graph of a stage call in the typed IR, for looking at it: the graph is not changed."""
+"""Lowers the graph of a stage call to the typed IR for inspection, without changing the graph."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from xductor.backend.steps.stage_run import StageRun
 
 
 def lowered(run: StageRun) -> ModuleOp:
-    """The module of ``run.gm``. Raises what lowering raises."""
+    """The graph of `run` as a module. Raises what lowering raises."""
     from xductor.frontend import from_fx
 
     return from_fx(run.gm, run.stage, example_inputs=run.example_inputs)
 
 
 class GraphNumbers:
-    """A number for each graph that Dynamo hands over, shared by the stages it goes through."""
+    """Numbers the graphs that Dynamo hands over; the stages of a graph share its number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -35,7 +35,7 @@ class GraphNumbers:
 
         ident = str(CompileContext.current_compile_id() or "")
         key = ident or run.record.graph
-        # Ids begin anew after a reset: then another context compiles a forward under a known id.
+        # Ids start over after a reset: then another context compiles a forward under a known id.
         context = CompileContext.try_get()
         begins = run.stage == "pre_grad" and context is not None
         if begins and self._contexts.get(key, lambda: None)() is not context:

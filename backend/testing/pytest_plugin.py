@@ -1,7 +1,7 @@
-"""The pytest plugin: fixtures to look at what is compiled, and `--xductor-verify=LEVEL`.
+"""The pytest plugin: fixtures to inspect what is compiled, and `--xductor-verify=LEVEL`.
 
-It is loaded in every run of pytest, wherever xductor is installed; nothing of torch is imported
-before a fixture or the option is used.
+It is loaded in every run of pytest wherever xductor is installed; torch is not imported before a
+fixture or the option is used.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class _Verifying:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self.stack.close()
         assert self.stages is not None
-        self.left = self.stages.take()  # compiled by what ran after the last test
+        self.left = self.stages.take()  # compiled after the last test
         if self.left:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None]:
-        """What the test compiled, and its fixtures before it."""
+        """Fail the test for what it compiled, and its fixtures before it."""
         assert self.stages is not None
         try:
             yield
@@ -99,9 +99,9 @@ def xductor_capture() -> Callable[..., Stages]:
 
 @pytest.fixture
 def xductor_filecheck() -> Callable[[str | ModuleOp, str], None]:
-    """`xductor_filecheck(module_or_text, checks)`: FileCheck's `CHECK:` lines against the text.
+    """`xductor_filecheck(module_or_text, checks)`: run FileCheck's `CHECK:` lines on the text.
 
-    A line of `checks` is a check with or without `//` before it. Fails with FileCheck's message.
+    The lines of `checks` may begin with `//` or not. Fails with FileCheck's message.
     """
     from xductor.backend.testing.text_checks import FileCheckFailed, filecheck
 
@@ -117,9 +117,9 @@ def xductor_filecheck() -> Callable[[str | ModuleOp, str], None]:
 
 @pytest.fixture
 def xductor_fired() -> Iterator[Callable[..., None]]:
-    """`xductor_fired(MyRewrite, times)`: the rewrite was applied so often since the test began.
+    """`xductor_fired(MyRewrite, times)`: assert how often it was applied since the test began.
 
-    A rewrite or pass is given as class or by name; without `times` it is to be at least once.
+    A rewrite or pass is given as a class or by name; without `times`, at least once is enough.
     """
     from xductor.backend.records import stage_records
     from xductor.backend.records.fired_rewrites import times_fired

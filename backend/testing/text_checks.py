@@ -1,4 +1,4 @@
-"""FileCheck on the text of a module, in this process."""
+"""Runs FileCheck on the text of a module, in this process."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from xdsl.dialects.builtin import ModuleOp
 
 
 class FileCheckFailed(AssertionError):
-    """The text is not what the checks say; the message is FileCheck's."""
+    """The text does not pass the checks; the message is FileCheck's."""
 
 
 def filecheck(module_or_text: str | ModuleOp, checks: str, prefix: str = "CHECK") -> None:
-    """Run FileCheck's checks against text, or against what a module prints.
+    """Run FileCheck's checks on text, or on what a module prints.
 
-    Raises FileCheckFailed; ModuleNotFoundError without the package `filecheck`; ValueError where
-    `checks` has no check.
+    Raises:
+        FileCheckFailed: If a check fails.
+        ModuleNotFoundError: If the package `filecheck` is not installed.
+        ValueError: If `checks` has no check.
     """
     try:
         from filecheck.finput import FInput

@@ -1,4 +1,4 @@
-"""Verifies the graphs of every stage call while it lasts, and keeps what is wrong."""
+"""Verifies the graphs of every stage call inside a block, and keeps the problems found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.ir.verification.verifier import Level
 
 
 class VerifiedStages:
-    """A watcher of stage calls; `graphs` is how many were verified."""
+    """A watcher of stage calls that verifies; `graphs` is how many were verified."""
 
     def __init__(self, level: Level) -> None:
         self.level: Level = level
@@ -30,7 +30,7 @@ class VerifiedStages:
         self._verify(run, "out of")
 
     def take(self) -> list[str]:
-        """What was wrong since the last time, each with the stage it was seen at."""
+        """The problems since the last call, each with the stage at which it was seen."""
         with self._lock:
             found, self._problems = self._problems, []
         return found
@@ -38,7 +38,7 @@ class VerifiedStages:
     def _verify(self, run: StageRun, way: str) -> None:
         try:
             found = [str(error) for error in problems(lowered(run), self.level)]
-        except Exception as error:  # a graph that cannot be lowered is one that is wrong
+        except Exception as error:  # a graph that cannot be lowered is a wrong one
             found = [f"cannot be lowered: {type(error).__name__}: {error}"]
         where = f"{way} the {run.stage} stage ({run.record.graph})"
         with self._lock:

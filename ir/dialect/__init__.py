@@ -1,1 +1,1 @@
-"""What the ops, types and attributes of the dialect are."""
+"""The ops, types and attributes of the dialect."""

@@ -1,4 +1,4 @@
-"""The `args` attribute of an op: its call's arguments, constants in place, values as references.
+"""The `args` attribute of an op: the arguments of its call, with values as references.
 
 `ArgsAttr.data` is a tree. A `Ref(i)` stands for operand `i` of the op (numbered in order of
 appearance); everything else is a constant. Python's own containers keep their kind, because FX
@@ -43,7 +43,7 @@ class Ref:
 
 
 class ListArg(tuple[Any, ...]):
-    """A Python list among the arguments (a plain tuple stands for a tuple)."""
+    """A Python list among the arguments (a plain tuple represents a tuple)."""
 
     __slots__ = ()
 
@@ -55,13 +55,13 @@ class SizeArg(tuple[Any, ...]):
 
 
 class Pack(tuple[Any, ...]):
-    """All results of a tuple-valued op used as one value (`torch.cat(torch.split(x, 2))`)."""
+    """All results of a tuple-valued op, used as one value (`torch.cat(torch.split(x, 2))`)."""
 
     __slots__ = ()
 
 
 class DictArg(tuple[tuple[Any, Any], ...]):
-    """A dict among the arguments: pairs in order."""
+    """A dict among the arguments: its pairs in order."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class SliceArg(tuple[Any, Any, Any]):
 
 
 class SymbolRef:
-    """A subgraph, named as in the module: `@true_graph_0`."""
+    """A subgraph, by its name in the module: `@true_graph_0`."""
 
     __slots__ = ("name",)
 
@@ -111,7 +111,7 @@ class FunctionArg:
 class Handle:
     """A live object that text can only name: `opaque<kind, "id">`.
 
-    Parsed text has handles without an object; raising such a module needs a binding for them.
+    Handles in parsed text have no object; raising such a module needs bindings for them.
     """
 
     __slots__ = ("ident", "kind", "live")
@@ -141,12 +141,12 @@ def float_bits(value: float) -> int:
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
+#: Types whose constants never equal a constant of another type.
 _OWN_KEYS = frozenset((int, Ref, type(None), str))
-"""Constants of these types are equal to no constant of another type."""
 
 
 def _key(item: Any) -> Any:
-    """A hashable that is equal for equal constants only (type-exact, bit-exact)."""
+    """A hashable key that is equal only for equal constants (type-exact, bit-exact)."""
     kind = type(item)
     if kind in _OWN_KEYS:
         return item
@@ -165,6 +165,7 @@ def _key(item: Any) -> Any:
     return (kind, item)
 
 
+#: Types of Python constants that `ArgsAttr` holds as they are.
 CONSTANT_TYPES: tuple[type, ...] = (
     int,
     bool,
@@ -180,11 +181,10 @@ CONSTANT_TYPES: tuple[type, ...] = (
     range,
     SymExpr,
 )
-"""Python constants that stand in `ArgsAttr` as themselves."""
 
 
 def same_constant(left: Any, right: Any) -> bool:
-    """Whether two constants are one: the same type, the same bits, element by element."""
+    """Whether two constants are equal: the same type and the same bits, element by element."""
     return left is right or _key(left) == _key(right)
 
 
@@ -222,11 +222,11 @@ class ArgsAttr(Data[tuple[Any, ...]]):
     def __init__(self, data: tuple[Any, ...]) -> None:
         """Everything is set in `__new__`."""
 
+    #: The number of operands that the arguments refer to.
     refs: int
-    """How many operands the arguments refer to."""
 
+    #: Names of the symbols that expressions among the arguments mention.
     symbols: frozenset[str]
-    """Names of the symbols that expressions among the arguments mention."""
 
     @classmethod
     def new(cls, params: Any) -> Self:

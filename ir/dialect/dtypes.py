@@ -1,4 +1,4 @@
-"""Element types as text: the names MLIR and torch's readable graphs use (`f32`, `bf16`, `i64`)."""
+"""Element types as text, named as in MLIR and torch's readable graphs (`f32`, `bf16`, `i64`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMED: dict[str, str] = {
 
 
 def _all_dtypes() -> dict[str, torch.dtype]:
-    """The table above for this torch, completed by its other dtypes (`uint4`, `bits8`)."""
+    """The table above for this torch, plus its other dtypes (`uint4`, `bits8`)."""
     known: dict[str, torch.dtype] = {}
     for text, attribute in _NAMED.items():
         dtype = getattr(torch, attribute, None)
@@ -58,7 +58,7 @@ TEXT_OF_DTYPE: dict[torch.dtype, str] = {dtype: text for text, dtype in DTYPE_OF
 
 
 def nearest_dtype(word: str) -> str:
-    """The element type that was meant, as text: torch's name of one, or a misspelt one; or ""."""
+    """The text of the intended element type, given torch's name or a misspelling; "" if none."""
     meant = getattr(torch, word.removeprefix("torch."), None)
     if isinstance(meant, torch.dtype):
         return TEXT_OF_DTYPE.get(meant, "")

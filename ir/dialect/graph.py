@@ -25,11 +25,11 @@ from xductor.ir.dialect.operations import RawOp
 from xductor.ir.dialect.symbol_attr import Ambient, AmbientAttr, SymbolTableAttr
 from xductor.ir.symbolic.symbols import SymbolTable
 
+#: FX's name for the output node; text leaves this name out.
 OUTPUT_NAME = "output"
-"""What FX calls the output node; text leaves this name out."""
 
+#: The three points at which Inductor hands a graph to its passes.
 STAGES = ("pre_grad", "joint", "post_grad")
-"""The three points at which Inductor hands a graph to its passes."""
 
 
 @irdl_op_definition
@@ -63,7 +63,7 @@ class GraphOp(IRDLOperation):
         arguments: Sequence[str] = (),
         declared: bool = False,
     ) -> None:
-        """A graph over a finished block; `arguments` names the block's arguments."""
+        """A graph from a finished block; `arguments` are the names of the block's arguments."""
         properties: dict[str, Attribute] = {
             "sym_name": StringAttr(name),
             "stage": StringAttr(stage),
@@ -81,7 +81,7 @@ class GraphOp(IRDLOperation):
 
     @property
     def live(self) -> Any:
-        """In memory only: what lowering knew (the ShapeEnv, the fake mode); None after parsing."""
+        """The live objects of lowering (the ShapeEnv, the fake mode); None after parsing."""
         return self.__dict__.get("_live")
 
     @live.setter
@@ -90,7 +90,7 @@ class GraphOp(IRDLOperation):
 
     @property
     def constants(self) -> Any:
-        """Tensors that the text holds (`GraphConstants`); None where it was not parsed."""
+        """Tensors that the text holds (`GraphConstants`); None if the graph was not parsed."""
         return self.__dict__.get("_constants")
 
     @constants.setter
@@ -114,7 +114,7 @@ class GraphOp(IRDLOperation):
 
     @property
     def output(self) -> OutputOp:
-        """The terminator. Raises VerifyException where there is none."""
+        """The terminator. Raises VerifyException if there is none."""
         last = self.body.block.last_op
         if not isinstance(last, OutputOp):
             raise VerifyException(f"fx.graph @{self.sym_name.data} does not end in fx.output")
@@ -190,7 +190,7 @@ class GetAttrOp(RawOp):
 
 
 class OpaqueCallOp(RawOp):
-    """A call of a callable that has no name: `fx.opaque_call opaque<callable, id>, %x`."""
+    """A call of a callable without a name: `fx.opaque_call opaque<callable, id>, %x`."""
 
     name = "fx.opaque_call"
     target: ClassVar[Any] = "opaque"
@@ -207,7 +207,7 @@ class OpaqueCallOp(RawOp):
 
 
 def entry_graph(module: ModuleOp) -> GraphOp:
-    """The graph that is no subgraph: the first of the module.
+    """The graph that is not a subgraph: the first of the module.
 
     Raises VerifyException for a module without graphs.
     """
@@ -218,7 +218,7 @@ def entry_graph(module: ModuleOp) -> GraphOp:
 
 
 def graph_named(module: ModuleOp, name: str) -> GraphOp | None:
-    """The graph of that symbol, or None."""
+    """The graph with that symbol, or None."""
     for op in module.ops:
         if isinstance(op, GraphOp) and op.sym_name.data == name:
             return op
@@ -226,7 +226,7 @@ def graph_named(module: ModuleOp, name: str) -> GraphOp | None:
 
 
 def raw_args(positional: tuple[Any, ...] = (), keywords: tuple[Any, ...] = ()) -> ArgsAttr:
-    """The `args` of a call that is spelled positionally and by keyword."""
+    """The `args` of a call with positional and keyword arguments."""
     return ArgsAttr((positional, keywords))
 
 

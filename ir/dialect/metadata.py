@@ -1,4 +1,4 @@
-"""What an op keeps of the FX node it came from.
+"""The information that an op keeps about its FX node.
 
 One attribute, `node`, holds the names of the results, the metadata that text can carry, and (in
 memory only) the node itself. It never takes part in equality, so CSE and interning see through it.
@@ -17,30 +17,38 @@ from xdsl.ir import Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-TEXTUAL_KEYS = ("node", "module", "tag", "recompute", "unbacked_bindings", "quant_options")
-"""Metadata that text carries, by the name it prints under."""
+#: The names under which text carries metadata.
+TEXTUAL_KEYS = (
+    "node",
+    "module",
+    "tag",
+    "recompute",
+    "unbacked_bindings",
+    "quant_options",
+    "only_clone",
+)
 
 
 class MetadataClass(Enum):
-    """Whose property an entry of a node's `meta` is; this decides what a rewrite does with it.
+    """What an entry of a node's `meta` belongs to; this decides what a rewrite does with it.
 
-    Raising reads it here (`keys_of`): there is no other list.
+    Raising uses this list too (`keys_of`): there is no other.
     """
 
+    #: Belongs to the value: recomputed if the value changes.
     VALUE = "value"
-    """Of the value: recomputed where the value changes."""
+    #: Belongs to the arguments of the call: dropped if an operand changes.
     ARGUMENTS = "arguments"
-    """Of the arguments that the call was made with: dropped where an operand changes."""
+    #: Belongs to the order of the nodes: dropped if one is new or moved.
     ORDER = "order"
-    """Of the order of the graph's nodes: dropped where one is new or moved."""
+    #: Belongs to the call: stays as long as the call, even if operands change; never inherited.
     CALL = "call"
-    """Of the call: stays as long as the call, whatever its operands become; never inherited."""
+    #: Belongs to the place in the program: ops that replace the call inherit it.
     PLACE = "place"
-    """Of the place in the program: what replaces the call inherits it."""
+    #: Belongs to the boundary of the graph (placeholders, the output node): never touched.
     GRAPH = "graph"
-    """Of the graph's boundary (placeholders, the output node): never touched."""
+    #: Belongs to the `meta` of a module; no node has it.
     MODULE = "module"
-    """Of a module's own `meta`; no node has it."""
 
 
 _CLASSES: dict[MetadataClass, str] = {
@@ -88,10 +96,10 @@ _CLASS_OF_KEY = {key: kind for kind, keys in _KEYS.items() for key in keys}
 
 
 def metadata_class(key: str) -> MetadataClass | None:
-    """The class of an entry of `node.meta`; None for a key that nobody here knows.
+    """The class of an entry of `node.meta`; None for an unknown key.
 
-    A key that is unknown is treated as one of the call. Of `custom`, which is of the
-    place, the entry `call_id` is of the call.
+    Unknown keys are treated as `CALL`. `custom` is `PLACE`, except for its entry `call_id`,
+    which belongs to the call.
     """
     return _CLASS_OF_KEY.get(key)
 
@@ -102,9 +110,10 @@ def keys_of(kind: MetadataClass) -> frozenset[str]:
 
 
 def place_metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a replacement inherits of a node's `meta`: the entries of the place.
+    """The entries of a node's `meta` that a replacement inherits: those of the place.
 
-    Containers that FX appends to are copied; `call_id` in `custom` is of the call and left out.
+    Containers that FX appends to are copied; `call_id` in `custom` belongs to the call and is left
+    out.
     """
     place = {
         key: value for key, value in meta.items() if _CLASS_OF_KEY.get(key) is MetadataClass.PLACE
@@ -117,21 +126,21 @@ def place_metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class NodeMeta(Data[tuple[str, ...]]):
-    """Names of an op's results, and where it came from.
+    """The names of an op's results, and its provenance.
 
     - `data`: the FX name of each result ("" for a result without a `getitem`).
     - `node`: the FX name of the call itself.
     - `origin`: the `fx.Node` the op was lowered from, or None.
     - `getitems`: for a tuple-valued call, the `getitem` nodes of each result.
-    - `operands`, `args`: what they were when lowered, so that raising sees what changed.
-    - `textual`: metadata of parsed text, or None where `origin` has it.
-    - `custom`: entries for `custom` in the node's `meta`, which AOTAutograd hands on to what it
-      makes of the call. In memory only.
+    - `operands`, `args`: those at the time of lowering, so that raising can tell what changed.
+    - `textual`: metadata of parsed text, or None if `origin` has it.
+    - `custom`: entries for `custom` in the node's `meta`, which AOTAutograd copies to the nodes
+      that it makes for the call. In memory only.
     """
 
     name = "fx.node"
 
-    # What most ops leave as it is stands once here: every op of a graph has one of these.
+    # Every op of a graph has one of these, so the usual values are stored only once, here.
     node: str = ""
     origin: Any = None
     getitems: dict[int, list[Any]] | None = None
@@ -168,20 +177,21 @@ class NodeMeta(Data[tuple[str, ...]]):
         return textual_metadata(self.origin.meta) if self.origin is not None else {}
 
     def location(self) -> tuple[str, int] | None:
-        """File and line of the user's code, where known."""
+        """File and line of the user's code, if known."""
         parsed = self.loc
         if parsed is not None or self.origin is None:
             return parsed
         return user_location(self.origin.meta.get("stack_trace"))
 
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
-        """Metadata for an op that replaces this one: its place, not its identity."""
+        """Metadata for an op that replaces this one: the place is kept, the identity is not."""
         made = NodeMeta(names, node=node)
-        vars(made).update(textual=dict(self.text_items()), loc=self.location(), heir_of=self.origin)
+        textual = {key: text for key, text in self.text_items().items() if key != "only_clone"}
+        vars(made).update(textual=textual, loc=self.location(), heir_of=self.origin)
         return made
 
     def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
-        """The same under other names."""
+        """This metadata with other names."""
         return NodeMeta(names, **{**vars(self), "node": node})
 
     def print_parameter(self, printer: Printer) -> None:
@@ -224,6 +234,9 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
     options = meta.get("quant_options")
     if options is not None:
         items["quant_options"] = quantization_text(options)
+    clones = meta.get("only_clone_these_tensors")
+    if clones is not None:
+        items["only_clone"] = json.dumps(list(clones))
     bindings = meta.get("unbacked_bindings")
     if bindings:
         renamed = _renamings(meta.get("val", meta.get("example_value")))
@@ -234,13 +247,15 @@ def textual_metadata(meta: dict[str, Any]) -> dict[str, str]:
 
 
 def quantization_text(options: Any) -> str:
-    """The options of a quantised call as text: the fields of the dataclass that holds them."""
+    """The options of a quantized call as text: the fields of the dataclass that holds them."""
     return json.dumps({one.name: getattr(options, one.name) for one in fields(options)})
 
 
 def _renamings(value: Any) -> Mapping[Any, Any]:
-    """New names of unbacked symbols. Tracing a graph again binds fresh ones; only values show that
-    they were then called as before.
+    """New names of unbacked symbols.
+
+    Tracing a graph again binds fresh symbols; only the values show that these were then renamed to
+    the old ones.
     """
     parts = value if isinstance(value, (tuple, list)) else (value,)
     for part in parts:

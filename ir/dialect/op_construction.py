@@ -1,8 +1,9 @@
-"""A short way to make ops that have no regions and no successors, and to append them to a block.
+"""A fast way to make ops without regions and successors, and to append them to a block.
 
-They do what xDSL's `Operation.create` and `Block.add_op` do, less what a new op of ours cannot need
-(about a quarter of the time that lowering a graph takes). They know how xDSL 0.75 lays out its ops
-and values: the package pins that version, and a test compares both ways field by field.
+These functions do what xDSL's `Operation.create` and `Block.add_op` do, except for work that our
+new ops never need, which is about a quarter of the time of lowering a graph. They depend on the
+layout of ops and values in xDSL 0.75: the package pins that version, and a test compares both
+ways field by field.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def new_op(
 
 
 def append_op(block: Block, op: Operation) -> None:
-    """Add an op that is in no block, and has no regions, at a block's end."""
+    """Append an op without regions, which is in no block yet, to a block."""
     end: Any = block._last_op
     new: Any = op
     if end is None:

@@ -33,23 +33,23 @@ class TorchOp(IRDLOperation):
     """A call of a torch callable in an `fx.graph`.
 
     The operands are the values among the arguments in order of appearance; `args` holds the whole
-    argument list with `Ref(i)` in their places. Subclasses are generated, one for each callable.
+    argument list with `Ref(i)` in their place. Subclasses are generated, one for each callable.
     """
 
+    #: The callable (an OpOverload, a function, a higher-order op) or the name of a method.
     target: ClassVar[Any]
-    """The callable (an OpOverload, a function, a higher-order op) or a method's name."""
 
+    #: The FX opcode of such a call.
     fx_op: ClassVar[str] = "call_function"
-    """The FX opcode of such a call."""
 
+    #: If true, `args` is `(positional, keyword)` as in the graph; else it is in schema order.
     raw_arguments: ClassVar[bool] = True
-    """True: `args` is `(positional, keyword)` as the graph spells them; False: schema order."""
 
     _definition: ClassVar[OpDef | None] = None
     traits: ClassVar[OpTraits] = OpTraits(lambda: (TorchMemoryEffects(),))
 
     def __post_init__(self) -> None:
-        """No defaults to fill in: `args` is always given."""
+        """Skip xDSL's defaults: `args` is always given."""
 
     @classmethod
     def make(
@@ -106,7 +106,7 @@ class TorchOp(IRDLOperation):
 
     @property
     def node(self) -> NodeMeta:
-        """Names and provenance; made on demand for an op built without."""
+        """Names and provenance; made on demand for an op that was built without them."""
         found = self.attributes.get("node")
         if found is None:
             found = self.attributes["node"] = NodeMeta(("",) * len(self.results))
@@ -114,34 +114,34 @@ class TorchOp(IRDLOperation):
 
     @property
     def structure(self) -> StructureAttr | None:
-        """How the results nest in the call's value; None for one plain value."""
+        """The nesting of the results in the call's value; None for one plain value."""
         return self.properties.get("structure")  # type: ignore[return-value]
 
     @property
     def tuple_valued(self) -> bool:
-        """True where the call's value is a tuple or a list, and the results are its elements."""
+        """Whether the call's value is a tuple or a list with the results as elements."""
         return self.structure is not None
 
     @property
     def aliases(self) -> AliasAttr | None:
-        """Which operand each result shares storage with, where the schema does not say."""
+        """The operand with which each result shares storage, if the schema does not say."""
         return self.properties.get("aliases")  # type: ignore[return-value]
 
     @property
     def effects(self) -> Effects:
-        """What a call of the target may do; not what its subgraphs do."""
-        # A submodule's path is no method's name, though both are strings.
+        """The effects of a call of the target, without those of its subgraphs."""
+        # A submodule's path must not be taken for a method's name; both are strings.
         return UNKNOWN if self.fx_op == "call_module" else target_effects(self.target)
 
     def argument_tree(self, tree: Any) -> Any:
-        """A part of `args` with SSA values in the place of references."""
+        """A part of `args` with SSA values instead of references."""
         operands = self._operands
         return map_tree(tree, lambda leaf: operands[leaf.index] if type(leaf) is Ref else leaf)
 
     def argument(self, name: str) -> Any:
-        """The argument of that name: an SSA value, a constant, or a container of both.
+        """The argument with that name: an SSA value, a constant, or a container of both.
 
-        Raises AttributeError for a name the callable does not have.
+        Raises AttributeError if the callable has no such parameter.
         """
         raise NotImplementedError
 
@@ -164,7 +164,7 @@ class TorchOp(IRDLOperation):
 
 
 class SchemaOp(TorchOp):
-    """A call of a dispatcher overload; `args` is in schema order with the defaults filled in."""
+    """A call of a dispatcher overload; `args` is in schema order with defaults filled in."""
 
     raw_arguments: ClassVar[bool] = False
     table: ClassVar[SchemaTable]
@@ -182,7 +182,7 @@ class SchemaOp(TorchOp):
 
 
 class RawOp(TorchOp):
-    """A call spelled as the graph spells it: positional and keyword arguments."""
+    """A call with positional and keyword arguments as in the graph."""
 
     @property
     def positional(self) -> tuple[Any, ...]:
@@ -193,11 +193,11 @@ class RawOp(TorchOp):
         return dict(self.argument_tree(self.args.data[1]))
 
     def wrong_form(self) -> str:
-        """What is wrong with arguments that must have a form of their own; empty if nothing."""
+        """What is wrong with the form of the arguments, for ops that require one; else empty."""
         return ""
 
     def bound_arguments(self) -> dict[str, Any] | None:
-        """Arguments by parameter name with defaults; None where no signature is known or fits."""
+        """Arguments by parameter name with defaults; None if no signature is known or fits."""
         return None
 
     def argument(self, name: str) -> Any:
@@ -211,7 +211,7 @@ class RawOp(TorchOp):
 
 
 class ArgumentAccessor:
-    """The attribute `op.dim` of a generated class: that argument of the call."""
+    """An attribute of a generated class, such as `op.dim`: an argument of the call."""
 
     __slots__ = ("argument", "position")
 
@@ -229,7 +229,7 @@ class ArgumentAccessor:
 
 
 def results_of(value: Any) -> tuple[SSAValue, ...]:
-    """The SSA values of a value, a `Pack` or a nesting of both."""
+    """The SSA values in a value, a `Pack` or a nesting of both."""
     if isinstance(value, SSAValue):
         return (value,)
     if type(value) is Pack:

@@ -1,4 +1,4 @@
-"""The arguments of a call by parameter name, for calls that follow no operator schema."""
+"""The arguments of a call by parameter name, for calls without an operator schema."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def bind_call(
     kwargs: Mapping[str, Any],
     is_value: IsValue,
 ) -> dict[str, Any]:
-    """The arguments of a call of `cls` by name, defaults filled in.
+    """The arguments of a call of `cls` by name, with defaults filled in.
 
-    Where no signature is known or none fits, positional arguments are named "0", "1", ...
+    If no signature is known or none fits, positional arguments are named "0", "1", ...
     """
     bound: dict[str, Any] | None = None
     if cls.fx_op == "call_method":
@@ -36,9 +36,9 @@ def bind_call(
 def call_arguments(
     cls: type[TorchOp], bound: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments of a call of `cls`, of which `bind_call` gave the names.
+    """The positional and keyword arguments of a call of `cls`, given the result of `bind_call`.
 
-    Names that are numbers are positions; of a method that is not known the first is the receiver.
+    Names that are numbers are positions; the first argument of an unknown method is the receiver.
     """
     known = None
     if cls.fx_op == "call_method":

@@ -1,4 +1,4 @@
-"""An op's call as Python makes it: positional and keyword arguments out of `args`."""
+"""Makes the positional and keyword arguments of a Python call from an op's `args`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xductor.ir.symbolic.expressions import SymExpr
 
 
 class NoPythonValue(ValueError):
-    """A constant that has no Python value here (a handle of parsed text, a lone symbol)."""
+    """A constant has no Python value here (a handle in parsed text, a lone symbol)."""
 
 
 class CallArguments:
@@ -29,7 +29,7 @@ class CallArguments:
 
     - `number`: the value of a symbolic expression.
     - `subgraph`: the callable of a subgraph's name.
-    Both may refuse by raising NoPythonValue.
+    Both may raise NoPythonValue.
     """
 
     def __init__(self, number: Callable[[SymExpr], Any], subgraph: Callable[[str], Any]) -> None:
@@ -39,7 +39,7 @@ class CallArguments:
     def of(
         self, cls: type[TorchOp], data: tuple[Any, ...], values: Sequence[Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """Arguments for a call of `cls.target`; `values` stand for the operands."""
+        """The arguments for a call of `cls.target`; `values` are those of the operands."""
         if issubclass(cls, SchemaOp):
             table = cls.table
             built = [self.tree(item, values) for item in data]

@@ -1,7 +1,7 @@
-"""Op classes on first use: from PyTorch's operator registry, and from Python signatures.
+"""Makes op classes at first use, from PyTorch's operator registry and from Python signatures.
 
-Nothing is written by hand and nothing is made ahead of time: an overload, a higher-order op, a
-Python function or a method gets its class the first time a graph or a text mentions it.
+Nothing is written by hand or made ahead of time: an overload, a higher-order op, a Python
+function or a method gets its class the first time a graph or a text mentions it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _lock = threading.Lock()
 
 
 class UnknownOp(LookupError, UnregisteredConstructException):
-    """An op name that nobody registered; the message says what to import."""
+    """An op name is not registered; the message says what to import."""
 
 
 class PythonOp(RawOp):
@@ -62,7 +62,7 @@ class PythonOp(RawOp):
 
 
 def _bound_trees(cls: type[PythonOp], args: ArgsAttr) -> dict[str, Any] | None:
-    """The parts of `args` by parameter name; all calls with these arguments bind alike."""
+    """The parts of `args` by parameter name, the same for all calls with these arguments."""
     positional, named = args.data
 
     def is_value(item: object) -> bool:
@@ -74,11 +74,11 @@ def _bound_trees(cls: type[PythonOp], args: ArgsAttr) -> dict[str, Any] | None:
 
 
 def _with_values(tree: Any, operands: Sequence[SSAValue]) -> Any:
-    """A part of bound arguments with values in the place of references."""
+    """A part of bound arguments with values instead of references."""
     kind = type(tree)
     if kind is Ref:
         return operands[tree.index]
-    if kind is dict:  # what a call collects by `**names`
+    if kind is dict:  # the arguments that a call collects with `**kwargs`
         return {name: _with_values(item, operands) for name, item in tree.items()}
     if isinstance(tree, tuple):
         return map_tree(tree, lambda leaf: operands[leaf.index] if type(leaf) is Ref else leaf)
@@ -86,11 +86,11 @@ def _with_values(tree: Any, operands: Sequence[SSAValue]) -> Any:
 
 
 class HigherOrderOp(RawOp):
-    """A call of a higher-order op; subgraphs are symbol references among its arguments."""
+    """A call of a higher-order op; its subgraphs are symbol references among the arguments."""
 
 
 def op_class(target: Any) -> type[TorchOp] | None:
-    """The class for a `call_function` target; None where the target has no name.
+    """The class for a `call_function` target; None if the target has no name.
 
     Sources: PyTorch's dispatcher for overloads and higher-order ops, `inspect` for the rest.
     """
@@ -109,19 +109,19 @@ def op_class(target: Any) -> type[TorchOp] | None:
 
 
 def method_class(name: str) -> type[TorchOp]:
-    """The class for `call_method` of that name."""
+    """The class for a `call_method` with that name."""
     return _named(f"{METHOD}.{name}", PythonOp, target=name, fx_op="call_method")
 
 
 def module_class(path: str) -> type[TorchOp]:
-    """The class for `call_module` of the submodule at that path."""
+    """The class for a `call_module` of the submodule at that path."""
     return _named(f"{MODULE}.{path}", RawOp, target=path, fx_op="call_module")
 
 
 def op_class_by_name(name: str) -> type[Any]:
-    """The class for an op's name in text (`aten.add.Tensor`, `pyfn.torch.cat`, `method.view`).
+    """The class for the name of an op in text (`aten.add.Tensor`, `pyfn.torch.cat`, `method.view`).
 
-    Raises UnknownOp for a name that nobody registered.
+    Raises UnknownOp if the name is not registered.
     """
     found = _by_name.get(name) or FX_OPS.get(name)
     if found is not None:
@@ -165,7 +165,7 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
 
 
 def packet_named(namespace: str, name: str) -> OpOverloadPacket | None:
-    """The operator of that name, all overloads; None where no such one is registered."""
+    """The operator with that name and all its overloads; None if it is not registered."""
     found = getattr(getattr(torch.ops, namespace), name, None)
     if found is None and namespace == "prims":
         import_module("torch._inductor.inductor_prims")  # registers Inductor's
@@ -184,7 +184,7 @@ def _overload_by_name(name: str) -> type[TorchOp]:
         )
     packet = packet_named(namespace, packet_name)
     if packet is None:
-        if namespace in ("aten", "prims"):  # PyTorch's own: no package would bring the op
+        if namespace in ("aten", "prims"):  # PyTorch's own: no package could register the op
             meant = _nearest_op(name)
             hint = f"; did you mean {meant}?" if meant else ""
             remedy = f"no op of the '{namespace}' library has that name{hint}"
@@ -205,7 +205,7 @@ def _overload_by_name(name: str) -> type[TorchOp]:
 
 
 def _nearest_op(name: str) -> str:
-    """The registered op that was meant by a misspelt name, or by one without overload; or ""."""
+    """The registered op closest to a misspelled name, or to one without overload; "" if none."""
     if len(name) > _LONGEST_NAME:
         return ""
     names = _overload_names()
@@ -220,7 +220,7 @@ def _nearest_op(name: str) -> str:
 
 @cache
 def _overload_names() -> tuple[str, ...]:
-    """`aten.add.Tensor` of each operator that is registered when an error first asks."""
+    """The overloads (`aten.add.Tensor`) that are registered when an error first asks for them."""
     found: list[str] = []
     for full in torch._C._dispatch_get_all_op_names():
         name, _, overload = full.partition(".")
@@ -231,7 +231,7 @@ def _overload_names() -> tuple[str, ...]:
 def dispatcher_overloads(packet: OpOverloadPacket) -> list[str]:
     """The overloads of a packet that graphs can call.
 
-    TorchScript has overloads of its own in aten (`add.default` on ints), which no kernel serves.
+    TorchScript has its own overloads in aten (`add.default` on ints), which have no kernel.
     """
     names = packet.overloads()
     if packet._qualified_op_name.partition("::")[0] != "aten":

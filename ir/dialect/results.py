@@ -1,4 +1,4 @@
-"""How an op's results relate to the call's Python value, and to the storage of its operands."""
+"""How an op's results relate to the call's Python value and to the storages of its operands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 LEAF = "*"
+#: `"*"` for one value, or a tuple of structures.
 Structure = Any
-"""`"*"` for one value, or a tuple of structures."""
 
 
 class StructureAttr(Data[Structure]):
-    """The nesting of a tuple-valued call's results, `(*, (*, *))`; they are its leaves in order."""
+    """The nesting of a tuple-valued call, `(*, (*, *))`; its leaves are the results in order."""
 
     name = "fx.structure"
 
@@ -59,10 +59,10 @@ def leaf_paths(structure: Structure, prefix: tuple[int, ...] = ()) -> Iterator[t
 
 
 class AliasAttr(Data[tuple[tuple[int, bool] | None, ...]]):
-    """For each result, the operand whose storage it has: `(operand, certain)`, or None.
+    """For each result, the operand whose storage it shares: `(operand, certain)`, or None.
 
-    Only where the schema does not say: the certain facts were read from the values' storages when
-    the graph was lowered.
+    It is used only if the schema does not say this. Certain facts were read from the storages of
+    the values when the graph was lowered.
     """
 
     name = "fx.aliases"

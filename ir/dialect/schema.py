@@ -1,4 +1,4 @@
-"""An operator's schema, compiled into the table that lowering, verifying and raising use."""
+"""The schema of an operator, compiled into a table for lowering, verifying and raising."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 
 from xductor.ir.dialect.arguments import ListArg
 
+#: Names that an op class already uses; an argument with such a name is accessed as `name_`.
 _TAKEN = frozenset(
     [
         "name",
@@ -48,7 +49,6 @@ _TAKEN = frozenset(
         "effects",
     ]
 )
-"""Names that an op class already uses; an argument of such a name is reached as `name_`."""
 
 KINDS = {
     "Tensor": "tensor",
@@ -70,7 +70,7 @@ KINDS = {
 
 
 def accessor_name(argument: str) -> str:
-    """The Python attribute for an argument: `self` is `self_`, as is any name that is taken."""
+    """The Python attribute for an argument; a name that is taken gets an underscore (`self_`)."""
     return (
         f"{argument}_"
         if keyword.iskeyword(argument) or argument in _TAKEN or argument == "self"
@@ -82,8 +82,8 @@ def accessor_name(argument: str) -> str:
 class Param:
     """One argument of a schema.
 
-    `kind` is one of `KINDS`' values; `lists` counts the list levels around it; `size` is N of
-    `int[N]`; `writes` is true where the call mutates the argument.
+    `kind` is one of the values of `KINDS`; `lists` is the number of list levels around it; `size`
+    is N in `int[N]`; `writes` is true if the call mutates the argument.
     """
 
     name: str
@@ -102,8 +102,8 @@ class Param:
 class SchemaTable:
     """The schema of one overload.
 
-    `returns` is the number of values, or None where a list is returned (`split`), whose length is
-    known only for a call.
+    `returns` is the number of values, or None if a list is returned (`split`), whose length is
+    known only for a particular call.
     """
 
     overload: Any
@@ -137,7 +137,7 @@ def _peel(kind: Any) -> tuple[str, int, int | None, bool, bool]:
 
 
 def _enum_kind(argument: Any, kind: str) -> str:
-    """dtype, layout and memory format are plain ints in a schema's type; the real type says."""
+    """The kind from the real type: dtype, layout and memory format are ints in a schema's type."""
     real = str(argument.real_type)
     for name, ours in (
         ("ScalarType", "dtype"),
@@ -197,13 +197,13 @@ def schema_table(overload: torch._ops.OpOverload) -> SchemaTable:
     )
 
 
+#: Memory formats by the numbers that schemas use for them as defaults.
 _MEMORY_FORMATS = {
     0: torch.contiguous_format,
     1: torch.preserve_format,
     2: torch.channels_last,
     3: torch.channels_last_3d,
 }
-"""The numbers by which schemas write a memory format's default."""
 
 
 def _as_float(value: Any) -> Any:
@@ -221,9 +221,9 @@ def _as_device(value: str) -> torch.device | str:
 
 
 def normalise(param: Param, value: Any) -> Any:
-    """A constant in the kind its schema gives it, as PyTorch converts it: `1` for a float is `1.0`.
+    """Convert a constant to the kind in its schema, as PyTorch does: `1` for a float is `1.0`.
 
-    What does not fit is returned as it is; the verifier reports it with the op's name.
+    A value that does not fit is returned unchanged; the verifier reports it with the op's name.
     """
     kind = type(value)
     if param.lists:

@@ -13,7 +13,7 @@ from xductor.ir.symbolic.symbols import SymbolTable
 
 
 class SymbolTableAttr(Data[SymbolTable]):
-    """The symbols that a graph's types mention: assumptions, range, hint, source."""
+    """The symbols in a graph's types, with assumptions, range, hint and source."""
 
     name = "fx.symbols"
 
@@ -29,9 +29,9 @@ class SymbolTableAttr(Data[SymbolTable]):
 
 @dataclass(frozen=True, slots=True)
 class Ambient:
-    """Modes that were on around a graph when it was captured and that its ops depend on.
+    """Modes that were active when a graph was captured, and on which its ops depend.
 
-    `autocast` lists (device type, dtype name) pairs; None for a field means PyTorch's default.
+    `autocast` lists (device type, dtype name) pairs; None in a field means PyTorch's default.
     """
 
     autocast: tuple[tuple[str, str], ...] = ()
@@ -54,7 +54,7 @@ class Ambient:
 
     @classmethod
     def parse(cls, text: str) -> Ambient:
-        """The modes of a text; raises ValueError for an unknown word."""
+        """Parse modes from text. Raises ValueError for an unknown word."""
         autocast: list[tuple[str, str]] = []
         values: dict[str, Any] = {}
         names = {field.name for field in fields(cls)}

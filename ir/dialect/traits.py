@@ -1,4 +1,4 @@
-"""xDSL traits of our ops, derived from their effects: xDSL's own passes are right on them."""
+"""xDSL traits of our ops, derived from their effects, so that xDSL's own passes are correct."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WRITES: frozenset[EffectInstance] = frozenset((_READ, EffectInstance(MemoryEffe
 
 
 class TorchMemoryEffects(MemoryEffect):
-    """An op's effects in xDSL's vocabulary.
+    """The effects of an op in xDSL's vocabulary.
 
-    Every op reads, so that CSE does not carry a value over a write. What draws random numbers,
-    asserts, communicates or changes a mode writes. A result that is written to later is an
-    allocation: two such results are two tensors.
+    Every op reads, so that CSE does not carry a value over a write. An op that draws random
+    numbers, asserts, communicates or changes a mode writes. A result that is written to later is
+    an allocation: two such results are two tensors.
     """
 
     @classmethod
@@ -46,7 +46,7 @@ class TorchMemoryEffects(MemoryEffect):
 
 
 def _with_bodies(op: TorchOp, seen: set[str]) -> Effects:
-    """The call's effects, with those of the subgraphs it runs and the operators it carries."""
+    """The effects of the call, including those of its subgraphs and of operators it carries."""
     effects = op.effects
     if effects.unknown or not isinstance(op.target, HigherOrderOperator):
         return effects
@@ -75,7 +75,7 @@ def _body(op: TorchOp, name: str, seen: set[str]) -> Effects:
 
 
 def _carried(target: HigherOrderOperator, name: str) -> Effects:
-    """The effects of an operator that is called inside; made functional, it writes nothing."""
+    """The effects of an operator that is called inside; a functionalized one writes nothing."""
     try:
         effects = target_effects(targets.resolve(name))
     except LookupError:

@@ -1,8 +1,8 @@
 """Types of the values in an `fx.graph`.
 
-Types are interned: two types with the same text are one object, so comparing them is comparing
-identities in the usual case. Sizes and strides are `int | SymExpr`; nothing here holds a ShapeEnv
-or a tensor.
+Types are interned: two types with the same text are one object, so a comparison usually only
+compares identities. Sizes and strides are `int | SymExpr`; nothing here holds a ShapeEnv or a
+tensor.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from xductor.ir.symbolic.expressions import SymExpr
 
 Dim = int | SymExpr
 
+#: Facts about a tensor besides its geometry, in the order in which they are printed.
 FLAGS = ("conj", "neg", "requires_grad", "parameter")
-"""Facts of a tensor value beside its geometry, in the order they print."""
 
 
 class _InternedType(Data[Any], TypeAttribute):
@@ -45,7 +45,7 @@ class _InternedType(Data[Any], TypeAttribute):
         return made
 
     def __init__(self, data: Any) -> None:
-        """Everything is set in `__new__`; an interned object is not set up again."""
+        """Everything is set in `__new__`; an interned object is not initialized again."""
 
     @classmethod
     def new(cls, params: Any) -> Self:
@@ -100,7 +100,7 @@ class _InternedType(Data[Any], TypeAttribute):
 
 
 class TensorFields(NamedTuple):
-    """What a tensor type records; every field takes part in equality."""
+    """The fields of a tensor type; every field takes part in equality."""
 
     dtype: torch.dtype
     shape: tuple[Dim, ...]
@@ -167,12 +167,12 @@ class TensorType(_InternedType):
 
     @property
     def is_contiguous(self) -> bool:
-        """True where the strides are exactly those of a contiguous tensor of this shape."""
+        """Whether the strides are exactly those of a contiguous tensor of this shape."""
         return self.data.stride == contiguous_strides(self.data.shape)
 
     @property
     def symbols(self) -> frozenset[str]:
-        """Names of the symbols that sizes, strides and offset mention."""
+        """The names of the symbols in sizes, strides and offset."""
         cached = self.__dict__.get("_symbols")
         if cached is None:
             names: set[str] = set()
@@ -202,7 +202,7 @@ class TensorType(_InternedType):
 
 
 class _ScalarType(_InternedType):
-    """A Python number known up to symbols: the expression is the type."""
+    """A Python number as a symbolic expression: the expression is the type."""
 
     data: int | SymExpr
 
@@ -249,7 +249,7 @@ class NoneType(_InternedType):
 
 
 class ObjectType(_InternedType):
-    """`!fx.object<"torch.ScriptObject">`: a value that is no tensor and no number."""
+    """`!fx.object<"torch.ScriptObject">`: a value that is neither a tensor nor a number."""
 
     name = "fx.object"
     data: str
@@ -264,6 +264,7 @@ class ObjectType(_InternedType):
 NONE = NoneType(None)
 NO_SYMBOLS: frozenset[str] = frozenset()
 
+#: The types a value in an `fx.graph` can have.
 VALUE_TYPES: tuple[type[_InternedType], ...] = (
     TensorType,
     SymIntType,
@@ -272,11 +273,10 @@ VALUE_TYPES: tuple[type[_InternedType], ...] = (
     NoneType,
     ObjectType,
 )
-"""The types a value in an `fx.graph` can have."""
 
 
 def symbols_of(type_: Any) -> frozenset[str]:
-    """Names of the symbols a value type mentions."""
+    """The names of the symbols in a value type."""
     return getattr(type_, "symbols", NO_SYMBOLS)
 
 

@@ -1,1 +1,1 @@
-"""What a call of a target does besides computing its results, and what its results share."""
+"""The effects of calls, and which storages their results share."""

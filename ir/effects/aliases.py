@@ -1,8 +1,9 @@
 """Static alias facts: which results of an operator share storage with which argument.
 
-The schema says most of it; some operators only may return an alias (`reshape`, `contiguous`, `to`),
-and a few share storage though their schema says nothing.  Where statics cannot decide,
-`needs_storage_check` tells the frontend to compare the storages of the recorded values.
+Most of this is in the schema; some operators may or may not return an alias (`reshape`,
+`contiguous`, `to`), and a few share storage although their schema does not say so. If this cannot
+be decided statically, `needs_storage_check` tells the frontend to compare the storages of the
+recorded values.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ __all__ = ["AliasFact", "needs_storage_check", "schema_aliases"]
 class AliasFact:
     """A result, or each element of a list result, shares storage with the argument.
 
-    argument: its schema name. certain: always, rather than for some inputs. in_place: the result is
-    the argument itself, after it was written.
+    - `argument`: its name in the schema.
+    - `certain`: it shares always, not only for some inputs.
+    - `in_place`: the result is the argument itself, after it was written.
     """
 
     argument: str
@@ -29,7 +31,7 @@ class AliasFact:
     in_place: bool = False
 
 
-# Annotated as views, but they copy for some inputs.
+# Annotated as views, but copy for some inputs.
 _MAYBE_VIEWS = frozenset(
     {"aten::_autocast_to_full_precision", "aten::_autocast_to_reduced_precision",
      "aten::coalesce", "aten::contiguous", "aten::flatten", "aten::pin_memory", "aten::ravel",
@@ -38,7 +40,7 @@ _MAYBE_VIEWS = frozenset(
      "aten::_indices", "aten::indices"}
 )  # fmt: skip
 
-# Kernels that share storage where their schema says nothing.
+# Kernels that share storage although their schema does not say so.
 _SHARE = "certain"
 _MAY_SHARE = "possible"
 _UNDECLARED: dict[str, tuple[str, str]] = {
@@ -60,10 +62,10 @@ _UNDECLARED: dict[str, tuple[str, str]] = {
 
 @cache
 def schema_aliases(target: torch._ops.OpOverload) -> tuple[AliasFact | None, ...]:
-    """One fact for each result of the schema; None for memory that no argument shares.
+    """One fact for each result of the schema; None for a result that shares with no argument.
 
-    Absence is a promise for operators whose `needs_storage_check` is False. A fact about a list
-    result holds for each element. Nothing is raised.
+    None is a promise only for operators whose `needs_storage_check` is False. A fact about a list
+    result holds for each element.
     """
     schema: Any = target._schema
     owners: dict[str, Any] = {}
@@ -78,7 +80,7 @@ def schema_aliases(target: torch._ops.OpOverload) -> tuple[AliasFact | None, ...
             facts.append(_undeclared(undeclared) if undeclared and _is_tensor(result) else None)
             continue
         candidates = [owners[a] for a in sorted(info.before_set) if a in owners]
-        if not info.before_set:  # of a list only the elements carry the letter: `Tensor(a)[]`
+        if not info.before_set:  # in a list only the elements carry the letter: `Tensor(a)[]`
             candidates = [a for a in schema.arguments if a.alias_info is not None]
         if not candidates:
             facts.append(None)
@@ -103,12 +105,12 @@ def needs_storage_check(target: object) -> bool:
     True for operators that may return an alias, for composite operators without annotations (they
     return whatever their last step returns), for higher-order ops, and for Python functions and
     methods unless they are known to make new tensors or no tensors. Custom operators must not
-    return aliases of their inputs, and are believed.
+    return aliases of their inputs, and are trusted.
     """
     if isinstance(target, torch._ops.OpOverload):
         return _overload_needs_check(target)
     if isinstance(target, str):
-        # Also the path of a submodule, which is no name of a method.
+        # A string may also be the path of a submodule, which names no method.
         return target not in _METHODS_WITHOUT_ALIASES
     if isinstance(target, torch._ops.HigherOrderOperator):
         return target.name() not in _HIGHER_ORDER_WITHOUT_ALIASES

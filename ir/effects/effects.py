@@ -12,11 +12,13 @@ ALL: Final = frozenset({"*"})
 class Effects:
     """The effects of a call.
 
-    writes: names of the arguments whose memory is written; ALL if any argument may be.
-    rng: reads and advances a random number generator. alloc: its result is memory of no defined
-    content (two calls are never one). collective: talks to other ranks. host: is seen outside the
-    graph (asserts, prints, effect tokens, streams). mode: changes ambient state (grad mode,
-    autocast, functorch levels, default dtype). unknown: nothing is known.
+    - `writes`: names of the arguments whose memory is written; ALL if any argument may be.
+    - `rng`: reads and advances a random number generator.
+    - `alloc`: the result is memory with undefined content (two calls are never merged).
+    - `collective`: communicates with other ranks.
+    - `host`: is visible outside the graph (asserts, prints, effect tokens, streams).
+    - `mode`: changes ambient state (grad mode, autocast, functorch levels, default dtype).
+    - `unknown`: nothing is known.
     """
 
     writes: frozenset[str] = frozenset()
@@ -29,13 +31,14 @@ class Effects:
 
     @property
     def pure(self) -> bool:
-        """No effect at all: equal calls may be merged, moved and removed."""
+        """No effects: equal calls may be merged, moved and removed."""
         return self == PURE
 
     def removable(self, fallback_random: bool) -> bool:
-        """Whether the call may go away when nobody uses its results.
+        """Whether the call may be removed if its results are unused.
 
-        `fallback_random` (Inductor's flag): numbers must come as in eager, so a dead draw counts.
+        With `fallback_random` (Inductor's flag) random numbers must equal eager's, so an unused
+        draw must stay.
         """
         seen = self.writes or self.collective or self.host or self.mode or self.unknown
         return not seen and not (self.rng and fallback_random)

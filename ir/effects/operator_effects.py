@@ -1,4 +1,4 @@
-"""Effects of operators: from schema, tags and library, and what those do not say."""
+"""Effects of operators, from their schema, tags and library, and from tables for the rest."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _UNINITIALIZED = frozenset(
      "new_empty_strided", "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
      "resize", "_resize_output"}
 )  # fmt: skip
+#: The arguments that batch and instance norm write in training.
 RUNNING_STATISTICS = frozenset({"running_mean", "running_var"})
-"""What batch and instance norm write while they train."""
 
-# Kernels that write where their schema does not say so.
+# Kernels that write although their schema does not say so.
 _UNDECLARED_WRITES: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         ("aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm",
@@ -42,19 +42,19 @@ _UNDECLARED_WRITES: dict[str, frozenset[str]] = {
 
 @cache
 def overload_effects(overload: torch._ops.OpOverload) -> Effects:
-    """Effects by schema, tags and library; what is registered at run time comes on top."""
+    """Effects by schema, tags and library, without those that are registered at run time."""
     schema: Any = overload._schema
     full: str = schema.name
     library, _, name = full.partition("::")
     writes = frozenset(a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write)
     writes |= _UNDECLARED_WRITES.get(full, frozenset())
     if not writes and name.endswith("_") and not name.endswith("__"):
-        writes = ALL  # the name says that it writes, the schema does not say what
+        writes = ALL  # the name says that it writes, but the schema does not say what
     generator = any("Generator" in str(a.type) for a in schema.arguments)
     host = (
         library in _HOST_LIBRARIES
         or name in _HOST_OPERATORS
-        or (not schema.returns and not writes)  # a call for nothing is a call for its effect
+        or (not schema.returns and not writes)  # a call without results is made for its effect
     )
     return Effects(
         writes,
@@ -67,7 +67,7 @@ def overload_effects(overload: torch._ops.OpOverload) -> Effects:
 
 @cache
 def packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
-    """The union over the overloads that a call may resolve to."""
+    """The union of the effects of the overloads to which a call may resolve."""
     effects = PURE
     for name in packet.overloads():
         overload = getattr(packet, name)

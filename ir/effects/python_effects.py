@@ -158,7 +158,7 @@ def _functional_effects(fn: Any, name: str) -> Effects:
 
 
 def _python_function_effects(fn: Any) -> Effects:
-    """The conventions of torch's own Python functions: `inplace` and `out`."""
+    """The effects by the conventions of torch's Python functions: `inplace` and `out`."""
     found = signatures(fn)
     names = {n for signature in found or () for n in signature.names}
     writes: set[str] = set()
@@ -170,7 +170,7 @@ def _python_function_effects(fn: Any) -> Effects:
 
 
 def _schema_effects(fn: Any) -> Effects | None:
-    """The union over the overloads of a C function, in the words of its Python signature."""
+    """The union over the overloads of a C function, with the names of its Python signature."""
     found = signatures(fn)
     if not found or any(signature.schema is None for signature in found):
         return None
@@ -216,7 +216,7 @@ _INPLACE_METHOD = re.compile(
 
 @cache
 def method_effects(name: str) -> Effects:
-    """The effects of the Tensor method of that name; UNKNOWN if Tensor has none."""
+    """The effects of the Tensor method with that name; UNKNOWN if Tensor has none."""
     if not callable(getattr(torch.Tensor, name, None)):
         return UNKNOWN
     effects = _WRITES_SELF if _INPLACE_METHOD.fullmatch(name) else PURE

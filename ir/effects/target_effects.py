@@ -1,8 +1,8 @@
 """What a call does besides computing its results.
 
-Everything here errs towards more effects: what is not known to be pure is not pure.  Two levels:
-`target_effects` says what some call of the target may do, `call_effects` what this call does, given
-its constant arguments (no `out=`, `inplace=False`, `training=False`).
+Everything here errs towards more effects: a call that is not known to be pure is not pure. There
+are two levels: `target_effects` tells what any call of the target may do, and `call_effects` what a
+particular call does, given its constant arguments (no `out=`, `inplace=False`, `training=False`).
 """
 
 from __future__ import annotations
@@ -31,18 +31,17 @@ _HOST: Final = Effects(host=True)
 
 
 def target_effects(target: object) -> Effects:
-    """What a call of this target may do, whatever its arguments.
+    """What a call of this target may do, for any arguments; UNKNOWN for an unknown callable.
 
     Args:
         target: an OpOverload, a packet, a higher-order op, a Python callable, or a str, which is
             the name of a method. Effects inside subgraphs are not included: join those of the
-            bodies where `has_subgraph_effects(target)`.
-    A callable that nobody knows is UNKNOWN.
+            bodies if `has_subgraph_effects(target)`.
     """
     if isinstance(target, str):
         return method_effects(target)
     effects = _static_effects(target)
-    # Registrations come and go while the program runs, so these two are never cached.
+    # Registrations come and go while the program runs, so they are never cached.
     if effects.removable(fallback_random=False) and is_registered(target):
         return effects | _HOST
     return effects
@@ -63,8 +62,8 @@ def call_effects(target: object, arguments: Mapping[str, object]) -> Effects:
 
     Args:
         target: as for `target_effects`.
-        arguments: by parameter name, as `python_targets.bind` or the schema gives them, defaults
-            filled in or not; anything that is no constant means "could be anything".
+        arguments: by parameter name, as `binding.bind` or the schema gives them, with or without
+            defaults filled in; anything that is not a constant may have any value.
     """
     effects = target_effects(target)
     if isinstance(target, torch._ops.HigherOrderOperator):
@@ -84,12 +83,12 @@ def is_removable_call(
     fallback_random: bool,
     arguments: Mapping[str, object] | None = None,
 ) -> bool:
-    """Whether dead code elimination may take away an unused call.
+    """Whether dead code elimination may remove an unused call.
 
     Args:
         target: as for `target_effects`.
-        impure: what FX says of it: `node.is_impure(impure_random=False)`, or of another place that
-            knows. The random functions are then judged by `fallback_random` alone.
+        impure: whether it is impure for FX, `node.is_impure(impure_random=False)`, or for another
+            source. Random functions are judged by `fallback_random` alone.
         fallback_random: Inductor's flag of that name.
         arguments: where known, the call is judged rather than the target; without them
             `torch.add` stays, since it could write to `out`.
@@ -103,9 +102,9 @@ def is_removable_call(
 
 @cache
 def _registration(target: Any) -> Any:
-    """Where PyTorch keeps the effect that is registered for an operator: an object for each name.
+    """PyTorch's object for the effects that are registered under an operator's name.
 
-    None before PyTorch kept them so.
+    None in versions of PyTorch without such objects.
     """
     import torch._higher_order_ops.effects as module
 
@@ -167,7 +166,7 @@ _HIGHER_ORDER: dict[str, Effects] = {
     ),
     "triton_kernel_wrapper_mutation": Effects(ALL),
 }  # fmt: skip
-# The op they carry has been made functional: what it writes is among the results.
+# The op they carry has been functionalized: what it writes is among the results.
 _CARRIERS_OF_FUNCTIONAL = frozenset({"auto_functionalized", "auto_functionalized_v2"})
 
 
@@ -176,7 +175,7 @@ def _higher_order_effects(name: str) -> Effects:
 
 
 def has_subgraph_effects(target: object) -> bool:
-    """Whether the call also does what its subgraphs do (cond, scan, invoke_subgraph, ...)."""
+    """Whether the call also has the effects of its subgraphs (cond, scan, invoke_subgraph, ...)."""
     return isinstance(target, torch._ops.HigherOrderOperator) and target.name() in _WITH_BODIES
 
 
@@ -197,7 +196,7 @@ def _wrapped_effects(
 # -------------------------------------------------------------------------------- this call
 
 _NOTHING = object()
-# Drop-outs return their input, and attention draws nothing, at probability zero.
+# At probability zero dropouts return their input, and attention draws nothing.
 _DROPOUTS = frozenset(
     {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
      "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",

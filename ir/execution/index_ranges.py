@@ -1,8 +1,8 @@
-"""What the users of an integer value need of its elements: indices in range, divisors not zero.
+"""The ranges that users of an integer value require: indices in range, divisors not zero.
 
-Text and types say nothing of the values of an index tensor, but an index out of range is an error
-or undefined behaviour. `domains(graph, symbols)` walks from each op that needs something back to
-the values it came from.
+Text and types say nothing about the elements of an index tensor, but an index out of range is an
+error or undefined behavior. `domains(graph, symbols)` walks back from each op with a requirement
+to the values that reach it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from xductor.ir.symbolic.symbol_values import number
 
 
 class Domain(NamedTuple):
-    """The integers from `low` to `high`, both included; None where nothing bounds them."""
+    """The integers from `low` to `high`, both included; None means unbounded."""
 
     low: int | None
     high: int | None
 
     def meet(self, other: Domain) -> Domain:
-        """The integers that are in both."""
+        """The integers in both domains."""
         lows = [low for low in (self.low, other.low) if low is not None]
         highs = [high for high in (self.high, other.high) if high is not None]
         return Domain(max(lows, default=None), min(highs, default=None))
@@ -39,7 +39,7 @@ class Domain(NamedTuple):
         )
 
 
-#: Where a value reaches an index through ops that are not followed exactly.
+#: For a value that reaches an index through ops that are not followed exactly.
 CAUTIOUS = Domain(0, 1)
 _NATURAL = Domain(0, None)
 _MASKS = (torch.bool, torch.uint8)
@@ -49,7 +49,7 @@ Sizes = Callable[[Any, Any], int]
 
 
 class _Call:
-    """An op's arguments, and sizes of tensors among them as numbers."""
+    """The arguments of an op, with the sizes of its tensors as numbers."""
 
     def __init__(self, op: TorchOp, symbols: Mapping[str, Any]) -> None:
         self.op = op
@@ -62,7 +62,7 @@ class _Call:
             return default
 
     def size(self, value: Any, dim: Any) -> int | None:
-        """The size of a tensor along a dim, if it is a tensor of that many dims."""
+        """The size of a tensor along a dim, if it is a tensor and has that dim."""
         type_ = getattr(value, "type", None)
         if not isinstance(type_, TensorType) or not isinstance(dim, int):
             return None
@@ -73,7 +73,7 @@ class _Call:
         return number(type_.shape[dim], self.symbols)
 
     def below(self, value: Any, size: int | None) -> Need:
-        """`value` is an index into something of that size."""
+        """Require that `value` is an index into a dim of that size."""
         if value is not None and size is not None:
             yield value, Domain(0, max(size - 1, 0))
 
@@ -88,7 +88,7 @@ def _embedding(call: _Call) -> Need:
 
 
 def _embedding_bag(call: _Call) -> Need:
-    """Offsets ascend and begin with 0: bags that are all empty but the last will do."""
+    """Offsets ascend and begin with 0; it suffices if all bags except the last are empty."""
     yield from _embedding(call)
     yield call.get("offsets"), Domain(0, 0)
 
@@ -162,12 +162,12 @@ def _natural(*names: str) -> Callable[[_Call], Need]:
 
 
 def _counted(call: _Call) -> Need:
-    """The largest of them is the size of the result."""
+    """The largest element is the size of the result."""
     yield call.get("self", call.get("input")), Domain(0, 31)
 
 
 def _as_number(call: _Call) -> Need:
-    """A number read out of a tensor is mostly a size."""
+    """A number that is read from a tensor is usually a size."""
     yield call.get("self", call.get("input")), Domain(1, 4)
 
 
@@ -187,14 +187,14 @@ def _shift(call: _Call) -> Need:
 
 
 def _getitem(call: _Call) -> Need:
-    """`x[index]` of the pre-grad stage, read or written to."""
+    """`x[index]` in the pre-grad stage, read or written."""
     if not isinstance(call.op, RawOp) or len(call.op.positional) < 2:
         return
     self_, index = call.op.positional[:2]
     items = index if isinstance(index, tuple) else (index,)
     dim = 0
     for place, item in enumerate(items):
-        if item is ...:  # what follows counts from the last dim
+        if item is ...:  # later items count from the last dim
             dim = -sum(map(_dims_taken, items[place + 1 :]))
             continue
         type_ = getattr(item, "type", None)
@@ -204,7 +204,7 @@ def _getitem(call: _Call) -> Need:
 
 
 def _dims_taken(item: Any) -> int:
-    """How many dims of a tensor one item of an index stands for."""
+    """The number of dims of a tensor that one item of an index consumes."""
     if item is None or isinstance(item, bool):
         return 0
     type_ = getattr(item, "type", None)
@@ -278,13 +278,13 @@ def base_name(op: TorchOp) -> str:
 
 
 def domains(graph: GraphOp, symbols: Mapping[str, Any]) -> dict[SSAValue, Domain]:
-    """What the graph's ops need of integer values, for the values where something is needed.
+    """The domains that the ops of a graph require of integer values, for values with requirements.
 
     - `symbols`: the value of each symbol of the graph, as `symbol_values` chooses them.
 
-    An op that needs an argument of an op's result passes the need on to the op's integer operands:
-    as it is through what only moves elements, shifted through the addition of a constant, and as
-    `CAUTIOUS` through anything else.
+    A requirement on a result is passed to the integer operands of its op: unchanged through ops
+    that only move elements, shifted through the addition of a constant, and as `CAUTIOUS` through
+    anything else.
     """
     found: dict[SSAValue, Domain] = {}
 

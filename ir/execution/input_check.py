@@ -1,4 +1,4 @@
-"""Whether the inputs of a run suit the arguments of a graph."""
+"""Checks the inputs of a run against the arguments of a graph."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from xductor.ir.dialect.types import TensorType
 
 
 def input_problem(graph: GraphOp, inputs: Sequence[Any], *, any_dtype: bool = False) -> str:
-    """What is wrong with the inputs of a graph, one for each of its arguments; empty if nothing.
+    """What is wrong with the inputs of a graph, one for each argument; empty if nothing is.
 
-    Wrong is another dtype (but with `any_dtype`), another rank, and another size where the graph's
-    is a number. Symbolic sizes, strides and devices are left to the ops.
+    An input is wrong if its dtype (unless `any_dtype`), its rank, or a size that is a number in the
+    graph differs. Symbolic sizes, strides and devices are left to the ops.
     """
     for argument, name, value in zip(graph.arguments, graph.argument_names, inputs, strict=True):
         type_ = argument.type

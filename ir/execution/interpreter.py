@@ -35,7 +35,7 @@ from xductor.ir.text.resources import constant
 
 
 class InterpreterError(ValueError):
-    """A module cannot be run; the message names graph, op and what is missing."""
+    """A module cannot be run; the message names the graph, the op and what is missing."""
 
 
 def run(
@@ -47,16 +47,16 @@ def run(
 ) -> Any:
     """Run a graph of a module on real inputs, one for each of its arguments.
 
-    - `graph`: the module's entry graph if not given.
+    - `graph`: by default the module's entry graph.
     - `attributes`: values of parameters, buffers and submodules by dotted path, for every graph
       of the module. A graph that was just lowered has them from its GraphModule.
-    - `any_dtype`: inputs may have other dtypes than their arguments, as to run it in float64.
+    - `any_dtype`: inputs may have other dtypes than their arguments, for example to run in float64.
 
-    A pre-grad graph runs under its ambient modes; after autograd, without gradients and autocast.
-    Inputs that the graph mutates are mutated. Returns what the graph returns, nested as FX has it.
+    A pre-grad graph runs under its ambient modes; other graphs run without gradients and autocast.
+    Inputs that the graph mutates are mutated. Returns what the graph returns, nested as in FX.
 
-    Raises InterpreterError for a missing input, attribute or object, and for an input of another
-    dtype or size than its argument; and whatever an op raises, with a note that names the op.
+    Raises InterpreterError if an input, attribute or object is missing, or if the dtype or a size
+    of an input differs from its argument. Errors of ops are raised with a note that names the op.
     """
     graph = entry_graph(module) if graph is None else graph
     given = len(inputs) == len(graph.arguments)
@@ -71,7 +71,7 @@ def run(
 
 
 class Subgraph(torch.nn.Module):
-    """A body as the module that a higher-order op takes."""
+    """A body as a module, for a higher-order op to call."""
 
     def __init__(self, interpreter: _Interpreter, graph: GraphOp) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class _Interpreter:
         self.attributes = attributes or {}
 
     def call(self, graph: GraphOp, inputs: Sequence[Any]) -> Any:
-        """What a graph returns for these inputs."""
+        """The result of a graph for these inputs."""
         if len(inputs) != len(graph.arguments):
             raise InterpreterError(
                 f"fx.graph @{graph.sym_name.data} takes {len(graph.arguments)} inputs "
@@ -199,7 +199,7 @@ class _Frame:
         return target(*positional, **keywords)
 
     def number(self, expression: SymExpr) -> Any:
-        """A symbolic constant among arguments, by what the inputs say of its symbols."""
+        """The value of a symbolic constant, with the values that the inputs give its symbols."""
         import sympy
 
         from xductor.ir.symbolic.expressions import to_sympy
@@ -219,7 +219,7 @@ class _Frame:
 
 @cache
 def _makes_new_tensors(cls: type[TorchOp]) -> bool:
-    """Whether an overload reads its tensors and nothing else: copies of them do as well."""
+    """Whether an overload only reads its tensors, so that it may get copies of them."""
     return (
         issubclass(cls, SchemaOp)
         and not any(schema_aliases(cls.target))
@@ -228,10 +228,10 @@ def _makes_new_tensors(cls: type[TorchOp]) -> bool:
 
 
 def _as_recorded(value: Any, type_: Any) -> Any:
-    """A tensor with the strides that its type says, copied if it has others.
+    """A tensor with the strides in its type, copied if it has others.
 
-    A kernel may have been chosen for those, and misread others: the graph may come from between
-    two passes, the first of which put a value of other strides in the place of one.
+    A kernel may have been chosen for those strides, and misread others: the graph may come from
+    between two passes, the first of which replaced a value by one with other strides.
     """
     if type(type_) is not TensorType or not isinstance(value, torch.Tensor):
         return value
@@ -248,7 +248,7 @@ def _as_recorded(value: Any, type_: Any) -> Any:
 
 
 def _symbols(graph: GraphOp, inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """The values of symbols that are a size, a stride or the value of an input."""
+    """The values of the symbols that are a size, a stride or the value of an input."""
     for argument, value in zip(graph.arguments, inputs, strict=True):
         type_ = argument.type
         if isinstance(value, torch.Tensor):
@@ -263,7 +263,7 @@ def _symbols(graph: GraphOp, inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]
 
 
 def _result_leaves(op: TorchOp, value: Any) -> list[Any]:
-    """A call's value, taken apart into the op's results."""
+    """The value of a call, split into the op's results."""
     structure = op.structure
     if structure is None and not op.raw_arguments and op.table.is_tuple:  # type: ignore[attr-defined]
         leaves = list(leaves_of(value))
@@ -292,9 +292,9 @@ def _by_structure(structure: Any, value: Any) -> Iterator[Any]:
 def _call_higher_order(
     target: HigherOrderOperator, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What a higher-order op means in eager.
+    """Run a higher-order op as eager would.
 
-    Those that only call their bodies are done here: their own kernels trace or cache.
+    Ops that only call their bodies are run here, since their own kernels trace or cache.
     """
     meaning = _MEANINGS.get(target.name())
     if meaning is not None:
@@ -310,7 +310,7 @@ def _while_loop(condition: Any, body: Any, carried: Any, additional: Any = ()) -
     values = tuple(carried)
     while bool(condition(*values, *additional)):
         values = tuple(body(*values, *additional))
-    # Zero rounds return copies too: results never share storage with what was passed.
+    # Zero iterations return copies too: results never share storage with the operands.
     return tuple(
         value.clone()
         if isinstance(value, torch.Tensor) and any(value is v for v in carried)

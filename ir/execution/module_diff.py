@@ -1,8 +1,8 @@
-"""The difference of two modules by structure: names do not count, and order only where it matters.
+"""The structural difference of two modules: names are ignored, and so is order without effect.
 
-Ops of two graphs correspond if they compute the same from corresponding values. What is left is
-aligned in order, first by op and arguments, then by op alone, so that one change is shown as one
-change and not once for each op that depends on it.
+Ops of two graphs correspond if they compute the same from corresponding values. The other ops are
+aligned in order, first by op and arguments, then by op alone, so that one change is shown once and
+not again for each op that depends on it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _SIGNS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
 
 @dataclass(frozen=True)
 class OpChange:
-    """One op that is only on one side, or that differs.
+    """An op that is only on one side, or that differs.
 
-    - `left`, `right`: the op as each text shows it; empty where it is not.
-    - `details`: of a changed op, what differs: `argument 'dim': 0 -> 1`.
+    - `left`, `right`: the op as each text shows it; empty on a side that lacks it.
+    - `details`: the differences of a changed op: `argument 'dim': 0 -> 1`.
     """
 
     kind: Kind
@@ -55,11 +55,11 @@ class OpChange:
 class GraphDiff:
     """The difference of two graphs.
 
-    - `interface`: what differs in arguments, stage, symbols or ambient modes.
+    - `interface`: differences in arguments, stage, symbols or ambient modes.
     - `ops`: ops added, removed and changed, in the order of the right graph.
     - `reordered`: ops with effects, or that read what is written, whose order differs.
-    - `metadata`: what differs in locations, tags and the like, or in the order of other ops. It is
-      no part of whether the graphs differ.
+    - `metadata`: differences in locations, tags and the like, or in the order of other ops. They
+      do not make the graphs different.
     """
 
     name: str
@@ -83,7 +83,7 @@ class GraphDiff:
 
 @dataclass
 class ModuleDiff:
-    """The difference of two modules; true where they differ by more than metadata."""
+    """The difference of two modules; true if they differ in more than metadata."""
 
     graphs: list[GraphDiff]
     only_left: list[str]
@@ -94,7 +94,7 @@ class ModuleDiff:
 
     @property
     def metadata(self) -> list[str]:
-        """Differences that are of metadata only."""
+        """Differences in metadata only."""
         return [f"@{graph.name}: {line}" for graph in self.graphs for line in graph.metadata]
 
     def __str__(self) -> str:
@@ -106,9 +106,9 @@ class ModuleDiff:
 def diff(left: ModuleOp, right: ModuleOp, *, names: bool = False) -> ModuleDiff:
     """How two modules differ in structure.
 
-    - `names`: report values and nodes that are only called differently, among the metadata.
+    - `names`: also report values and nodes that differ only in name, as metadata.
 
-    The entry graphs are compared with each other whatever they are called, subgraphs by name.
+    The entry graphs are compared regardless of their names, subgraphs by name.
     """
     if not isinstance(left, ModuleOp) or not isinstance(right, ModuleOp):
         raise TypeError("diff takes two modules of the IR (from_fx and parse_ir give them)")
@@ -132,7 +132,7 @@ def _graphs(module: ModuleOp) -> list[GraphOp]:
 
 
 class _Comparison:
-    """Two graphs, and what corresponds in them."""
+    """Two graphs and their corresponding ops."""
 
     def __init__(self, left: GraphOp, right: GraphOp, with_names: bool) -> None:
         self.left, self.right, self.with_names = left, right, with_names
@@ -153,7 +153,7 @@ class _Comparison:
         return self.found
 
     def _changes(self, pairs: Pairs, originals: Pairs) -> Iterator[OpChange]:
-        """Removed ops stand before the first op that followed them and is still there."""
+        """The changes in order; removed ops come before the first op that followed and remains."""
         removed = iter(self.ours)
         told: set[TorchOp] = set()
         for theirs in self.theirs:
@@ -296,7 +296,7 @@ def _place(location: tuple[str, int] | None) -> str:
 
 
 def _argument_texts(op: TorchOp, ref_text: Callable[[Any], str]) -> dict[str, str]:
-    """The arguments as text, by what they are called in a message."""
+    """The arguments as text, by their names in messages."""
     if not isinstance(op, SchemaOp):
         return {"arguments": op_arguments(op, ref_text)}
     return {
@@ -306,7 +306,7 @@ def _argument_texts(op: TorchOp, ref_text: Callable[[Any], str]) -> dict[str, st
 
 
 def _argument_pairs(left: GraphOp, right: GraphOp) -> list[tuple[SSAValue, SSAValue]]:
-    """Arguments in order; where one side has more, those of the same dtype and rank."""
+    """Pairs of arguments in order; if one side has more, those with the same dtype and rank."""
     ours, theirs = left.arguments, right.arguments
     if len(ours) == len(theirs):
         return list(zip(ours, theirs, strict=True))
@@ -322,9 +322,9 @@ def _argument_pairs(left: GraphOp, right: GraphOp) -> list[tuple[SSAValue, SSAVa
 def corresponding(
     arguments: dict[SSAValue, SSAValue], ours: Sequence[TorchOp], theirs: Sequence[TorchOp]
 ) -> Pairs:
-    """Which op of the left graph is which of the right one; none stands twice.
+    """Pairs of corresponding ops of the left and the right graph, each op at most once.
 
-    `arguments` says so of the graphs' arguments.
+    `arguments` gives the corresponding arguments of the graphs.
     """
     pairs = _same_computations(arguments, ours, theirs)
     taken = set(pairs.values())
@@ -340,7 +340,7 @@ def corresponding(
 def _same_computations(
     arguments: dict[SSAValue, SSAValue], ours: Sequence[TorchOp], theirs: Sequence[TorchOp]
 ) -> Pairs:
-    """Ops that compute the same from the graph's arguments; the same ones in order of the text."""
+    """Pairs of ops that compute the same from the arguments; equal ones pair in text order."""
     numbers: dict[Hashable, int] = {}
     buckets: dict[int, list[TorchOp]] = defaultdict(list)
     places = {argument: place for place, argument in enumerate(arguments.values())}
@@ -360,12 +360,12 @@ def _numbered(
     ops: Sequence[TorchOp],
     numbers: dict[Hashable, int],
 ) -> Iterator[tuple[TorchOp, int]]:
-    """Each op with a number that is the same for the same computation."""
+    """Each op with a number; ops have the same number if they compute the same."""
     values: dict[SSAValue, Hashable] = {
         argument: ("argument", place) for argument, place in places.items()
     }
     for op in ops:
-        # An argument that only one side has is like no other value.
+        # An argument that only one side has equals no other value.
         inputs = tuple(values.get(operand, id(operand)) for operand in op._operands)
         key = (op.name, op.args, inputs)
         number = numbers.setdefault(key, len(numbers))
@@ -375,7 +375,7 @@ def _numbered(
 
 
 def _aligned(ours: Sequence[T], theirs: Sequence[T], key: Callable[[T], Hashable]) -> dict[T, T]:
-    """A longest common run of the two sequences, and of what is left on both sides of it."""
+    """A longest common run of two sequences, and recursively of the rest on both sides of it."""
     matcher = SequenceMatcher(None, [*map(key, ours)], [*map(key, theirs)], autojunk=False)
     return {
         ours[block.a + step]: theirs[block.b + step]
@@ -385,7 +385,7 @@ def _aligned(ours: Sequence[T], theirs: Sequence[T], key: Callable[[T], Hashable
 
 
 def _out_of_order(places: Sequence[tuple[TorchOp, int]]) -> list[TorchOp]:
-    """The fewest ops without which the others stand in ascending places."""
+    """The fewest ops without which the places of the others ascend."""
     ends: list[int] = []
     best: list[int] = []
     for _, place in places:

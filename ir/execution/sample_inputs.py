@@ -1,8 +1,8 @@
-"""Values for the inputs of a graph, made from nothing but its types.
+"""Values for the inputs of a graph, made only from its types.
 
-A `Sampler` makes a value of any type: dtype, sizes, strides, offset and device are those that the
-type records, with numbers for its symbols. `sample_inputs(graph)` makes all inputs of a graph,
-and index tensors among them are in range for the ops that use them.
+A `Sampler` makes a value of any type, with the dtype, sizes, strides, offset and device that the
+type records, and numbers for its symbols. `sample_inputs(graph)` makes all inputs of a graph;
+index tensors among them are in range for the ops that use them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xductor.ir.execution.index_ranges import Domain, domains
 from xductor.ir.symbolic.symbol_values import NoSample, Number, number, symbol_values
 from xductor.ir.text.resources import constant
 
-#: Integers that nothing bounds lie here.
+#: The range of integers without a domain.
 _SMALL = (-8, 8)
 _MOST_ELEMENTS = 1 << 31
 _INTEGERS = frozenset(
@@ -38,7 +38,7 @@ _INTEGERS = frozenset(
 class Sampler:
     """Makes values of types, one after another, from one seed.
 
-    - `symbols`: a number for each symbol the types mention (`symbol_values` chooses them).
+    - `symbols`: a number for each symbol in the types (`symbol_values` chooses them).
     - `special`: the share of elements that are special: NaN, infinities, signed zeros, denormals,
       the largest and smallest numbers; for integers the extremes of the dtype.
 
@@ -53,10 +53,10 @@ class Sampler:
         self.generator = torch.Generator().manual_seed(seed)
 
     def value(self, type_: Any, domain: Domain | None = None, what: str = "a value") -> Any:
-        """A value of a type; integers of it lie in `domain`. `what` names it in errors.
+        """A value of a type; its integers lie in `domain`. `what` names it in errors.
 
-        Raises NoSample for objects, for tensors that are not strided, for subclasses, for devices
-        that are not there, and for types that no value has, such as sizes below zero.
+        Raises NoSample for objects, for tensors that are not strided, for subclasses, for missing
+        devices, and for types that no value has, such as sizes below zero.
         """
         try:
             return self._value(type_, domain, what)
@@ -82,7 +82,7 @@ class Sampler:
     def tensor(
         self, type_: TensorType, domain: Domain | None = None, what: str = "a value"
     ) -> torch.Tensor:
-        """A tensor of a type, with its strides and offset in a storage that just holds it."""
+        """A tensor of a type, with its strides and offset in the smallest storage that fits."""
         self._refuse(type_, what)
         size = [number(dim, self.symbols) for dim in type_.shape]
         stride = [number(step, self.symbols) for step in type_.stride]
@@ -100,7 +100,7 @@ class Sampler:
         with _disable_current_modes(), torch.no_grad():
             elements = self.elements(room, type_.dtype, domain, probability=not size)
             tensor = elements.to(type_.device).as_strided(size, stride, offset)
-            # A bit is part of the type; the elements seen through it are random all the same.
+            # The bit is part of the type; the elements are random with or without it.
             tensor = tensor.conj() if "conj" in type_.data.flags else tensor
             return torch.ops.aten._neg_view(tensor) if "neg" in type_.data.flags else tensor
 
@@ -155,7 +155,7 @@ class Sampler:
         return made.to(dtype)
 
     def _peppered(self, values: torch.Tensor, special: torch.Tensor) -> torch.Tensor:
-        """`values` with a share of them replaced by special ones."""
+        """`values`, some of them replaced by special ones."""
         shape = values.shape
         chosen = torch.rand(shape, generator=self.generator) < self.special
         picks = torch.randint(0, len(special), shape, generator=self.generator)
@@ -174,8 +174,9 @@ class Sampler:
 
 
 def special_floats(dtype: torch.dtype) -> torch.Tensor:
-    """What a floating dtype has beside ordinary numbers, in float64: NaN, infinities, signed
-    zeros, the smallest denormal and normal numbers, the largest ones, one.
+    """The special numbers of a floating dtype, as float64.
+
+    NaN, infinities, signed zeros, the smallest denormal and normal numbers, the largest ones, one.
     """
     info = torch.finfo(dtype)
     denormal = getattr(info, "smallest_subnormal", info.tiny / 2)
@@ -195,7 +196,7 @@ def sample_inputs(
     - `symbols`: values of some symbols; the others have their hints.
     - `special`: the share of special elements, as in `Sampler`.
 
-    Raises NoSample where an input cannot be made up.
+    Raises NoSample if an input cannot be made.
     """
     values = symbol_values(graph.symbols.data, symbols)
     sampler = Sampler(values, seed=seed, special=special)
@@ -211,8 +212,8 @@ def sample_attributes(
 ) -> dict[str, Any]:
     """A value for each attribute that the graphs of a module read, by path.
 
-    Attributes of a graph that was just lowered, and those whose elements the text holds, are there
-    already and are left out.
+    Attributes of a graph that was just lowered, and those whose elements the text holds, already
+    exist and are left out.
     """
     values: dict[str, Any] = {}
     for graph in module.ops:
@@ -231,7 +232,7 @@ def sample_attributes(
 
 
 def input_types(graph: GraphOp) -> Sequence[Any]:
-    """The types of a graph's arguments, in order: two graphs that agree take the same inputs."""
+    """The types of a graph's arguments in order; graphs with equal types take the same inputs."""
     return [argument.type for argument in graph.arguments]
 
 

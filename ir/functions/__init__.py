@@ -1,1 +1,1 @@
-"""Operators as Python functions, which build ops: `aten.mm(a, b)`."""
+"""Operators as Python functions that build ops: `aten.mm(a, b)`."""

@@ -1,7 +1,7 @@
-"""What op functions take and give back, for type checkers: the words of `ir/*.pyi`.
+"""The argument and result types of op functions, for type checkers; `ir/*.pyi` use them.
 
-At run time arguments are told apart by their attribute `kind` (see `overload_resolution.py`), which
-variables of a rewrite and results of other op functions have.
+At run time arguments are distinguished by their attribute `kind` (see `overload_resolution.py`),
+which variables of a rewrite and results of other op functions have.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ class Value(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it is to a schema: `tensor`, `int`, `list[tensor]`, ..."""
+        """Its kind in a schema: `tensor`, `int`, `list[tensor]`, ..."""
         ...
 
 
 class Result(Value, Protocol):
-    """What an op function gives back; the facts are there in `replacement`, not in `pattern`."""
+    """The result of an op function; its facts are known in `replacement`, not in `pattern`."""
 
     @property
     def dtype(self) -> torch.dtype: ...
@@ -37,7 +37,7 @@ class Result(Value, Protocol):
     def ndim(self) -> int: ...
 
 
-#: `...` stands for any argument, in a pattern.
+#: In a pattern, `...` matches any argument.
 Anything = EllipsisType
 
 TensorArg = Value | Anything

@@ -1,7 +1,7 @@
 """Operators as Python functions: `aten.mm(a, b)`, `prims.iota(...)`, `ops.mylib.fused(x)`.
 
-What a call does is the business of the innermost builder: a pattern records it, a replacement makes
-an op, a proof takes its meaning. Outside of any builder a call is an error.
+The innermost builder decides what a call does: a pattern records it, a replacement makes an op, a
+proof uses its meaning. Outside of any builder a call is an error.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from xductor.ir.functions.overload_resolution import BoundCall, fitting_calls
 
 
 class OpBuilder(Protocol):
-    """Takes the calls of op functions inside a `with building(builder)` block."""
+    """Handles the calls of op functions inside a `with building(builder)` block."""
 
     def call(self, name: str, calls: list[BoundCall]) -> Any:
         """The value of a call of an operator.
 
-        `calls` are the overloads that the arguments fit, the one PyTorch would take first; there
-        is at least one, and only a number in the place of a tensor gives more than one.
+        `calls` are the overloads that fit the arguments, PyTorch's choice first; there is at least
+        one, and more than one only if a number is given for a tensor.
         """
         ...
 
@@ -47,7 +47,7 @@ _builder: ContextVar[OpBuilder | None] = ContextVar("xductor_op_builder", defaul
 
 @contextmanager
 def building(builder: OpBuilder) -> Iterator[None]:
-    """Let `builder` take the calls of op functions inside the block."""
+    """Let `builder` handle the calls of op functions inside the block."""
     token = _builder.set(builder)
     try:
         yield
@@ -88,7 +88,7 @@ class OverloadFunction:
 
 
 class OpFunction:
-    """All overloads of an operator: `aten.sub`; a call takes the one PyTorch would take."""
+    """All overloads of an operator: `aten.sub`; a call uses the one that PyTorch would choose."""
 
     def __init__(self, name: str, packet: OpOverloadPacket) -> None:
         self.name = name
@@ -104,7 +104,7 @@ class OpFunction:
         return self._overloads
 
     def has_overload(self, overload: str) -> bool:
-        """Whether `overload` is one of its overloads; no op class is made for the answer."""
+        """Whether `overload` is one of its overloads; this makes no op class."""
         return overload in self.__dict__ or overload in dispatcher_overloads(self._packet)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -146,13 +146,13 @@ class OpLibrary:
 
 
 def is_loaded(library: OpLibrary) -> bool:
-    """Whether an operator of the library is registered: the package that defines it is imported."""
+    """Whether any operator of the library is registered, which importing its package does."""
     found = vars(library)
     return len(found) > 1 or bool(_operators(found["_name"]))
 
 
 def op_function(library: str, op: str) -> OpFunction:
-    """The function for an operator. Raises AttributeError for one that nobody registered."""
+    """The function for an operator. Raises AttributeError if it is not registered."""
     packet = packet_named(library, op)
     if packet is None:
         raise AttributeError(
@@ -174,6 +174,7 @@ def _guess(name: str, known: list[str]) -> str:
     return f". Did you mean '{close[0]}'?" if close else ""
 
 
+#: Types of the values in a graph from Dynamo.
 _WITH_METHODS = (
     torch.Tensor,
     torch.Size,
@@ -185,11 +186,10 @@ _WITH_METHODS = (
     dict,
     list,
 )
-"""Types of the values in a graph of Dynamo's."""
 
 
 def _siblings(home: str) -> list[str]:
-    """The names beside a Python function or a higher-order op."""
+    """The names in the namespace of a Python function or a higher-order op."""
     if home == "higher_order":
         return sorted(torch._ops._higher_order_ops)
     found: Any = sys.modules.get(home.removeprefix("pyfn.").partition(".")[0])
@@ -201,7 +201,8 @@ def _siblings(home: str) -> list[str]:
 class RawFunction:
     """A Python function, a method or a higher-order op, called in a pattern or replacement.
 
-    `pyfn.torch.cat`, `method.view`, `higher_order.cond`: the names that ops have in text.
+    Its name is the one that the op has in text: `pyfn.torch.cat`, `method.view`,
+    `higher_order.cond`.
     """
 
     __slots__ = ("name",)
@@ -211,7 +212,7 @@ class RawFunction:
 
     @property
     def op_class(self) -> type[TorchOp]:
-        """Raises UnknownOp for a name that stands for nothing."""
+        """The class of its ops. Raises UnknownOp if nothing has that name."""
         home, _, last = self.name.rpartition(".")
         if home == "method" and not any(hasattr(one, last) for one in _WITH_METHODS):
             raise UnknownOp(f"no value has a method '{last}'{_guess(last, dir(torch.Tensor))}")

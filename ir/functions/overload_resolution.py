@@ -1,4 +1,4 @@
-"""Which overload a call means, from the kinds of its arguments, as PyTorch's parsers choose."""
+"""Chooses the overload of a call from the kinds of its arguments, as PyTorch's parsers do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xductor.ir.dialect.schema import Param, SchemaTable, normalise
 class BoundCall(NamedTuple):
     """A call of one overload: its arguments in schema order, and which of them were given.
 
-    Arguments that were not given are the schema's defaults.
+    Arguments that were not given have the schema's defaults.
     """
 
     cls: type[SchemaOp]
@@ -32,11 +32,11 @@ _NUMBERS = frozenset(("int", "float", "bool", "scalar", "complex"))
 
 
 def kind_of(item: Any) -> str:
-    """What an argument is to a schema.
+    """The kind of an argument in a schema.
 
     `tensor`, `int`, `float`, `bool`, `complex`, `scalar`, `str`, `dtype`, `device`, `layout`,
-    `memory_format`, `object`, `none`, `any`, or `list[...]` of one. Values of a builder say it by
-    an attribute `kind`.
+    `memory_format`, `object`, `none`, `any`, or `list[...]` of one. Values of a builder have it
+    as their attribute `kind`.
     """
     kind = getattr(item, "kind", None)
     if isinstance(kind, str):
@@ -86,8 +86,8 @@ def fitting_calls(
 ) -> list[BoundCall]:
     """The overloads that a call may mean, PyTorch's choice first.
 
-    More than one only where a number stands for a tensor (`add.Tensor(x, 1)`, `add.Scalar(x, 1)`).
-    Raises TypeError where none fits, or where the kinds leave several with different meanings.
+    There is more than one only if a number is given for a tensor (`add.Tensor(x, 1)`,
+    `add.Scalar(x, 1)`). Raises TypeError if none fits, or if several with different meanings do.
     """
     fitting: list[BoundCall] = []
     wrapped: list[BoundCall] = []
@@ -138,7 +138,7 @@ def _bind(cls: type[SchemaOp], args: Sequence[Any], kwargs: Mapping[str, Any]) -
 
 
 def _constant(param: Param, item: Any) -> Any:
-    """A given argument with its constants in the kinds that the schema gives them."""
+    """An argument with its constants converted to the kinds in the schema."""
     if isinstance(item, list | tuple) and type(item) is not ListArg:
         item = ListArg(item)
     return normalise(param, item)
@@ -168,7 +168,7 @@ def _fits_list(param: Param, item: Any, kind: str) -> bool:
 
 
 def _wraps(table: SchemaTable, misfits: Sequence[tuple[Param, Any]]) -> bool:
-    """Whether all that does not fit is a number where PyTorch wraps numbers as tensors."""
+    """Whether all misfits are numbers that PyTorch wraps as tensors."""
     name = table.overload._schema.name.partition("::")[2]
     return name in _WRAP_NUMBERS and all(
         param.kind == "tensor" and not param.lists and kind_of(item) in _NUMBERS
@@ -176,21 +176,29 @@ def _wraps(table: SchemaTable, misfits: Sequence[tuple[Param, Any]]) -> bool:
     )
 
 
+def _given_kinds(call: BoundCall) -> tuple[tuple[str, str, int], ...]:
+    """Names and kinds of the parameters for which arguments are given."""
+    pairs = zip(call.cls.table.params, call.given, strict=True)
+    return tuple([(param.name, param.kind, param.lists) for param, given in pairs if given])
+
+
 def _most_specific(name: str, calls: list[BoundCall]) -> list[BoundCall]:
-    """The one call whose given arguments ask for less conversion than all others'."""
+    """The call whose given arguments need less conversion than those of all others."""
 
     def score(call: BoundCall) -> int:
         pairs = zip(call.cls.table.params, call.args, call.given, strict=True)
         return sum(
             (kind_of(item) == param.kind) + 2 * (not param.lists)
             for param, item, is_given in pairs
-            if is_given and kind_of(item) != "any"  # what may be anything decides nothing
+            if is_given and kind_of(item) != "any"  # an argument of kind `any` decides nothing
         ) - sum(1 for given in call.given if not given)
 
     scores = [score(call) for call in calls]
     best = [call for call, one in zip(calls, scores, strict=True) if one == max(scores)]
-    if len(best) > 1:  # dims are not meant by name unless they are named
+    if len(best) > 1:  # names of dims count only if names are given
         best = [call for call in best if "name" not in _overload_name(call).lower()] or best
+    if len(best) > 1 and len({_given_kinds(call) for call in best}) == 1:
+        best = best[:1]  # they differ in arguments that are not given: the first, as PyTorch does
     if len(best) > 1:
         listed = "\n  ".join(str(call.cls.target._schema) for call in best)
         raise TypeError(

@@ -1,9 +1,9 @@
 """Writes `aten.pyi`, `prims.pyi` and `ops.pyi`, so that editors complete and check op functions.
 
-    python -m xductor.ir.functions.stubs            write the stubs beside the modules
+    python -m xductor.ir.functions.stubs            write the stubs next to the modules
     python -m xductor.ir.functions.stubs --check    fail if they are out of date
 
-All operators of `aten` and `prims` are listed, so that a misspelt one is an error. Signatures are
+All operators of `aten` and `prims` are listed, so that a misspelled one is an error. Signatures are
 written for all of `prims`, and in `aten` for the core operators and those that Inductor's passes
 mention; the others take anything. `ops` knows both libraries, and any other by `__getattr__`.
 """
@@ -95,7 +95,7 @@ def stub_texts() -> dict[str, str]:
 
 @cache
 def operators(library: str) -> tuple[str, ...]:
-    """Names of a library's operators that the dispatcher has; those that Python can spell."""
+    """The names of a library's operators in the dispatcher that are Python identifiers."""
     import_module("torch._inductor.inductor_prims")  # registers Inductor's prims
     prefix = f"{library}::"
     names = {
@@ -107,7 +107,7 @@ def operators(library: str) -> tuple[str, ...]:
 
 
 def signatures_of_aten() -> set[str]:
-    """Operators whose signatures are written: core ATen, and what Inductor's passes mention."""
+    """Operators whose signatures are written: core ATen, and those in Inductor's passes."""
     known = set(operators("aten"))
     core = {
         name
@@ -165,7 +165,7 @@ def _operator(packet: OpOverloadPacket, name: str) -> Iterator[str]:
         if len(distinct) > 1:
             yield "    @overload"
         yield f"    def __call__({signature}: ..."
-    # What is misspelt is no overload, though any name is one at run time until it is looked up.
+    # A misspelled overload must be a type error; at run time any name passes until it is looked up.
     yield "    __getattr__: None  # type: ignore"
     yield f"{name}: _op_{name}"
 
@@ -215,7 +215,7 @@ def _returned(overload: OpOverload) -> str:
 
 
 def out_of_date(texts: dict[str, str]) -> list[str]:
-    """Names of the stubs that differ from what is on disk."""
+    """Names of the stubs that differ from the files on disk."""
     return [
         name
         for name, text in texts.items()

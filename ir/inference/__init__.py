@@ -1,1 +1,1 @@
-"""The types that the results of an op should have."""
+"""Type inference for the results of ops."""

@@ -1,6 +1,6 @@
-"""Entering the modes a pre-grad graph runs under: its ambient ones, and those its ops change.
+"""Enters the modes under which a pre-grad graph runs: the ambient ones, and those its ops set.
 
-Whatever happens in between, the process' own modes are back at the end.
+The modes of the process are always restored at the end.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.symbol_attr import Ambient
 from xductor.ir.python.qualified_names import qualified_name
 
+#: Device types with their own autocast mode.
 DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia")
-"""Device types that have an autocast mode of their own."""
 
 _ENTER = frozenset(
     {"torch.amp.autocast_mode._enter_autocast", "torch.autograd.grad_mode._enter_inference_mode",
@@ -42,13 +42,13 @@ _WITHOUT_BEARING = frozenset(
 
 
 class UnknownMode(ValueError):
-    """A call that changes modes in a way nobody here knows; the message names it."""
+    """A call changes modes in an unknown way; the message names it."""
 
 
 class Modes:
     """The modes at one point of a walk over a graph's ops.
 
-    Use within `graph_modes`. `functorch` counts the functorch levels the walk is in.
+    Use it within `graph_modes`. `functorch` is the number of functorch levels at that point.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Modes:
         self._key: tuple[Any, ...] | None = None
 
     def key(self) -> tuple[Any, ...]:
-        """What identifies the modes: equal keys mean equal results of a call."""
+        """A key for the modes: with equal keys a call has equal results."""
         if self._key is None:
             self._key = (
                 torch.is_grad_enabled(),
@@ -77,7 +77,7 @@ class Modes:
     def apply(self, op: TorchOp, args: list[Any], kwargs: dict[str, Any]) -> None:
         """Follow an op that changes modes; `args` may hold None for mode objects.
 
-        Raises UnknownMode for one that cannot be followed.
+        Raises UnknownMode if it cannot be followed.
         """
         target = op.target
         name = target if isinstance(target, str) else qualified_name(target) or op.name
@@ -111,13 +111,13 @@ class Modes:
         self._entered.pop()[1]()
 
     def leave(self) -> None:
-        """Leave what the graph entered and did not leave."""
+        """Leave the modes that the graph entered and did not leave."""
         while self._entered:
             self._entered.pop()[1]()
 
 
 def autocast_on(device: str) -> bool:
-    """Whether autocast is on for a device type; False for one this build does not know."""
+    """Whether autocast is on for a device type; False for one that this build does not know."""
     try:
         return torch.is_autocast_enabled(device)
     except RuntimeError:  # a device type this build does not know
@@ -126,7 +126,7 @@ def autocast_on(device: str) -> bool:
 
 @contextmanager
 def graph_modes(ambient: Ambient) -> Iterator[Modes]:
-    """Run a block under exactly the modes of `ambient`; the process' own are restored."""
+    """Run a block under exactly the modes of `ambient`, and then restore those of the process."""
     modes = Modes()
     with ExitStack() as stack:
         stack.enter_context(_restored())
@@ -151,7 +151,7 @@ def _set(ambient: Ambient, stack: ExitStack) -> None:
     if torch.are_deterministic_algorithms_enabled() is not deterministic:
         torch.use_deterministic_algorithms(deterministic, warn_only=True)
     if ambient.default_device is None:
-        # Modes of the process that act on Python functions are no part of the graph.
+        # Modes of the process that act on Python functions are not part of the graph.
         stack.enter_context(torch._C.DisableTorchFunction())
     else:
         stack.enter_context(torch.device(ambient.default_device))
@@ -162,7 +162,7 @@ def _set(ambient: Ambient, stack: ExitStack) -> None:
 
 @contextmanager
 def after_autograd(ambient: Ambient) -> Iterator[None]:
-    """Run a block as a graph after autograd runs: no gradients, no autocast, its default dtype."""
+    """Run a block as graphs after autograd run: no gradients, no autocast, its default dtype."""
     current = torch.get_default_dtype()
     named = ambient.default_dtype
     dtype = torch.float32 if named is None else DTYPE_OF_TEXT[named]
@@ -179,7 +179,7 @@ def after_autograd(ambient: Ambient) -> Iterator[None]:
 
 @contextmanager
 def _restored() -> Iterator[None]:
-    """Puts the modes back as they were."""
+    """Restore the modes at the end of the block."""
     grad = torch.is_grad_enabled()
     autocast = {device: autocast_on(device) for device in DEVICES}
     dtypes = {device: torch.get_autocast_dtype(device) for device in DEVICES if _known(device)}

@@ -1,4 +1,4 @@
-"""What running a kernel taught a ShapeEnv, and what torch keeps of a ShapeEnv."""
+"""What a ShapeEnv learned when a kernel ran, and what torch's caches keep of a ShapeEnv."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from xductor.ir.symbolic.symbols import SymbolTable
 
+#: The number of guards, the replacements, and the number of asserts by symbol.
 State = tuple[int, dict[Any, Any], dict[Any, int]]
-"""Number of guards, replacements, number of asserts by symbol."""
 
 
 def state_of(shape_env: ShapeEnv) -> State:
-    """What a ShapeEnv holds for certain now; compare with `assumptions` and `equations`."""
+    """The current facts of a ShapeEnv, for comparison by `assumptions` and `equations`."""
     return (
         len(shape_env.guards),
         dict(shape_env.replacements),
@@ -53,9 +53,9 @@ def equations(
 
 
 def drop_shape_env_caches() -> None:
-    """Empty the caches of ShapeEnv's methods: they keep every ShapeEnv that was asked.
+    """Empty the caches of ShapeEnv's methods, which keep every ShapeEnv that was asked.
 
-    They hold answers only, so the other ShapeEnvs of the process compute some of them again.
+    The caches only hold answers; other ShapeEnvs of the process compute some of them again.
     """
     for method in vars(symbolic_shapes.ShapeEnv).values():
         clear = getattr(method, "cache_clear", None)

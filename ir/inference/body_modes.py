@@ -1,4 +1,4 @@
-"""The modes a graph of a module runs under: those of its caller at the call, for a body."""
+"""The modes under which a graph of a module runs; for a body, those of its caller at the call."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from xductor.ir.inference.ambient_modes import Modes, UnknownMode, graph_modes, 
 
 @contextmanager
 def modes_of_graph(graph: GraphOp, module: ModuleOp | None) -> Iterator[Modes]:
-    """Run a block under the modes in which the graph is entered.
+    """Run a block under the modes that are active when the graph is entered.
 
-    A body is entered in the modes of its (first) caller at the call. Raises UnknownMode where an
-    op on the way changes modes in a way that cannot be followed.
+    For a body these are the modes of its (first) caller at the call. Raises UnknownMode if an op
+    on the way changes modes in a way that cannot be followed.
     """
     path = _callers(graph, module)
     outermost = path[-1][0] if path else graph
@@ -34,7 +34,7 @@ def modes_of_graph(graph: GraphOp, module: ModuleOp | None) -> Iterator[Modes]:
 
 
 def replay(modes: Modes, op: TorchOp) -> None:
-    """Follow an op that changes modes. Raises UnknownMode where that cannot be done."""
+    """Follow an op that changes modes. Raises UnknownMode if that cannot be done."""
 
     def refuse(item: Any) -> Any:
         raise NoPythonValue(f"{item} among the arguments of a mode")
@@ -49,7 +49,7 @@ def replay(modes: Modes, op: TorchOp) -> None:
 
 
 def _callers(graph: GraphOp, module: ModuleOp | None) -> list[tuple[GraphOp, TorchOp]]:
-    """The chain of calls from a body to a graph that nobody calls, innermost first."""
+    """The chain of calls from a body up to a graph without callers, innermost first."""
     path: list[tuple[GraphOp, TorchOp]] = []
     if module is None:
         return path
@@ -70,7 +70,7 @@ def _callers(graph: GraphOp, module: ModuleOp | None) -> list[tuple[GraphOp, Tor
 
 
 def _enter_wrapper(call: TorchOp, stack: ExitStack) -> None:
-    """Modes that a higher-order op itself puts around its body."""
+    """Enter the modes that a higher-order op itself sets for its body."""
     name = call.name.removeprefix("higher_order.")
     arguments = call.args.data[0]
     if name == "wrap_with_set_grad_enabled":

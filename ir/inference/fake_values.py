@@ -1,7 +1,7 @@
-"""Fake values rebuilt from types: what meta kernels are run on.
+"""Fake values rebuilt from types, on which meta kernels are run.
 
-Everything lives in an environment of its own (a ShapeEnv made from the symbol table, a fake mode
-over it), so that nothing a kernel learns about symbols reaches the user's ShapeEnv.
+They live in a separate environment (a ShapeEnv made from the symbol table, and a fake mode over
+it), so that nothing a kernel learns about symbols reaches the user's ShapeEnv.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCALARS = (SymIntType, SymFloatType, SymBoolType)
 
 
 class NoFakeValue(ValueError):
-    """A type for which no fake value can be made; the message says why."""
+    """No fake value can be made of a type; the message says why."""
 
 
 class FakeEnvironment:
@@ -44,7 +44,7 @@ class FakeEnvironment:
     ) -> None:
         self.shape_env = shape_env
         self.mode = FakeTensorMode(shape_env=shape_env)
-        # Each question is asked once, so filling the mode's own cache is most of its cost.
+        # Each call is made only once, so filling the mode's own cache would not pay.
         self.mode.cache_enabled = False
         self.symbols = symbols
         self._sympy = {name: value.node.expr for name, value in symbols.items()}
@@ -54,8 +54,8 @@ class FakeEnvironment:
     def from_table(cls, table: SymbolTable, known: ShapeEnv | None = None) -> Self:
         """An environment for a graph's symbols.
 
-        `known` is the live ShapeEnv the table was read from, if there still is one: its guards and
-        asserts over these symbols are facts of the new environment too. It is only read.
+        `known` is the live ShapeEnv from which the table was read, if it still exists: its guards
+        and asserts over these symbols become facts of the new environment. It is only read.
         """
         shape_env, symbols = fresh_shape_env(table)
         if known is not None:
@@ -65,7 +65,7 @@ class FakeEnvironment:
     def number(self, value: Dim) -> Any:
         """A size or another number: an int, float or bool if known, else a symbolic one.
 
-        Raises ExpressionError for a symbol that the table does not have.
+        Raises ExpressionError for a symbol that is not in the table.
         """
         if type(value) is not SymExpr:
             return value
@@ -115,13 +115,13 @@ def fake_value(
 ) -> Any:
     """A value of a type: a FakeTensor, a (symbolic) number or None.
 
-    - `env`: where it lives.
+    - `env`: the environment of the value.
     - `storage`: given for tensors that share one storage, the same dict for each of them.
 
     A tensor has exactly the type's dtype, sizes, strides, offset (in elements), device, conj and
-    neg bits and requires_grad; its device need not exist here. One that requires grad and is no
-    parameter is no leaf, so it may be written to; on a device that does not exist here it is a
-    leaf, and autograd must not see it (`device_exists`).
+    neg bits and requires_grad; its device need not exist here. A tensor that requires grad and is
+    not a parameter is not a leaf, so it may be written to; on a device that does not exist here it
+    is a leaf, and autograd must not see it (`device_exists`).
 
     Raises NoFakeValue for objects, layouts that are not strided, and tensor subclasses.
     """
@@ -137,8 +137,8 @@ def fake_value(
 def device_exists(device: torch.device) -> bool:
     """Whether this process has the device.
 
-    Building an autograd graph over (even fake) tensors asks their device for its stream; where
-    there is no such device, the process aborts.
+    Building an autograd graph over (even fake) tensors asks their device for its stream; if there
+    is no such device, the process aborts.
     """
     if device.type in ("cpu", "meta"):
         return True

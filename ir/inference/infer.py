@@ -1,8 +1,8 @@
-"""The types an op's results should have: its target, run on fake operands.
+"""Infers the types of an op's results by running its target on fake operands.
 
-`infer_types(op, env)` asks PyTorch's meta kernels, each question once: answers are remembered by
-op class, arguments, operand types, modes and, where symbols are involved, the symbol table. What
-is remembered holds types and names only, no ShapeEnv and no tensor.
+`infer_types(op, env)` runs PyTorch's meta kernels and remembers the answers by op class,
+arguments, operand types, modes and, if symbols are involved, the symbol table. The remembered
+answers hold types and names only, no ShapeEnv and no tensor.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MEMO_SIZE = 1 << 16
 
 
 class NotInferred(Exception):
-    """The types of an op cannot be found by running it; `reason` is one of a few."""
+    """The types of an op cannot be found by running it; `reason` is one of a fixed set."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -61,15 +61,15 @@ class NotApplicable(Exception):
 
 
 class Inferred(NamedTuple):
-    """What inference found.
+    """The result of inference.
 
-    - `types`: of the leaves of the call's value, in order.
-    - `structure`: how they nest.
-    - `fresh`: symbols the call made: stand-ins for the unbacked symbols it binds.
-    - `assumed`: what had to be assumed of symbols beyond the known facts, as text.
-    - `equated`: symbols of the table that the kernel took to be equal to an expression.
+    - `types`: the types of the leaves of the call's value, in order.
+    - `structure`: how the leaves nest.
+    - `fresh`: symbols that the call made, which represent the unbacked symbols it binds.
+    - `assumed`: assumptions about symbols beyond the known facts, as text.
+    - `equated`: symbols of the table that the kernel assumed to equal an expression.
     - `without_grad`: requires_grad is unknown, because autograd cannot run here.
-    - `aliases`: which operands the results share storage with, where no schema tells.
+    - `aliases`: the operands with which results share storage, if no schema tells.
     """
 
     types: tuple[Any, ...]
@@ -86,14 +86,14 @@ _memo_lock = threading.Lock()
 
 
 class InferenceEnv:
-    """Where the ops of one graph are run: a fake environment, made at the first question.
+    """The fake environment in which the ops of one graph are run, made at first use.
 
-    A context manager: at its end nothing of the environment is left in torch's own caches.
+    This is a context manager; at its end nothing of the environment is left in torch's own caches.
 
     - `table`: the graph's symbols.
     - `known`: the live ShapeEnv behind them, only read; None for parsed graphs.
     - `with_grad`: whether types record requires_grad, as before autograd.
-    - `modes`: identifies the modes that are on, where the caller has entered some.
+    - `modes`: identifies the active modes, if the caller has entered some.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class InferenceEnv:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What identifies the facts about symbols that kernels may use."""
+        """A key for the facts about symbols that kernels may use."""
         if self._identity is None:
             known: tuple[Any, ...] = ()
             if self.known is not None:
@@ -143,14 +143,14 @@ class InferenceEnv:
         return self._identity
 
     def renew(self) -> None:
-        """Forget what a kernel assumed of symbols."""
+        """Forget what a kernel assumed about symbols."""
         self._fake = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Let go of the fake environment, which torch's caches would keep."""
+        """Release the fake environment, which torch's caches would keep alive."""
         if self._asked:
             self._fake = None
             drop_shape_env_caches()
@@ -159,16 +159,20 @@ class InferenceEnv:
 def infer_types(op: TorchOp, env: InferenceEnv) -> list[Any]:
     """The types of an op's results.
 
-    Symbols of data-dependent sizes are fresh ones (`inferred(op, env).fresh`).
+    Symbols of data-dependent sizes are fresh (`inferred(op, env).fresh`).
 
-    Raises NotInferred where the op cannot be run on fake values, NotApplicable where it cannot be
-    applied to its operands.
+    Raises:
+        NotInferred: the op cannot be run on fake values.
+        NotApplicable: the op cannot be applied to its operands.
     """
     return list(inferred(op, env)[0].types)
 
 
 def inferred(op: TorchOp, env: InferenceEnv) -> tuple[Inferred, bool]:
-    """What inference finds for an op, and whether it was remembered. Raises as `infer_types`."""
+    """The result of inference for an op, and whether it was remembered.
+
+    Raises NotInferred and NotApplicable as `infer_types` does.
+    """
     return infer_call(
         type(op), op.args, [operand.type for operand in op._operands], env, op._operands
     )
@@ -181,9 +185,10 @@ def infer_call(
     env: InferenceEnv,
     operands: Sequence[SSAValue] = (),
 ) -> tuple[Inferred, bool]:
-    """As `inferred`, for an op that need not exist yet.
+    """The result of inference for a call that need not be an op yet, and whether it was remembered.
 
-    `operands`, if given, tell which of them share storage.
+    `operands`, if given, tell which of them share storage. Raises NotInferred and NotApplicable as
+    `infer_types` does.
     """
     shape = _shape_of(args)
     if shape.live:
@@ -214,7 +219,7 @@ def infer_call(
 
 
 def _sharing(operands: Sequence[SSAValue]) -> tuple[int, ...] | None:
-    """For each operand the first one that has its storage; None where all have their own."""
+    """For each operand the first one with the same storage; None if no two share storage."""
     roots = [storage_root(operand) for operand in operands]
     if len(set(roots)) == len(roots):
         return None
@@ -229,7 +234,7 @@ def _remember(key: tuple[Any, ...], found: Inferred | str) -> None:
 
 
 def forget() -> None:
-    """Drop all remembered answers (an operator's fake kernel was registered anew)."""
+    """Drop all remembered answers, after an operator's fake kernel was registered anew."""
     with _memo_lock:
         _memo.clear()
 
@@ -249,7 +254,7 @@ def _shape_of(args: ArgsAttr) -> _Shape:
     return known
 
 
-# Failures that say something about fake kernels rather than about the op.
+# Failures that are about fake kernels, not about the op.
 _REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
     (fake_tensor.DataDependentOutputException, "data-dependent output"),
     (fake_tensor.DynamicOutputShapeException, "data-dependent output"),
@@ -270,7 +275,7 @@ _NO_SUCH_DEVICE = re.compile(
 
 
 def refusal_before_running(op: TorchOp) -> str | None:
-    """Why an op is not to be run for its types, or None."""
+    """The reason why an op must not be run to find its types, or None."""
     if isinstance(op, GetAttrOp):
         return "attribute of the module"
     if isinstance(op, OpaqueCallOp):
@@ -337,11 +342,11 @@ def _run(
 
 
 def has_backward(op: SchemaOp, env: InferenceEnv) -> bool:
-    """Whether autograd can go back through a call of an operator, as far as trying it tells.
+    """Whether autograd can differentiate a call of an operator, as far as trying shows.
 
-    Asked of the dispatcher, then of the formula itself, on fake gradients: a custom operator has a
-    kernel for autograd even where nobody registered a formula. A formula that fails otherwise is
-    one.
+    First the dispatcher is asked, then the formula is run on fake gradients, since a custom
+    operator has an autograd kernel even if no formula was registered. A formula that fails for
+    another reason counts as one.
     """
     types = [operand.type for operand in op._operands]
     if not _has_autograd_kernel(op.target, types):
@@ -379,7 +384,7 @@ def _requires_grad(value: Any) -> bool:
 
 
 def _has_autograd_kernel(overload: OpOverload, types: Sequence[Any]) -> bool:
-    """Whether the dispatcher does more for autograd than to warn that there is no formula."""
+    """Whether the dispatcher's autograd kernel does more than warn that there is no formula."""
     schema: Any = overload._schema
     full = f"{schema.name}.{schema.overload_name}".rstrip(".")
     kinds = {type_.device.type for type_ in types if isinstance(type_, TensorType)}
@@ -392,7 +397,7 @@ def _has_autograd_kernel(overload: OpOverload, types: Sequence[Any]) -> bool:
 
 
 def _can_differentiate(cls: type[TorchOp], args: ArgsAttr, operand_types: Sequence[Any]) -> bool:
-    """Whether all devices that a call mentions exist here, as building an autograd graph needs."""
+    """Whether all devices in a call exist here, which building an autograd graph requires."""
     devices = [type_.device for type_ in operand_types if isinstance(type_, TensorType)]
     for leaf in leaves(args.data):
         if isinstance(leaf, torch.device):
@@ -421,7 +426,7 @@ def _call(cls: type[TorchOp], positional: list[Any], keywords: dict[str, Any]) -
 def _operand_values(
     types: Sequence[Any], operands: Sequence[SSAValue], fake: FakeEnvironment
 ) -> list[Any]:
-    """A fake value for each operand; one for a value used twice, one storage for aliases."""
+    """A fake value for each operand: the same for a value used twice, one storage for aliases."""
     made: dict[Any, Any] = {}
     storages: dict[SSAValue, dict[torch.dtype, torch.Tensor]] = {}
     values: list[Any] = []
@@ -438,7 +443,7 @@ def _operand_values(
 
 
 def storage_root(value: SSAValue) -> SSAValue:
-    """The value whose storage this one has, as far as the graph says."""
+    """The value whose storage this one shares, as far as the graph tells."""
     while isinstance(value, OpResult) and isinstance(value.op, TorchOp):
         facts = result_aliases(value.op)
         fact = facts[value.index] if value.index < len(facts) else None
@@ -449,7 +454,7 @@ def storage_root(value: SSAValue) -> SSAValue:
 
 
 def aliases_above(value: SSAValue) -> Iterator[SSAValue]:
-    """The value, the one it is a view of, and so on, up to the one that made the storage."""
+    """The value, the value of which it is a view, and so on up to the one that made the storage."""
     root = storage_root(value)
     while value is not root:
         yield value

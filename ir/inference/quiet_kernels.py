@@ -1,4 +1,4 @@
-"""Running kernels under a fake mode alone, and without torch's reports of those that fail."""
+"""Runs kernels under a fake mode alone, without torch's reports of failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _not_ours(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _without_reports() -> Iterator[None]:
-    """torch logs a failing meta kernel as an error; here the failure is the answer."""
+    """Silence torch's log of a failing meta kernel: here the failure is the answer."""
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     if _not_ours not in logger.filters:
         logger.addFilter(_not_ours)
@@ -34,7 +34,7 @@ def _without_reports() -> Iterator[None]:
 
 @contextmanager
 def only_fake(fake: FakeEnvironment, with_grad: bool) -> Iterator[None]:
-    """Only the fake mode acts; after autograd, neither autocast nor gradients do."""
+    """Let only the fake mode act; after autograd, also turn off autocast and gradients."""
     with _disable_current_modes(), _without_reports():
         if with_grad:
             with fake.mode:

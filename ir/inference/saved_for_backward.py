@@ -1,8 +1,8 @@
-"""What autograd keeps of a call for its backward, seen by running the call on fake values.
+"""What autograd saves of a call for its backward, found by running the call on fake values.
 
-PyTorch has no table of what its derivative formulas keep. Its hooks for saved tensors are told of
-each one, so a call is run once with them: whatever shares storage with an operand or a result is
-that value kept. What a composite function keeps of its own making concerns nobody else.
+PyTorch has no table of what its derivative formulas save. But its hooks for saved tensors get each
+one, so a call is run once with them: a saved tensor that shares storage with an operand or a
+result is that value. Saved tensors that a composite function made itself do not matter to others.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MEMO_SIZE = 1 << 12
 
 
 class Saved(NamedTuple):
-    """What a call keeps, and where its results lie.
+    """What autograd saves of a call, and which storages its results share.
 
-    - `operands`, `results`: the numbers of those whose storage autograd keeps.
-    - `shares`: for each result the operand whose storage it has, or None.
+    - `operands`, `results`: the numbers of those whose storage autograd saves.
+    - `shares`: for each result the operand whose storage it shares, or None.
     """
 
     operands: frozenset[int]
@@ -42,7 +42,7 @@ class Saved(NamedTuple):
 
     @classmethod
     def everything(cls, op: TorchOp) -> Saved:
-        """What is said of a call of which nothing is known."""
+        """The answer for a call about which nothing is known."""
         operands, results = range(len(op.operands)), range(len(op.results))
         return cls(frozenset(operands), frozenset(results), (None,) * len(op.results))
 
@@ -54,10 +54,10 @@ _memo_lock = threading.Lock()
 def saved_for_backward(
     op: TorchOp, env: InferenceEnv, with_grad: frozenset[SSAValue] = frozenset()
 ) -> Saved:
-    """What autograd keeps of a call, run where `env` says, under the modes that are on.
+    """What autograd saves of a call, run in `env` under the current modes.
 
-    `with_grad` are operands that require grad though their types do not say so. Of a call that
-    cannot be run on fake values, all tensors count as kept, and its results as apart.
+    `with_grad` are operands that require grad although their types do not say so. If a call cannot
+    be run on fake values, all its tensors count as saved, and its results as unshared.
     """
     types = [_type_of(operand, operand in with_grad) for operand in op.operands]
     symbolic = any(symbols_of(type_) for type_ in types)
@@ -73,7 +73,7 @@ def saved_for_backward(
 
 
 def requires_grad(type_: Any) -> bool:
-    """Whether the values of a type require grad."""
+    """Whether values of a type require grad."""
     return type(type_) is TensorType and "requires_grad" in type_.data.flags
 
 
@@ -88,14 +88,14 @@ def _type_of(value: SSAValue, with_grad: bool) -> Any:
 
 
 def _observed(op: TorchOp, types: Sequence[Any], env: InferenceEnv) -> Saved | None:
-    """What a run shows; None for a call that cannot be run."""
+    """What a run shows; None if the call cannot be run."""
     if not _can_run(op, types):
         return None
     kept: list[torch.Tensor] = []
     try:
         with only_fake(env.fake, True), _told_of_saved(kept):
             values = [fake_value(type_, env.fake) for type_ in types]
-            # A call in place keeps its operand and gives it back: what it is given is noted first.
+            # An in-place call saves and returns its operand, so the operands are noted first.
             given = [_storages(value) for value in values]
             calls = CallArguments(env.fake.number, _no_subgraph)
             positional, keywords = calls.of(type(op), op.args.data, values)
@@ -116,7 +116,7 @@ def _observed(op: TorchOp, types: Sequence[Any], env: InferenceEnv) -> Saved | N
 
 
 def _can_run(op: TorchOp, types: Sequence[Any]) -> bool:
-    """Whether the call is one of tensors, on devices where autograd can be built."""
+    """Whether the call takes tensors on devices where an autograd graph can be built."""
     if isinstance(op, GetAttrOp | OpaqueCallOp) or op.fx_op not in ("call_function", "call_method"):
         return False
     if any(type(leaf) in (Handle, SymbolRef) for leaf in leaves(op.args.data)):
@@ -144,7 +144,7 @@ def _first_that_meets(one: frozenset[int], others: Sequence[frozenset[int]]) -> 
 
 @contextmanager
 def _told_of_saved(kept: list[torch.Tensor]) -> Iterator[None]:
-    """Note what is saved inside the block, also where a trace has switched hooks off."""
+    """Note what is saved inside the block, even if a trace has disabled the hooks."""
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         kept.append(tensor)

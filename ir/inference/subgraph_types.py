@@ -1,4 +1,4 @@
-"""Result types of higher-order ops that follow from the types their bodies return."""
+"""Result types of higher-order ops that follow from the types that their bodies return."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from xductor.ir.symbolic.expressions import SymExpr, from_sympy
 _GEOMETRY = frozenset({"shape", "strides", "storage offset", "value"})
 _OWN_STORAGE = frozenset({"storage offset", "requires_grad"})
 
-# Which reference is the body whose results the op returns, and what of them may differ: branches
-# are merged (fresh symbols for sizes that differ), carried values are copied.
+# The index of the reference to the body whose results the op returns, and the facets that may
+# differ: branches are merged (fresh symbols for sizes that differ), carried values are copied.
 _BODIES: dict[str, tuple[int, frozenset[str]]] = {
     "cond": (0, _GEOMETRY | {"requires_grad"}),
     "invoke_subgraph": (0, _OWN_STORAGE),
@@ -41,7 +41,7 @@ _BODIES: dict[str, tuple[int, frozenset[str]]] = {
 
 
 class BodyTypes(NamedTuple):
-    """The types a body returns, in the symbols of the call, and which facets are not comparable."""
+    """The types that a body returns, in the symbols of the call, and facets not to be compared."""
 
     body: str
     types: tuple[Any, ...]
@@ -49,10 +49,10 @@ class BodyTypes(NamedTuple):
 
 
 def body_types(op: TorchOp, module: ModuleOp) -> BodyTypes | None:
-    """What a higher-order op's results should be by its body.
+    """The types of a higher-order op's results according to its body.
 
-    None for ops that do more than return what their body does (`map` and `scan` stack, kernels of
-    attention), and where the body is only declared.
+    None for ops that do not just return the results of their body (`map` and `scan` stack them,
+    attention kernels), and if the body is only declared.
     """
     row = _BODIES.get(op.name.removeprefix("higher_order."))
     refs = [leaf for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
@@ -89,7 +89,7 @@ def _returned(leaf: Any, operands: Any) -> Any:
 
 
 def _bound_symbols(body: GraphOp, op: TorchOp) -> dict[str, Dim]:
-    """What a body's symbols are in this call, where its arguments' dims say so."""
+    """The values of a body's symbols in this call, if the dims of its arguments tell."""
     passed: list[SSAValue] = list(op.operands)[-len(body.arguments) :] if body.arguments else []
     bound: dict[str, Dim] = {}
     if len(passed) != len(body.arguments):

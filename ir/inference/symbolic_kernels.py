@@ -1,4 +1,4 @@
-"""Kernels that fix symbolic sizes to their hints, and what runs in their place."""
+"""Kernels that fix symbolic sizes to their hints, and what runs instead of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-# Their kernels are C++ over plain ints, and no meta kernel stands before them.
+# Their kernels are C++ over plain ints, and have no meta kernel.
 _FIX_SIZES = (torch.ops.aten.constant_pad_nd.default,)
 
 
@@ -20,7 +20,7 @@ def _in_python() -> dict[Any, Callable[..., Any]]:
 
 
 def kernel_for(target: Any, operands: list[Any]) -> Callable[..., Any]:
-    """The target, or PyTorch's own definition in Python where the target would add guards."""
+    """The target, or PyTorch's own Python definition if the target would add guards."""
     if target not in _FIX_SIZES:
         return target
     tensors = [one for one in operands if isinstance(one, torch.Tensor)]

@@ -1,4 +1,4 @@
-"""Types of Python values: from a FakeTensor, a SymInt, a number or None to the IR's types."""
+"""Types of Python values: maps a FakeTensor, a SymInt, a number or None to a type of the IR."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def leaves_of(value: Any) -> Iterator[Any]:
 
 _FROZEN: dict[type, type] = {immutable_dict: dict, immutable_list: list}
 
+#: The recorded value of a call that enters a mode (`_enter_autocast`).
 MODE = object()
-"""Stands for the value of a call that enters a mode (`_enter_autocast`)."""
 
 
 @dataclass(frozen=True)
 class OpaqueInstance:
-    """What a call of a class gives, where no value was recorded: an instance of `kind`."""
+    """The value of a call of a class for which none was recorded: an instance of `kind`."""
 
     kind: type[Any]
 
 
 class TypeReader:
-    """Types of the values of one graph; remembers the symbols they mention.
+    """Reads the types of the values of one graph; remembers the symbols in them.
 
-    `requires_grad` is recorded before autograd only (`stage == "pre_grad"`): afterwards it is no
+    `requires_grad` is recorded only before autograd (`stage == "pre_grad"`): afterwards it is not a
     property of the graph.
     """
 
@@ -66,15 +66,15 @@ class TypeReader:
         self.shape_env: Any = None
         self.fake_mode: Any = None
         self.live_numbers: dict[SymExpr, Any] = {}
-        """Of each expression that was read, a number that has it."""
+        """For each expression that was read, a number that has it."""
         self._expressions: dict[Any, Dim] = {}
         self._tensors: dict[tuple[Any, ...], TensorType] = {}
 
     def type_of(self, value: Any) -> Any:
         """The type of one value.
 
-        Tensors keep dtype, sizes, strides, device, offset, layout and conj/neg bits; numbers keep
-        their value or symbolic expression; other objects the name of their class.
+        Types of tensors keep dtype, sizes, strides, device, offset, layout and conj/neg bits; types
+        of numbers keep the value or symbolic expression; other types keep the name of the class.
         """
         if type(value) is FakeTensor or isinstance(value, torch.Tensor):
             return self.tensor_type(value)
@@ -97,7 +97,7 @@ class TypeReader:
             return SymFloatType(self.dim(value))
         if isinstance(value, torch.SymBool):
             return SymBoolType(self.dim(value))
-        # FX hands dicts and lists to calls as its own frozen ones: they are those they stand for.
+        # FX passes dicts and lists to calls as its own frozen classes; they count as the originals.
         named = _FROZEN.get(kind, kind)
         return ObjectType(f"{named.__module__}.{named.__qualname__}")
 
@@ -148,7 +148,7 @@ class TypeReader:
         )
         known = self._tensors.get(fields)
         if known is None:
-            # A torch.Size is a tuple of another kind.
+            # A torch.Size is a tuple, but of another class.
             exact = TensorFields(dtype, tuple(shape), *fields[2:])
             known = self._tensors[fields] = TensorType(exact)
         return known
@@ -188,7 +188,7 @@ def _subclass(value: torch.Tensor) -> str:
 
 
 def nested_size(node: Any) -> Dim:
-    """A nested tensor's ragged size has no sympy expression; its name (`j0`) stands for it."""
+    """A nested tensor's ragged size as its name (`j0`), since it has no sympy expression."""
     from xductor.ir.symbolic.expressions import parse_expr
 
     return parse_expr(str(node))

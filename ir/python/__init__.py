@@ -1,1 +1,1 @@
-"""Python-level callables: their names, their parameters, and which of them text may name."""
+"""Python-level callables: their names, their parameters, and which ones text may name."""

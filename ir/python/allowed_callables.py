@@ -1,8 +1,8 @@
-"""Which Python functions text may call.
+"""Decides which Python functions text may call.
 
-Inference and the interpreter call what a graph names, so a file must not be able to name a
-function that starts programs, reads or writes files, or evaluates code. Graphs of PyTorch call
-none of these. This keeps files from doing harm by the way; it is no sandbox.
+Inference and the interpreter call the functions that a graph names, so a file must not be able to
+name a function that starts programs, reads or writes files, or evaluates code. Graphs of PyTorch
+call none of these. This protects against accidental harm; it is not a sandbox.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import sys
 from typing import Any
 
-#: Standard modules whose functions are ops of graphs.
+#: Modules of the standard library whose functions are ops of graphs.
 _STANDARD = frozenset({"_operator", "operator", "math", "cmath", "builtins"})
 # ruff: noqa: SIM905  a list of words is easier to read as one text
 _BUILTINS = frozenset(
@@ -19,7 +19,7 @@ _BUILTINS = frozenset(
     isinstance issubclass iter len list max min next pow print range repr reversed round set
     slice sorted str sum tuple type zip""".split()
 )
-#: What torch and xDSL bring along; a graph would name these only to get at the rest.
+#: Dependencies of torch and xDSL; a graph would name these only to get at other modules.
 _DEPENDENCIES = frozenset(
     """_pytest filecheck filelock fsspec immutabledict jinja2 markupsafe mpmath networkx numpy
     ordered_set pip pkg_resources pytest rich setuptools sympy triton xdsl xductor yaml
@@ -34,19 +34,19 @@ _TORCH = re.compile(
     r"|utils\.(cpp_extension|data|model_zoo|collect_env|show_pickle|mobile_optimizer|benchmark"
     r"|tensorboard|hipify|bottleneck|bundled_inputs|model_dump|viz|_config_module))(\.|$)"
 )
-#: In the names of functions that bind C++.
+#: Words in the names of C++ functions that text must not call.
 _TORCH_WORDS = frozenset({"crash", "export", "file", "import", "jit", "load", "pickle", "save"})
 
 
 def refusal(function: Any) -> str | None:
     """Why text may not call a function; None if it may.
 
-    What counts is where the function is defined, not the path that leads to it.
+    This depends on where the function is defined, not on the path that leads to it.
     """
     name = str(getattr(function, "__name__", ""))
     home = getattr(function, "__module__", None)
     if not isinstance(home, str):
-        owner = getattr(function, "__self__", None)  # builtins that are bound to their module
+        owner = getattr(function, "__self__", None)  # builtins are bound to their module
         home = getattr(owner, "__name__", None) if isinstance(owner, type(sys)) else None
     top = (home or "torch").partition(".")[0]
     if top == "torch":

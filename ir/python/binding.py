@@ -1,4 +1,4 @@
-"""Arguments of a Python-level call by parameter name; constants choose the overload."""
+"""Binds the arguments of a Python-level call to parameters; constants choose the overload."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from xductor.ir.python.numpy_names import own_name
 from xductor.ir.python.signatures import (
     MISSING,
     Kind,
@@ -33,14 +34,16 @@ def bind(
     """The arguments of a call by parameter name, defaults filled in, in the signature's order.
 
     Args:
-        fn: the callable. Its overload is chosen by what is known: a value fits a tensor or a
+        fn: the callable. Its overload is chosen by the arguments: a value fits a tensor or a
             symbolic number, constants fit their kind.
-        is_value: says of an object that it marks a value (an SSA value, an fx.Node) of the graph.
-        is_tensor: where given, says of a value marker whether it is a tensor, for exact overloads.
-    A parameter `int[2]` given one int gets two, and `x.view(2, 3)` gets `size=(2, 3)`; a lone
-    value in the place of a list stays as it is (it may be an int or the whole list). Arguments
+        is_value: whether an object represents a value of the graph (an SSA value, an fx.Node).
+        is_tensor: if given, whether such an object is a tensor, for an exact choice of overload.
+
+    A parameter `int[2]` given one int gets two, and `x.view(2, 3)` gets `size=(2, 3)`; a single
+    value where a list is expected is kept (it may be an int or the whole list). Arguments
     collected by `*names` are a tuple under that name, those by `**names` a dict.
-    Returns None if no signature is known or none fits; then the call is to be taken as written.
+
+    Returns None if no signature is known or none fits; the call must then be taken as written.
     """
     return _bind(signatures(fn), args, kwargs, is_value, is_tensor)
 
@@ -52,17 +55,20 @@ def bind_method(
     is_value: IsValue,
     is_tensor: IsValue | None = None,
 ) -> dict[str, object] | None:
-    """As `bind`, for the Tensor method `name`; `args[0]` is the receiver, bound as `self`."""
+    """The arguments of a call of the Tensor method `name` by parameter name, as `bind` gives them.
+
+    `args[0]` is the receiver, bound as `self`.
+    """
     return _bind(method_signatures(name), args, kwargs, is_value, is_tensor)
 
 
 def placed(
     found: tuple[Signature, ...] | None, bound: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """Arguments by parameter name as a call gives them: the inverse of `bind`.
+    """The positional and keyword arguments for arguments by name: the inverse of `bind`.
 
-    By position wherever a parameter takes it so, as C functions ask for; what stands at the end and
-    is a default is left out. Returns None if no signature has parameters of these names.
+    Arguments are positional wherever the parameter allows it, as C functions require; trailing
+    defaults are left out. Returns None if no signature has parameters with these names.
     """
     for signature in found or ():
         if not bound.keys() <= set(signature.names):
@@ -102,7 +108,7 @@ def _bind(
     best_score = -1
     match = _Matcher(is_value, is_tensor)
     for signature in found or ():
-        given = _place(signature.parameters, args, kwargs)
+        given = _place(signature, args, kwargs)
         if given is None:
             continue
         score = match.score(signature.parameters, given)
@@ -114,10 +120,15 @@ def _bind(
 
 
 def _place(
-    parameters: tuple[Parameter, ...], args: Sequence[object], kwargs: Mapping[str, object]
+    signature: Signature, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, object] | None:
-    """Arguments to parameters as Python does it, with the one extension of torch's parser: a
-    single list of ints may be spread over the positional arguments."""
+    """Assign arguments to parameters as Python does, with the extensions of torch's parser.
+
+    A single list of ints may be spread over the positional arguments, and keywords may be numpy's.
+    """
+    parameters = signature.parameters
+    if kwargs and signature.schema is not None:
+        kwargs = _own_keywords(signature.names, kwargs)
     places = [p for p in parameters if p.how in _BY_POSITION]
     variadic = next((p for p in parameters if p.how is ParameterKind.VAR_POSITIONAL), None)
     spread = _spread(places)
@@ -137,12 +148,18 @@ def _place(
     return given if _place_keywords(parameters, kwargs, given) else None
 
 
+def _own_keywords(names: tuple[str, ...], kwargs: Mapping[str, object]) -> Mapping[str, object]:
+    """Keywords with numpy's names as torch's; as they are where a parameter is given twice."""
+    owned = {own_name(name, names): item for name, item in kwargs.items()}
+    return owned if len(owned) == len(kwargs) else kwargs
+
+
 _COLLECTING = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
 def _spread(places: list[Parameter]) -> int | None:
-    """The position of the int list that a call may spread: the only one beside the receiver."""
+    """The position of the int list that a call may spread: the only parameter but the receiver."""
     for i, parameter in enumerate(places[:2]):
         kind = parameter.kind
         if kind is not None and kind.base == "list" and kind.element is not None:
@@ -182,7 +199,7 @@ def _place_keywords(
 
 
 class _Matcher:
-    """How well constants and value markers fit the kinds of a schema."""
+    """Tells how well constants and values fit the kinds of a schema."""
 
     def __init__(self, is_value: IsValue, is_tensor: IsValue | None) -> None:
         self.is_value = is_value
@@ -199,7 +216,7 @@ class _Matcher:
         return total
 
     def fits(self, kind: Kind, value: object) -> int | None:
-        """None if the value cannot be passed, else the more the better."""
+        """None if the value cannot be passed, else a score; higher is better."""
         if value is None:
             return 1 if kind.optional or kind.base == "Any" else None
         if self.is_value(value):
@@ -207,7 +224,7 @@ class _Matcher:
         if kind.base == "list":
             return self._fits_list(kind, value)
         check = _CONSTANTS.get(kind.base)
-        if check is None:  # Any, classes, futures: nothing to tell apart
+        if check is None:  # Any, classes, futures: there is nothing to distinguish
             return 1
         return 2 if check(value) else None
 
@@ -218,7 +235,7 @@ class _Matcher:
         if kind.base == "list":
             return 1
         if kind.base in _VALUE_KINDS:
-            # A 0-dim tensor may stand for a number, but a Tensor overload is preferred.
+            # A 0-dim tensor may be passed for a number, but a Tensor overload is preferred.
             return 2 if tensor is False else 1
         return None if kind.base in _CONSTANT_ONLY else 1
 

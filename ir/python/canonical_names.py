@@ -1,4 +1,4 @@
-"""One name for each meaning: functions, operators and methods that do the same share it."""
+"""Canonical names: functions, operators and methods that do the same share one name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from xductor.ir.python.qualified_names import qualified_name
 
-__all__ = ["canonical_name"]
+__all__ = ["canonical_name", "synonyms_of"]
 
 _nn: Any = getattr(torch._C, "_nn")  # noqa: B009  (a module that type checkers do not know)
 
@@ -44,7 +44,7 @@ _SYNONYMS = {
     "ndimension": "dim",
     "nelement": "numel",
 }
-# Operators whose word differs from torch's for the same function of tensors.
+# Operators whose name differs from torch's for the same function of tensors.
 _OPERATORS = {
     "and_": "bitwise_and",
     "floordiv": "floor_divide",
@@ -62,7 +62,7 @@ _OPERATORS_AS_THEY_ARE = frozenset(
     {"abs", "add", "eq", "ge", "getitem", "gt", "le", "lt", "matmul", "mul", "ne", "neg", "pow",
      "setitem", "sub"}
 )  # fmt: skip
-# Functions of torch.nn.functional that wrap a torch function of the same name and parameters.
+# Functions of torch.nn.functional that wrap a torch function with the same name and parameters.
 _SAME_FUNCTIONAL = frozenset(
     {"adaptive_avg_pool2d", "adaptive_avg_pool3d", "celu", "gelu", "glu", "hardsigmoid",
      "hardswish", "hardtanh", "leaky_relu", "log_softmax", "mish", "relu", "relu6", "selu",
@@ -71,12 +71,12 @@ _SAME_FUNCTIONAL = frozenset(
 
 
 def canonical_name(target: Callable[..., Any] | str) -> str | None:
-    """One name for all spellings of a function: torch.add, Tensor.add (as the method name "add"),
-    operator.add and "__add__" are "add"; in-place forms keep their underscore ("add_").
+    """The one name for all spellings of a function; None if it has no qualified name.
 
-    What only shares its last word with a torch function keeps its module: "math.sqrt",
-    "builtins.max", "nn.functional.embedding". Reflected methods ("__rsub__") keep theirs.
-    Returns None for a callable without a qualified name.
+    torch.add, Tensor.add (as the method name "add"), operator.add and "__add__" are "add"; in-place
+    forms keep their underscore ("add_"). A function that only shares its last word with a torch
+    function keeps its module: "math.sqrt", "builtins.max", "nn.functional.embedding". Reflected
+    methods ("__rsub__") keep their names.
     """
     if isinstance(target, str):
         return _method_name(target)
@@ -129,3 +129,16 @@ def _synonym(name: str) -> str:
     if name.endswith("_") and not name.endswith("__"):
         return f"{_SYNONYMS.get(name[:-1], name[:-1])}_"
     return _SYNONYMS.get(name, name)
+
+
+def synonyms_of(name: str) -> tuple[str, ...]:
+    """The other names of the function that a canonical name stands for."""
+    if name.endswith("_") and not name.endswith("__"):
+        return tuple([f"{other}_" for other in synonyms_of(name[:-1])])
+    return _SPELLINGS.get(name, ())
+
+
+_SPELLINGS: dict[str, tuple[str, ...]] = {
+    own: tuple([other for other, one in _SYNONYMS.items() if one == own])
+    for own in _SYNONYMS.values()
+}

@@ -1,4 +1,4 @@
-"""Dotted names of Python callables: text names a callable by a path that resolves to it again."""
+"""Dotted names of Python callables: text names a callable by a path that resolves to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xductor.ir.python.allowed_callables import refusal
 __all__ = ["UnknownTarget", "qualified_name", "resolve"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
-# Text may import below these; anything else must have been imported by the program.
+# Text may import modules below these; the program must have imported any others.
 _IMPORTABLE = frozenset({"torch", "operator", "_operator", "math", "builtins"})
 _HOMES = (
     "torch.nn.functional",
@@ -33,20 +33,21 @@ _HOMES = (
 
 
 class UnknownTarget(LookupError):
-    """A name in text that stands for no callable of this process. The message says what to do."""
+    """A name in text is not the name of a callable; the message says what to do."""
 
 
 _names: dict[int, tuple[object, str, object, str]] = {}
 
 
 def qualified_name(fn: object) -> str | None:
-    """The dotted name by which `resolve` finds `fn` again, or None where there is none.
+    """The dotted name by which `resolve` finds `fn` again, or None if there is none.
 
     Examples: "torch.cat", "torch.nn.functional.relu", "_operator.add", "torch.ops.aten.add".
-    Closures, partials, lambdas and bound methods have no such name, nor has what text may not call.
+    Closures, partials, lambdas and bound methods have no such name; neither have callables that
+    text may not call.
     """
     known = _names.get(id(fn))
-    # The owner is asked again, so that a patched module is not misread.
+    # The owner is looked up again, in case a module was patched.
     if known is not None and known[0] is fn and getattr(known[2], known[3], None) is fn:
         return known[1]
     for candidate in _candidates(fn):
@@ -88,7 +89,7 @@ def _candidates(fn: object) -> Iterator[str]:
     yield f"torch.{name}"
     if qualname in (f"Tensor.{name}", f"TensorBase.{name}"):
         yield f"torch.Tensor.{name}"
-        # Operators that torch makes by wrapping a C method keep that method's name.
+        # Operators that torch makes by wrapping a C method keep the name of that method.
         yield f"torch.Tensor.__{name}__"
         yield f"torch.Tensor.__i{name.rstrip('_')}__"
     if isinstance(module, str):
@@ -100,11 +101,11 @@ def _candidates(fn: object) -> Iterator[str]:
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """The callable that a qualified name stands for.
+    """The callable with a qualified name.
 
     Raises UnknownTarget (a LookupError) if the name is malformed, if its module is not imported
     (only torch, operator, math and builtins are imported from text), if the module has no such
-    callable, or if text may not call it (`callable_functions.refusal`).
+    callable, or if text may not call it (`allowed_callables.refusal`).
     """
     owner, last = _owner(name)
     try:
@@ -124,7 +125,7 @@ def resolve(name: str) -> Callable[..., Any]:
 
 
 def _owner(name: str) -> tuple[object, str]:
-    """The object that holds the last part of a dotted name, and that part."""
+    """The object that has the last part of a dotted name as an attribute, and that part."""
     parts = name.split(".")
     if len(parts) < 2 or _NAME.fullmatch(name) is None:
         raise UnknownTarget(f"{name!r} is no qualified name, such as torch.nn.functional.relu")

@@ -1,8 +1,8 @@
 """Signatures of Python-level targets, and the parameter kinds that choose between overloads.
 
 A pre-grad graph calls `torch.cat`, `F.relu`, `operator.add` or `x.view`: most are C functions
-without a Python signature.  Their parameters come, in this order, from `inspect.signature`, from
-the dispatcher's schemas of the aten operator of that name, or from PyTorch's override tables.
+without a Python signature. Their parameters come, in this order, from `inspect.signature`, from
+the dispatcher's schemas for the aten operator with that name, or from PyTorch's override tables.
 Everything is computed on first use.
 """
 
@@ -41,7 +41,7 @@ _VARKWARGS = ParameterKind.VAR_KEYWORD
 
 
 class _Missing:
-    """The default of a parameter that has none."""
+    """The default of a parameter without a default."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -52,8 +52,11 @@ MISSING = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a schema's parameter accepts: `base` is the schema's own word ("Tensor", "SymInt",
-    "number", "ScalarType", ...) or "list", then with `element` and, for `int[2]`, `size`."""
+    """What a schema's parameter accepts.
+
+    `base` is the schema's word ("Tensor", "SymInt", "number", "ScalarType", ...) or "list", then
+    with `element` and, for `int[2]`, `size`.
+    """
 
     base: str
     optional: bool = False
@@ -63,7 +66,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter. `kind` is None where only a Python signature is known."""
+    """One parameter. `kind` is None if only a Python signature is known."""
 
     name: str
     how: ParameterKind
@@ -73,7 +76,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of one overload, and the schema they were read from, if any."""
+    """The parameters of one overload, and the schema from which they were read, if any."""
 
     parameters: tuple[Parameter, ...]
     schema: Any = None
@@ -83,7 +86,7 @@ class Signature:
         return tuple(parameter.name for parameter in self.parameters)
 
 
-# Methods with hand-written argument parsers, or with none in aten; schema notation.
+# Methods with hand-written argument parsers, or without schemas in aten; in schema notation.
 _METHOD_SCHEMAS: dict[str, tuple[str, ...]] = {
     "to": (
         "to(Tensor self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, "
@@ -128,16 +131,10 @@ _METHOD_SCHEMAS: dict[str, tuple[str, ...]] = {
     )
 }
 
-# Factories whose Python parsers take arguments that the schemas do not have.
-_FACTORY_TAIL = (
-    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None, bool requires_grad=False"
-)
-
 
 def _positional(*names: str, optional: tuple[str, ...] = ()) -> Signature:
     required = [Parameter(name, _POSITIONAL) for name in names]
-    # An omitted argument of a C function has no value that could stand for it.
+    # An omitted argument of a C function has no value that could be filled in.
     return Signature((*required, *(Parameter(n, _POSITIONAL, None) for n in optional)))
 
 
@@ -208,10 +205,9 @@ _FUNCTION_SIGNATURES: dict[int, tuple[Signature, ...]] = {
 
 
 def signatures(fn: Callable[..., Any]) -> tuple[Signature, ...] | None:
-    """The signatures of a function, one for each overload, most general source last.
+    """The signatures of a function, one for each overload; None if they are unknown.
 
-    Args: any callable: a Python function, a C function of torch, an OpOverload or packet.
-    Returns None where nobody knows the parameters. Nothing is raised.
+    `fn` may be any callable: a Python function, a C function of torch, an OpOverload or packet.
     """
     if isinstance(fn, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return _operator_signatures(fn)
@@ -224,8 +220,10 @@ def signatures(fn: Callable[..., Any]) -> tuple[Signature, ...] | None:
 
 
 def _is_anchored(fn: Callable[..., Any]) -> bool:
-    """Functions that a module of torch or the standard library holds live for ever, so a cache may
-    hold them; a closure may hold a graph."""
+    """Whether a cache may hold a function: a closure may hold a graph.
+
+    Functions in modules of torch or the standard library live for ever.
+    """
     found = qualified_name(fn)
     roots = ("torch", "_operator", "operator", "math", "builtins")
     return found is not None and found.partition(".")[0] in roots
@@ -246,7 +244,7 @@ def _function_signatures(fn: Callable[..., Any]) -> tuple[Signature, ...] | None
     import torch._jit_internal
     import torch.jit._builtins
 
-    # A boolean dispatch (F.max_pool2d) has two functions of the same parameters behind *args.
+    # A boolean dispatch (F.max_pool2d) hides two functions with the same parameters behind *args.
     pair = torch._jit_internal.boolean_dispatched.get(fn)
     if pair is not None:
         return _function_signatures(pair["if_true"])
@@ -265,7 +263,7 @@ def _function_signatures(fn: Callable[..., Any]) -> tuple[Signature, ...] | None
 def method_signatures(name: str) -> tuple[Signature, ...] | None:
     """The signatures of the Tensor method `name`, with `self` as first parameter.
 
-    Returns None if Tensor has no such method or nobody knows its parameters.
+    None if Tensor has no such method or its parameters are unknown.
     """
     if name in _METHOD_SCHEMAS:
         return tuple(schema_signature(torch._C.parse_schema(t)) for t in _METHOD_SCHEMAS[name])
@@ -292,7 +290,7 @@ def _with_self(found: tuple[Signature, ...] | None) -> tuple[Signature, ...] | N
 
 
 def _says_nothing(signature: Signature) -> bool:
-    """f(*args, **kwargs), or the same after self: a wrapper that hides the real parameters."""
+    """Whether it is (*args, **kwargs), possibly after self: a wrapper hides the parameters."""
     rest = [p.how for p in signature.parameters if p.name != "self"]
     return _VARKWARGS in rest and set(rest) <= {_VARARGS, _VARKWARGS}
 
@@ -302,7 +300,7 @@ def _has_self(schema: Any) -> bool:
 
 
 def is_out_schema(schema: Any) -> bool:
-    """Whether an overload writes to keyword-only arguments: what Python calls `out`."""
+    """Whether an overload writes to keyword-only arguments, which Python calls `out`."""
     return any(a.kwarg_only and a.alias_info and a.alias_info.is_write for a in schema.arguments)
 
 
@@ -318,19 +316,19 @@ def _dispatched() -> frozenset[str]:
 
 
 def aten_schemas(name: str) -> list[Any]:
-    """The aten schemas of that name which the dispatcher has."""
+    """The aten schemas with that name that the dispatcher has."""
     return _schemas(f"aten::{name}")
 
 
 def _schemas(name: str) -> list[Any]:
-    """The schemas of "aten::mean" that have a dispatcher operator (TorchScript has more)."""
+    """The schemas of an operator ("aten::mean") in the dispatcher; TorchScript has more."""
     found: list[Any] = torch._C._jit_get_schemas_for_operator(name)
     known = _dispatched()
 
     def exists(schema: Any) -> bool:
         overload = schema.overload_name
         full = f"{schema.name}.{overload}" if overload else schema.name
-        # A library loaded later is not in the cached set.
+        # The cached set does not contain libraries that were loaded later.
         return full in known or torch._C._dispatch_has_kernel(full)
 
     return [schema for schema in found if exists(schema)]
@@ -339,7 +337,7 @@ def _schemas(name: str) -> list[Any]:
 def schema_signature(schema: Any, *, function: bool = False) -> Signature:
     """The signature of a FunctionSchema.
 
-    With `function`, `self` is called `input`, which is its name in the Python functions of torch.
+    With `function`, `self` is called `input`, as in torch's Python functions.
     """
     parameters: list[Parameter] = []
     for argument in schema.arguments:
@@ -359,7 +357,7 @@ def schema_signature(schema: Any, *, function: bool = False) -> Signature:
 
 
 def _default(kind: Kind, value: Any) -> object:
-    """Schemas hold enumerations as numbers, and lists that a cache must not hand out."""
+    """The default as a Python constant: schemas hold enumerations as numbers, and shared lists."""
     if isinstance(value, list):
         return tuple(value)
     if type(value) is int and kind.base in ("ScalarType", "Layout", "MemoryFormat"):
@@ -367,7 +365,7 @@ def _default(kind: Kind, value: Any) -> object:
     return value
 
 
-# c10's numbers, of which schema defaults use a few.
+# The numbers of c10's enumerations; schema defaults use a few of them.
 _ENUMERATIONS: dict[str, dict[int, object]] = {
     "ScalarType": {
         3: torch.int32, 4: torch.int64, 5: torch.float16, 6: torch.float32, 7: torch.float64,

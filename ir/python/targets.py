@@ -1,8 +1,8 @@
 """Python-level targets of FX graphs: their names, their parameters, their meaning.
 
 `call_function` nodes of pre-grad graphs hold Python callables and `call_method` nodes hold method
-names.  Text names a callable by a dotted path that can be resolved again; rewrites see arguments
-by parameter name; functions, operators and methods of one meaning share one canonical name.
+names. Text names a callable by a dotted path that can be resolved again; rewrites see arguments
+by parameter name; functions, operators and methods with one meaning share a canonical name.
 
 A method is given as its name (a str), a function as the callable itself.
 """

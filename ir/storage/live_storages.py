@@ -1,4 +1,4 @@
-"""Which live tensors share storage: by identity of their storages."""
+"""Which live tensors share storage, by the identity of their storages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.ir.dialect.results import AliasAttr
 
 
 def storage_of(value: Any) -> int | None:
-    """An identity of a tensor's storage; None for what has none."""
+    """The identity of a tensor's storage; None if the value has none."""
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return None
     try:
@@ -21,9 +21,9 @@ def storage_of(value: Any) -> int | None:
 
 
 def shared_storages(operands: Sequence[Any], results: Iterable[Any]) -> AliasAttr | None:
-    """For each result the first operand whose storage it has; None where none shares one.
+    """For each result the first operand whose storage it shares; None if no result shares any.
 
-    - `operands`: a value for each operand of a call; None where it is not known.
+    - `operands`: a value for each operand of a call; None if it is not known.
     - `results`: the leaves of the call's value.
     """
     places: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Whether two views of one storage may have elements in common, read from their types."""
+"""Whether two views of one storage may have common elements, according to their types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["may_overlap", "same_elements"]
 
 
 class _Region(NamedTuple):
-    """Where a view lies, in bytes: its sizes, the steps of its dims, its first byte, an element."""
+    """The place of a view in bytes: sizes, steps of the dims, first byte, size of an element."""
 
     sizes: tuple[Dim, ...]
     steps: tuple[Dim, ...]
@@ -23,10 +23,10 @@ class _Region(NamedTuple):
 
 
 def may_overlap(a: TensorType, b: TensorType, facts: Facts) -> bool:
-    """Whether two views of one storage may share bytes; True where that is not known.
+    """Whether two views of one storage may share bytes; True if that is not known.
 
-    They share none if one ends before the other begins, or if both are rows of one pitch and one
-    keeps to columns where the other is not.
+    They share none if one ends before the other begins, or if both are rows of the same pitch in
+    disjoint columns.
     """
     if a.data.layout != "strided" or b.data.layout != "strided":
         return True
@@ -40,7 +40,7 @@ def may_overlap(a: TensorType, b: TensorType, facts: Facts) -> bool:
 
 
 def same_elements(a: TensorType, b: TensorType, facts: Facts) -> bool:
-    """Whether two views of one storage have the same element at each index, for certain."""
+    """Whether two views of one storage certainly have the same element at each index."""
     if a.dtype is not b.dtype or a.rank != b.rank:
         return False
     pairs = zip((*a.shape, *a.stride, a.offset), (*b.shape, *b.stride, b.offset), strict=True)
@@ -54,13 +54,13 @@ def _region(type_: TensorType) -> _Region:
 
 
 def _ends_before(a: _Region, b: _Region, facts: Facts) -> bool:
-    # Where a symbolic size is zero the end is too low, but then nothing is shared.
+    # If a symbolic size is zero the end is too low, but then nothing is shared.
     end = add(a.first, _width(a, zip(a.sizes, a.steps, strict=True)))
     return facts.known_le(end, b.first) is True
 
 
 def _width(region: _Region, dims: Iterator[tuple[Dim, Dim]]) -> Expr:
-    """The bytes from the first to the end of the last element, along some dims."""
+    """The number of bytes from the first to the end of the last element, along some dims."""
     width: Expr = region.element
     for size, step in dims:
         width = add(width, mul(sub(size, 1), step))
@@ -76,7 +76,7 @@ def _apart_in_rows(a: _Region, b: _Region, pitch: Dim, facts: Facts) -> bool:
 
 
 def _columns(region: _Region, pitch: Dim, facts: Facts) -> tuple[Expr, Expr] | None:
-    """The first and the end of the columns of a view in rows of a pitch; None if it has none."""
+    """The start and the end of a view's columns in rows of a pitch; None if it has no such rows."""
     inner = (
         (size, step)
         for size, step in zip(region.sizes, region.steps, strict=True)

@@ -1,4 +1,4 @@
-"""Which values share storage: from schemas, and from what lowering recorded."""
+"""Which values share storage, according to schemas and to what lowering recorded."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xductor.ir.dialect.arguments import Ref, references
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.effects.aliases import schema_aliases
 
+#: `(operand, certain)`, or None for a result with its own storage.
 AliasFact = tuple[int, bool] | None
-"""(operand, certain) or None for storage of its own."""
 
 
 def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:
-    """For each result, the operand it shares storage with, and whether that is certain."""
+    """For each result, the operand with which it shares storage, and whether that is certain."""
     recorded: Any = op.properties.get("aliases")
     if recorded is not None:
         return recorded.data
@@ -54,16 +54,16 @@ def _from_schema(op: SchemaOp) -> tuple[AliasFact, ...]:
 
 @cache
 def has_own_storage(cls: type[TorchOp]) -> bool:
-    """Whether the schema of an overload's class gives every result storage of its own.
+    """Whether, by the schema of an overload's class, every result has its own storage.
 
-    Of one call lowering may have recorded otherwise, in `op.aliases`.
+    Lowering may have recorded otherwise for a particular call, in `op.aliases`.
     """
     return issubclass(cls, SchemaOp) and _plan(cls) is None
 
 
 @cache
 def _plan(cls: type[SchemaOp]) -> tuple[bool, tuple[tuple[int, bool] | None, ...]] | None:
-    """For each result the place of the argument that it shares storage with; None if none does."""
+    """For each result the position of the argument whose storage it shares; None if none shares."""
     facts = schema_aliases(cls.target)
     if not any(fact is not None for fact in facts):
         return None
@@ -73,7 +73,7 @@ def _plan(cls: type[SchemaOp]) -> tuple[bool, tuple[tuple[int, bool] | None, ...
 
 
 def is_written(value: SSAValue) -> bool:
-    """True if an op writes to the value's storage through it or through an alias of it."""
+    """Whether an op writes to the value's storage through it or through an alias of it."""
     pending, seen = [value], {value}
     while pending:
         current = pending.pop()
@@ -91,7 +91,7 @@ def is_written(value: SSAValue) -> bool:
 
 
 def writes_operand(op: TorchOp, index: int) -> bool:
-    """True if the op may write to its operand of that number."""
+    """Whether the op may write to its operand with that number."""
     effects = op.effects
     if effects.unknown:
         return True

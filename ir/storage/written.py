@@ -1,4 +1,4 @@
-"""Which operands a call writes to, by its constant arguments as well as by its callable."""
+"""The operands that a call writes, by its constant arguments as well as by its callable."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xductor.ir.effects.target_effects import call_effects
 
 
 def written_operands(op: TorchOp) -> Iterator[SSAValue]:
-    """The tensors among an op's operands that this call writes to.
+    """The tensors among an op's operands that this call writes.
 
-    A call whose arguments cannot be told apart writes to all of them, if its callable writes at
-    all; so does one of which nothing is known.
+    If the arguments of a call cannot be bound to parameters, it counts as writing all of them if
+    its callable writes at all. So does a call about which nothing is known.
     """
     effects = op.effects
     if effects.unknown:

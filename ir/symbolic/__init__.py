@@ -1,1 +1,1 @@
-"""Numbers with symbols: expressions, what is known of them, and the table of a graph."""
+"""Numbers with symbols: expressions, facts about them, and the symbol table of a graph."""

@@ -41,8 +41,8 @@ def sub(a: Expr, b: Expr) -> Expr:
 def mul(a: Expr, b: Expr) -> Expr:
     """`a * b`, expanded over sums as torch expands the products of sizes.
 
-    A product of more than `_EXPANDED_TERMS` terms stays one of sums: a few such sizes have more
-    terms together than anybody can hold.
+    A product with more than `_EXPANDED_TERMS` terms stays a product of sums: the product of a few
+    such sizes would have too many terms to hold.
     """
     if isinstance(a, int) and isinstance(b, int):
         return a * b
@@ -62,8 +62,8 @@ def _terms(e: Expr) -> tuple[Expr, ...]:
 def floordiv(a: Expr, b: Expr) -> Expr:
     """`a // b` of integers, rounded down.
 
-    Terms that an integer divisor divides leave the quotient, and a factor common to both sides
-    cancels, as torch's FloorDiv does it; the rest stays a `floordiv(...)`.
+    Terms that an integer divisor divides are divided out, and a factor common to both sides
+    cancels, as in torch's FloorDiv; the rest stays a `floordiv(...)`.
 
     Raises:
         ZeroDivisionError: the divisor is the integer 0.
@@ -94,7 +94,7 @@ def remainder(a: Expr, b: Expr, name: str = "pymod") -> Expr:
     """`a % b` of integers, with the sign of `b` as in Python.
 
     Terms that an integer divisor divides leave no remainder; the rest stays a call of `name`:
-    `mod`, which is for numbers of which none is negative, or `pymod`.
+    `mod`, which is for nonnegative numbers, or `pymod`.
 
     Raises:
         ZeroDivisionError: the divisor is the integer 0.
@@ -108,12 +108,12 @@ def remainder(a: Expr, b: Expr, name: str = "pymod") -> Expr:
     if isinstance(b, int):
         left = make_add(t for t in _terms(a) if _integer_quotient(t, b) is None)
         if left is not a:
-            return remainder(left, b)  # of which nothing is known to be no negative number
+            return remainder(left, b)  # neither is known to be nonnegative
     return call(name, a, b)
 
 
 def _integer_quotient(term: Expr, divisor: int) -> Expr | None:
-    """`term / divisor` where the coefficient shows that it is an integer, else None."""
+    """`term / divisor` if the coefficient shows that it is an integer, else None."""
     coefficient, monomial = split_coefficient(term)
     if isinstance(coefficient, int) and coefficient % divisor == 0:
         return scale(coefficient // divisor, monomial)
@@ -135,7 +135,7 @@ def _factors(term: Expr) -> dict[Expr, int]:
 
 
 def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Divides both sides by the integer and the symbols that all their terms share."""
+    """Divide both sides by the integer and the symbols that all their terms share."""
     terms = (*_terms(a), *_terms(b))
     coefficients = [split_coefficient(t)[0] for t in terms]
     if not all(isinstance(c, int) for c in coefficients):
@@ -158,9 +158,10 @@ def _cancel(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 _EXPANDED_TERMS = 512
+#: The largest power of a sum that is multiplied out; larger ones would only grow.
 _EXPANDED_POWERS = 8
-"""The largest power of a sum that is multiplied out; larger ones grow without use."""
 
+#: The meanings of the functions of the table on integers.
 _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pymod": operator.mod,
     "mod": operator.mod,
@@ -183,7 +184,6 @@ _INTEGER_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
-"""What the functions of the table mean on integers."""
 
 
 def _too_large(a: int, bits: int) -> bool:
@@ -202,8 +202,8 @@ _UNDEFINED: Mapping[str, Callable[..., bool]] = {
 def evaluated(name: str, *args: Expr) -> Expr:
     """A call of a function of the table, computed if all arguments are integers.
 
-    Division by zero and negative shifts stay calls: the value does not exist; so does what has
-    more than `MOST_BITS` bits.
+    Divisions by zero and negative shifts stay calls, since they have no value; so do calls whose
+    value has more than `MOST_BITS` bits.
     """
     if name == "floordiv" and args[1] != 0:
         return floordiv(*args)
@@ -222,7 +222,7 @@ def evaluated(name: str, *args: Expr) -> Expr:
 
 
 def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Replaces symbols by expressions, all at once, and simplifies what became known.
+    """Replace symbols by expressions, all at once, and simplify the result.
 
     Args:
         values: expressions by symbol name; symbols that are not in it stay.
@@ -235,15 +235,15 @@ def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
 
 
 def expanded(e: Expr) -> Expr:
-    """Products and powers of sums multiplied out everywhere, calls of integers computed."""
-    # Only a parenthesis can hide something to multiply out or to compute.
+    """Multiply out products and powers of sums everywhere, and compute calls on integers."""
+    # Without a parenthesis there is nothing to multiply out or to compute.
     if isinstance(e, int) or "(" not in e.text or not e.args:
         return e
     return rebuilt(e.head, [expanded(arg) for arg in e.args])
 
 
 def rebuilt(head: str, args: Sequence[Expr]) -> Expr:
-    """A node with other arguments, in normal form and computed where they are integers."""
+    """A node with other arguments, in normal form, and computed if they are integers."""
     if head == "add":
         return make_add(args)
     if head == "mul":

@@ -1,4 +1,4 @@
-"""The closed table of named calls in symbolic expressions, and the sympy class behind each."""
+"""The closed table of named functions in symbolic expressions, with the sympy class of each."""
 
 from __future__ import annotations
 
@@ -73,9 +73,10 @@ _SYMPY_CLASSES: Mapping[str, str] = {
     "abs": "Abs",
 }
 
+#: Classes in torch._inductor.utils; resolved only when text uses one.
 _INDUCTOR_CLASSES: Mapping[str, str] = {"align": "align"}
-"""Classes of torch._inductor.utils; resolved only when text asks for one."""
 
+#: sympy's own classes with the same meaning as one of torch's (its Mod has the divisor's sign).
 _SAME_MEANING: Mapping[str, str] = {
     "Max": "max",
     "Min": "min",
@@ -83,10 +84,9 @@ _SAME_MEANING: Mapping[str, str] = {
     "floor": "floor_to_int",
     "ceiling": "ceil_to_int",
 }
-"""sympy's own classes that mean what one of torch's means (its Mod takes the divisor's sign)."""
 
+#: Functions whose arguments are printed sorted, and each once if repetition changes nothing.
 UNORDERED = frozenset({"max", "min", "and", "or", "xor", "bitwise_and", "bitwise_or"})
-"""Functions whose arguments print sorted, each once where repeating changes nothing."""
 
 _ARITY: Mapping[str, int | None] = {
     **dict.fromkeys(("max", "min", "and", "or", "xor", "non_overlapping_and_dense"), None),
@@ -99,21 +99,21 @@ _ARITY: Mapping[str, int | None] = {
         ),
         2,
     ),
-    # Numbers that are no literal: p/q, mantissa * 2**exponent at a precision, a jagged length.
+    # Numbers without a literal: p/q, mantissa * 2**exponent at a precision, a jagged length.
     "rational": 2,
     "bigfloat": 3,
     "nested_int": 2,
     "piecewise": None,
 }
 
+#: Every name that may precede a parenthesis.
 FUNCTION_NAMES: frozenset[str] = frozenset(
     {*_TORCH_CLASSES, *_SYMPY_CLASSES, *_INDUCTOR_CLASSES, *_ARITY}
 )
-"""Every name that may stand before a parenthesis."""
 
 
 def arity(name: str) -> int | None:
-    """Number of arguments of a function of the table; None where any number will do."""
+    """The number of arguments of a function in the table; None if any number is allowed."""
     return _ARITY.get(name, 1)
 
 
@@ -137,10 +137,10 @@ def function_name(cls: type) -> str | None:
 
 @cache
 def function_class(name: str) -> Callable[..., Any]:
-    """The sympy class that a call in text stands for.
+    """The sympy class for a call in text.
 
     Raises:
-        LookupError: this torch has no such class, or the call is no function application.
+        LookupError: this torch has no such class, or the call is not a function application.
     """
     if name in _TORCH_CLASSES:
         module, attribute = _TORCH, _TORCH_CLASSES[name]

@@ -1,7 +1,7 @@
-"""Interned symbolic expressions: the node, its canonical text and the normal form behind it.
+"""Interned symbolic expressions: the node, its canonical text and its normal form.
 
 An expression is an `int`, or a `SymExpr` interned by its text, so equal text is the same object.
-Everything that builds one (sympy, the parser, arithmetic) ends in the constructors below.
+Everything that builds one (sympy, the parser, arithmetic) uses the constructors below.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from weakref import WeakValueDictionary
 from xductor.ir.symbolic.expression_functions import FUNCTION_NAMES, UNORDERED, arity
 
 _SHOWN = 500
+#: The most bits of a number in an expression. Sizes have 64; larger results only take time.
 MOST_BITS = 4096
-"""Of a number in an expression. Sizes have 64; what folds into more is no size, and takes time."""
 LARGEST_EXPONENT = 1000
+#: The most characters of an expression in a type: some thousand terms.
 LONGEST = 1 << 15
-"""Characters of an expression: some thousand terms. Longer ones take no part in a type."""
 
 
 class ExpressionError(ValueError):
-    """Text or a sympy object that is no expression of the grammar.
+    """Text or a sympy object is not an expression of the grammar.
 
     Attributes:
         text: the expression as it was given.
-        column: where it stopped making sense, counted from 1; None if there is no text to point in.
+        column: where parsing failed, counted from 1; None if there is no text.
         expected: what would have been accepted there.
     """
 
@@ -43,7 +43,7 @@ class ExpressionError(ValueError):
 
 
 def _around(text: str, column: int) -> str:
-    """What an error shows of a text: of a long one, what stands around a column."""
+    """The part of a text that an error shows: of a long one, the surroundings of a column."""
     if len(text) <= 2 * _SHOWN:
         return text
     first, last = max(column - _SHOWN, 0), column + _SHOWN
@@ -53,8 +53,8 @@ def _around(text: str, column: int) -> str:
 class SymExpr:
     """A symbolic expression, immutable and interned (weakly) by its canonical text.
 
-    `head` is what the node is: `symbol`, `constant`, `add`, `mul`, `pow` or the name of a function
-    of the table; `args` are its parts. Equality is structural: whether two different expressions
+    `head` is the kind of node: `symbol`, `constant`, `add`, `mul`, `pow` or the name of a function
+    in the table; `args` are its parts. Equality is structural: whether two different expressions
     are equal as numbers is a question for `Facts`.
     """
 
@@ -64,8 +64,8 @@ class SymExpr:
     args: tuple[Expr, ...]
     text: str
     symbols: frozenset[str]
+    #: The Python number of a float or bool constant.
     value: float | bool | None
-    """The Python number of a float or bool constant."""
 
     def __new__(cls, *_: object) -> Self:
         raise TypeError("SymExpr objects are interned: use parse_expr, from_sympy or call")
@@ -97,8 +97,8 @@ _NO_SYMBOLS: frozenset[str] = frozenset()
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 _INFINITE = {"oo": "-oo", "int_oo": "-int_oo", "inf": "-inf"}
 _NEGATED = {**_INFINITE, **{v: k for k, v in _INFINITE.items()}, "nan": "nan", "zoo": "zoo"}
+#: Words that are constants, so they cannot be the names of symbols.
 RESERVED = frozenset({"true", "false", "nan", "zoo", *_INFINITE})
-"""Words that are constants, so no symbol can have one as its name."""
 
 
 def _intern(
@@ -126,7 +126,7 @@ def _intern(
     ):
         object.__setattr__(node, name, content)
     with _LOCK:
-        # Another thread may have been first; its object is then the one everybody has to use.
+        # If another thread was first, its object must be used.
         return _INTERNED.setdefault(text, node)
 
 
@@ -134,7 +134,7 @@ def symbol(name: str) -> SymExpr:
     """The expression that is one symbol.
 
     Raises:
-        ExpressionError: the name is no identifier, or a word of the grammar.
+        ExpressionError: the name is not an identifier, or is a word of the grammar.
     """
     if not _IDENTIFIER.match(name) or name in RESERVED:
         raise ExpressionError("not a symbol name", name, 1, "an identifier that is no constant")
@@ -165,7 +165,7 @@ def rational(value: Fraction | int) -> Expr:
     """An exact fraction; an int if the denominator is one.
 
     Raises:
-        ExpressionError: a number of more than `MOST_BITS` bits.
+        ExpressionError: the number has more than `MOST_BITS` bits.
     """
     _check_bits(value)
     if isinstance(value, int) or value.denominator == 1:
@@ -221,7 +221,7 @@ def split_coefficient(e: Expr) -> tuple[Fraction | int, Expr]:
 
 
 def scale(coefficient: Fraction | int, monomial: Expr) -> Expr:
-    """`coefficient * monomial`, where the monomial carries no exact coefficient of its own."""
+    """`coefficient * monomial`, where the monomial has no exact coefficient itself."""
     if coefficient == 0 or monomial == 1:
         return rational(coefficient)
     if coefficient == 1:
@@ -273,7 +273,7 @@ def _add_node(args: tuple[Expr, ...]) -> SymExpr:
 def make_mul(factors: Iterable[Expr]) -> Expr:
     """A product: flattened, exact numbers folded and first, equal bases joined, sorted by text.
 
-    A number times a sum is distributed, as sympy does it; other products of sums stay.
+    A number times a sum is distributed, as in sympy; other products of sums stay.
     """
     coefficient: Fraction | int = 1
     powers: dict[Expr, int] = {}
@@ -332,7 +332,7 @@ def _mul_node(args: tuple[Expr, ...]) -> SymExpr:
     for position, arg in enumerate(shown):
         text = str(arg)
         signed = text.startswith("-") and (position > 0 or bool(minus))
-        # After the minus of a coefficient -1, a literal would swallow the sign.
+        # After the minus of the coefficient -1, a literal would absorb the sign.
         literal = bool(minus) and position == 0 and text[0].isdigit() and "**" not in text
         if signed or literal or (isinstance(arg, SymExpr) and arg.head == "add"):
             text = f"({text})"
@@ -378,10 +378,10 @@ def _power(base: Expr, exponent: Expr) -> Expr:
 
 
 def call(name: str, *arguments: Expr | float) -> SymExpr:
-    """A call of a function of the table, e.g. `call("max", 1, s0)`; nothing is evaluated.
+    """A call of a function in the table, e.g. `call("max", 1, s0)`; nothing is evaluated.
 
     Raises:
-        ExpressionError: no such function, or the wrong number of arguments.
+        ExpressionError: there is no such function, or the number of arguments is wrong.
     """
     args = tuple(a if isinstance(a, SymExpr) else constant(a) for a in arguments)
     shown = f"{name}({', '.join(map(str, args))})"
@@ -414,7 +414,7 @@ def _number_call(name: str, args: tuple[Expr, ...], shown: str) -> SymExpr:
 
 
 def symbols_of(expressions: Iterable[Expr]) -> frozenset[str]:
-    """All symbol names that some expressions mention."""
+    """The names of all symbols in some expressions."""
     return _NO_SYMBOLS.union(*(e.symbols for e in expressions if isinstance(e, SymExpr)))
 
 

@@ -100,7 +100,7 @@ class _Parser:
                 return terms[0] if len(terms) == 1 else make_add(terms)
 
     def product(self, negative: bool) -> Expr:
-        # A minus before a float belongs to the float: -0.0 is not 0.0 times -1.
+        # A minus before a float belongs to the literal: -0.0 is not 0.0 times -1.
         literal = self.tokens[self.at].kind == "float" and self.tokens[self.at + 1].text != "**"
         factors = [self.power()]
         if negative and literal:
@@ -114,7 +114,7 @@ class _Parser:
         return factors[0] if len(factors) == 1 else make_mul(factors)
 
     def is_word(self) -> bool:
-        """Whether the factor just read was one word, so that -inf is the constant."""
+        """Whether the factor just read was a single word, so that -inf is the constant."""
         return self.tokens[self.at - 1].kind == "word"
 
     def power(self) -> Expr:
@@ -168,13 +168,14 @@ class _Parser:
 
 @lru_cache(maxsize=1 << 14)
 def parse_expr(text: str) -> Expr:
-    """Parses an expression; `parse_expr(e.text) is e` for every `SymExpr`.
+    """Parse an expression; `parse_expr(e.text) is e` for every `SymExpr`.
 
     Args:
         text: e.g. `2*s0 + floordiv(u0, 4) - 1`.
 
     Raises:
-        ExpressionError: not in the grammar; it carries text, column and what was expected.
+        ExpressionError: the text is not in the grammar; the error has the text, the column and what
+            was expected.
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters are too long", text)
@@ -185,5 +186,5 @@ def parse_expr(text: str) -> Expr:
     except ExpressionError as error:
         if error.text == text:
             raise
-        message = str(error).rpartition(" in '")[0]  # of what the text folds into
+        message = str(error).rpartition(" in '")[0]  # it quotes what the text folds into
         raise ExpressionError(message, text) from None

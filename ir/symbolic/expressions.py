@@ -1,7 +1,7 @@
-"""Symbolic integers, floats and booleans of types and arguments.
+"""Symbolic integers, floats and booleans in types and arguments.
 
-Dims are `int | SymExpr`. A `SymExpr` knows its canonical text and its parts, and nothing of a
-ShapeEnv, a sympy Symbol or a FakeTensor; sympy appears only in `from_sympy` and `to_sympy`.
+Dims are `int | SymExpr`. A `SymExpr` has its canonical text and its parts, but refers to no
+ShapeEnv, sympy Symbol or FakeTensor; sympy is used only in `from_sympy` and `to_sympy`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def from_sympy(expr: sympy.Basic | float | bool) -> Expr:
         An `int` for an integer, else the interned `SymExpr`.
 
     Raises:
-        ExpressionError: a sympy class that has no entry in the table of functions.
+        ExpressionError: a sympy class is not in the table of functions.
     """
     if isinstance(expr, (int, float)):
         return constant(expr)
@@ -139,14 +139,14 @@ _FROM_SYMPY: Mapping[str, Callable[[Any], Expr]] = {
 
 
 def to_sympy(e: Expr | float, symbols: Mapping[str, sympy.Symbol]) -> sympy.Basic:
-    """Builds the sympy object that torch itself would have for an expression.
+    """The sympy object that torch itself would have for an expression.
 
     Args:
         e: an expression, or a Python number.
         symbols: the owner's symbols by name (`make_symbols` of a symbol table, or a ShapeEnv's).
 
     Raises:
-        ExpressionError: a symbol that `symbols` lacks, or a function this torch does not have.
+        ExpressionError: `symbols` lacks a symbol, or this torch lacks a function.
 
     sympy has no signed zero: `-0.0` becomes `0`.
     """

@@ -1,4 +1,4 @@
-"""Where facts about symbols come from: a symbol table, or a live ShapeEnv that is only read."""
+"""Sources of facts about symbols: a symbol table, or a live ShapeEnv that is only read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from xductor.ir.symbolic.symbols import Kind, SymbolTable
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+#: An exact number, or an infinity.
 Bound = int | float | Fraction
-"""An exact number, or an infinity."""
 
 
 class Domain(NamedTuple):
@@ -40,10 +40,10 @@ class Divisibility(NamedTuple):
 
 
 class FactSource(Protocol):
-    """What `Facts` asks."""
+    """The questions that `Facts` asks."""
 
     def version(self) -> Hashable:
-        """Changes when something was learnt, so that remembered answers are dropped."""
+        """A value that changes when the source learns something, so that answers are dropped."""
         ...
 
     def domain(self, name: str) -> Domain | None:
@@ -51,7 +51,7 @@ class FactSource(Protocol):
         ...
 
     def replacements(self) -> Mapping[str, Expr]:
-        """Symbols that stand for other expressions, with their final values."""
+        """Symbols that are replaced by other expressions, with their final values."""
         ...
 
     def axioms(self) -> Sequence[SymExpr]:
@@ -59,12 +59,12 @@ class FactSource(Protocol):
         ...
 
     def divisibilities(self) -> Sequence[Divisibility]:
-        """What is known of remainders."""
+        """Known divisibilities."""
         ...
 
 
 def domain_by_name(name: str) -> Domain | None:
-    """The domain of a symbol nobody described: torch's names of sizes are integers."""
+    """The domain of an undescribed symbol: torch's names for sizes are integers."""
     return ANY_INT if _SIZE_NAME.match(name) else None
 
 
@@ -79,7 +79,7 @@ def _bound(e: Expr, default: float) -> Bound:
 
 
 def _sharpened(domain: Domain, assumptions: Iterable[str]) -> Domain:
-    """A sympy assumption such as `positive` bounds an integer, too."""
+    """The domain narrowed by sympy assumptions: `positive`, for example, bounds an integer."""
     kind, lower, upper = domain
     if kind != "float":
         floor = {"positive": 1, "nonnegative": 0}
@@ -135,8 +135,8 @@ class TableSource:
 class ShapeEnvSource:
     """Facts of a live ShapeEnv: ranges, replacements, guards, deferred asserts, divisibility.
 
-    Only attributes are read. None of its methods is called: even those that promise not to guard
-    compress replacement chains, and their caches keep the ShapeEnv alive.
+    Only attributes are read. Its methods are not called: even those that do not guard compress
+    replacement chains, and their caches keep the ShapeEnv alive.
     """
 
     def __init__(self, shape_env: ShapeEnv):
@@ -208,7 +208,7 @@ class ShapeEnvSource:
 
 
 def _expression(expr: Any) -> Expr | None:
-    """A sympy expression as ours; None for one outside the grammar, which then is no fact."""
+    """A sympy expression as ours; None, and so no fact, if it is outside the grammar."""
     try:
         return from_sympy(expr)
     except ExpressionError:

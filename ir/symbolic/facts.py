@@ -1,7 +1,7 @@
 """Three-valued questions about symbolic integers: true, false, or unknown.
 
-Nothing here guards: a ShapeEnv is only read, and the reasoning is our own, the same for a live
-ShapeEnv and for the symbol table of parsed text.
+Nothing here adds guards: a ShapeEnv is only read, and the reasoning is our own, the same for a
+live ShapeEnv and for the symbol table of parsed text.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from xductor.ir.symbolic.symbols import SymbolTable
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+#: True, False, or None for unknown.
 Answer = bool | None
-"""True, False, or None for unknown."""
 
 _DIVISIONS = frozenset(("floordiv", "clean_div"))
 
 
 class _Axiom(NamedTuple):
-    """A true relation of `difference` with 0, and the expressions it makes nonnegative."""
+    """A true relation of `difference` to 0, and the expressions it makes nonnegative."""
 
     head: str
     symbols: frozenset[str]
@@ -55,7 +55,7 @@ class Facts:
         self._answers: dict[tuple[str, Expr, Expr], Answer] = {}
         self._known = KnownDomains(source)
         self._axioms: list[_Axiom] | None = None
-        self._zeros = frozenset[Expr]()  # a product that is zero, of each equality that is one
+        self._zeros = frozenset[Expr]()  # the products that are equal to zero
 
     @classmethod
     def from_shape_env(cls, shape_env: ShapeEnv) -> Self:
@@ -64,7 +64,7 @@ class Facts:
 
     @classmethod
     def from_table(cls, table: SymbolTable) -> Self:
-        """Facts of a symbol table, as parsed text has them."""
+        """Facts of a symbol table, as in parsed text."""
         return cls(TableSource(table))
 
     # The public questions: fast paths first, then a remembered answer.
@@ -158,7 +158,7 @@ class Facts:
             return answer
 
     def _difference(self, a: Expr, b: Expr) -> Expr:
-        """`a - b`, with divisions that are known to leave no remainder carried out."""
+        """`a - b`, where divisions known to leave no remainder are carried out."""
         return self._carried_out(sub(a, b))
 
     def _carried_out(self, e: Expr) -> Expr:
@@ -222,7 +222,7 @@ class Facts:
     def _compare_numbers(
         self, a: Expr, b: Expr, relation: Callable[[float, float], bool]
     ) -> Answer:
-        """Compares literals, and the integer infinities with any integer."""
+        """Compare literals, and integer infinities with any integer."""
         infinite = {"int_oo": math.inf, "-int_oo": -math.inf}
         numbers: list[float] = []
         for e in (a, b):
@@ -268,7 +268,7 @@ class Facts:
         return None
 
     def _nonnegative_by_axiom(self, e: Expr) -> bool:
-        """Whether one axiom `d >= 0`, and what is left by ranges, give `e >= 0`."""
+        """Whether one axiom `d >= 0`, and ranges for the rest, imply `e >= 0`."""
         if isinstance(e, int):
             return e >= 0
         for axiom in self._axioms_about(e):
@@ -280,7 +280,7 @@ class Facts:
     def _axioms_about(self, e: SymExpr) -> list[_Axiom]:
         """The axioms that share a symbol with an expression."""
         if self._axioms is None:
-            self._axioms = []  # building one asks facts that need none
+            self._axioms = []  # building the axioms asks for facts that need none
             self._zeros = frozenset()
             self._axioms = [made for a in self._source.axioms() for made in self._axiom(a)]
             self._zeros = frozenset(
@@ -385,7 +385,7 @@ def _is_nan(e: Expr) -> bool:
 
 
 def _integer_coefficients(e: SymExpr) -> list[int]:
-    """Coefficients of the terms that are no plain number; 1 for what is no exact integer."""
+    """Coefficients of the terms that are not plain numbers; 1 if not an exact integer."""
     coefficients: list[int] = []
     for term in e.args if e.head == "add" else (e,):
         coefficient, monomial = split_coefficient(term)
@@ -395,7 +395,7 @@ def _integer_coefficients(e: SymExpr) -> list[int]:
 
 
 def _never_zero(e: SymExpr) -> bool:
-    """Whether the common divisor of all coefficients leaves the constant term over."""
+    """Whether the common divisor of all coefficients does not divide the constant term."""
     if e.head != "add" or not isinstance(e.args[-1], int):
         return False
     common = math.gcd(*_integer_coefficients(e))

@@ -10,14 +10,14 @@ from typing import cast
 from xductor.ir.symbolic.expressions import Expr, SymExpr
 from xductor.ir.symbolic.fact_sources import Bound
 
+#: Inclusive bounds; an infinity means that there is none.
 Interval = tuple[Bound, Bound]
-"""Inclusive bounds; an infinity where there is none."""
 
 UNBOUNDED: Interval = (-math.inf, math.inf)
 
 
 def bounds_of(e: Expr, symbol_bounds: Callable[[str], Interval]) -> Interval:
-    """The bounds that follow from the bounds of the symbols, each occurrence taken by itself."""
+    """The bounds that follow from those of the symbols, with each occurrence independent."""
     if isinstance(e, int):
         return e, e
     if e.head == "symbol":
@@ -50,7 +50,7 @@ def _constant(e: SymExpr) -> Interval:
 
 
 def finite(x: Bound) -> bool:
-    """Whether a bound is a number; no conversion to float, which huge integers do not survive."""
+    """Whether a bound is a number, without conversion to float, which fails for huge integers."""
     return not (type(x) is float and math.isinf(x))
 
 

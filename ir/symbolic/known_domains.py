@@ -1,4 +1,4 @@
-"""What a source of facts says about one expression by itself: its final form, kind and bounds."""
+"""What a source of facts tells about one expression: its final form, kind and bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INTEGER_IF_ARGUMENTS_ARE = frozenset(("add", "mul", "max", "min", "abs", "ident
 
 
 class KnownDomains:
-    """Domains of symbols, remembered until `forget`, and what follows for expressions."""
+    """Domains of symbols, remembered until `forget`, and their consequences for expressions."""
 
     def __init__(self, source: FactSource):
         self._source = source
@@ -26,21 +26,21 @@ class KnownDomains:
         self._finals: dict[SymExpr, Expr] = {}
 
     def forget(self) -> None:
-        """Drops what is remembered, because the source learnt something."""
+        """Drop what is remembered, because the source has learned something."""
         self._domains.clear()
         self._finals.clear()
 
     def domain(self, name: str) -> Domain | None:
-        """Kind and range of a symbol; None if nobody knows it."""
+        """Kind and range of a symbol; None if it is unknown."""
         if name not in self._domains:
             self._domains[name] = self._source.domain(name) or domain_by_name(name)
         return self._domains[name]
 
     def final(self, e: Expr) -> Expr:
-        """The expression after replacements, with what ranges decide already decided.
+        """The expression after replacements and after simplification by ranges.
 
-        Symbols with one possible value are filled in, and a `max` or `min` loses the arguments
-        that another one always beats.
+        Symbols with one possible value are filled in, and a `max` or `min` loses arguments that
+        another one always beats.
         """
         if isinstance(e, int):
             return e
@@ -97,7 +97,7 @@ class KnownDomains:
         return e.head in _INTEGER_IF_ARGUMENTS_ARE and all(map(self.is_integral, e.args))
 
     def bounds(self, e: Expr) -> Interval:
-        """The tighter of the bounds as written and of those over symbols counted from their least.
+        """The tighter of the bounds as written and of those over symbols shifted by their minimum.
 
         With `s0 = t0 + 2`, `s0*s1 - s0` becomes a sum of terms that are never negative.
         """

@@ -1,6 +1,6 @@
-"""Between torch's ShapeEnv and symbol tables: reading one, and making one from a table.
+"""Reads torch's ShapeEnv into symbol tables, and makes a ShapeEnv from a table.
 
-Attribute names are those of torch 2.11 to 2.14, looked up without touching deprecated properties.
+Attribute names are those of torch 2.11 to 2.14; deprecated properties are not touched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def backed_values(shape_env: ShapeEnv) -> dict[sympy.Symbol, Any]:
 
 
 def symbols_by_name(shape_env: ShapeEnv) -> dict[str, sympy.Symbol]:
-    """All symbols that a ShapeEnv knows, replaced ones included."""
+    """All symbols of a ShapeEnv, including replaced ones."""
     found: dict[str, sympy.Symbol] = {}
     for mapping in (shape_env.replacements, backed_values(shape_env), shape_env.var_to_range):
         for sym in mapping:
@@ -68,11 +68,11 @@ def table_of(shape_env: ShapeEnv, names: Iterable[str]) -> SymbolTable:
 
     Args:
         shape_env: only read.
-        names: kept in order, or sorted if it is a set. A symbol that the ShapeEnv replaces
-            makes room for the symbols of its replacement.
+        names: kept in order, or sorted if it is a set. For a symbol that the ShapeEnv replaces,
+            the symbols of the replacement are taken.
 
     Raises:
-        LookupError: a name that the ShapeEnv does not know.
+        LookupError: the ShapeEnv does not know a name.
     """
     known = symbols_by_name(shape_env)
     infos: dict[str, SymbolInfo] = {}
@@ -110,7 +110,7 @@ def _info(shape_env: ShapeEnv, sym: sympy.Symbol) -> SymbolInfo:
         backed=sym in values,
         size_like=sym in shape_env.size_like,
         hint=_hint(value),
-        # A source that is called like the symbol says nothing; ours in fresh ShapeEnvs are.
+        # A source with the name of the symbol has no information; fresh ShapeEnvs have such ones.
         sources=tuple(
             name
             for name in map(_source_name, shape_env.var_to_sources.get(sym, ()))
@@ -142,7 +142,7 @@ def fresh_shape_env(
     Returns:
         The ShapeEnv, and for each symbol a SymInt (a SymFloat for kind `float`) in it. Sizes
         computed from them print with the table's names; a backed symbol without a hint behaves
-        as an unbacked one.
+        like an unbacked one.
     """
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
@@ -163,7 +163,7 @@ def _register(
     info: SymbolInfo,
     symbols: Mapping[str, sympy.Symbol],
 ) -> None:
-    """Enters a symbol as ShapeEnv.create_symbol would, but under the name it has."""
+    """Enter a symbol as ShapeEnv.create_symbol would, but under its own name."""
     from torch.fx.experimental.symbolic_shapes import ValueRangesSLoc
     from torch.utils._sympy.value_ranges import ValueRanges
     from torch.utils._traceback import CapturedTraceback
@@ -206,7 +206,7 @@ def _symbolic_number(shape_env: ShapeEnv, sym: sympy.Symbol, info: SymbolInfo) -
 
 
 def _reserve_names(shape_env: ShapeEnv, table: SymbolTable) -> None:
-    """Keeps symbols that the ShapeEnv creates later from taking a name of the table."""
+    """Keep symbols that the ShapeEnv creates later from taking a name in the table."""
     numbers: dict[str, set[int]] = {}
     for name in (*table, *table.replacements):
         match = re.fullmatch(r"([a-z]+)(\d+)", name)

@@ -62,7 +62,7 @@ class _Scanner:
         return found[0] if found else ""
 
     def expression(self, stops: str) -> Expr:
-        """An expression that ends before one of some marks outside all parentheses."""
+        """An expression that ends before one of the marks `stops`, outside all parentheses."""
         depth, start = 0, self.at
         while self.at < len(self.text):
             mark = self.text[self.at]
@@ -172,7 +172,7 @@ def _parse(scanner: _Scanner) -> SymbolTable:
 
 
 def parse_symbol_table(text: str) -> SymbolTable:
-    """Reads the text form of a symbol table.
+    """Parse the text form of a symbol table.
 
     Raises:
         ExpressionError: with the text, the column and what was expected there.

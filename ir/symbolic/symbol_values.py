@@ -12,21 +12,21 @@ from xductor.ir.symbolic.symbols import SymbolInfo, SymbolTable
 
 Number = int | float
 
+#: The value of a size that is known only at run time.
 UNBACKED = 3
-"""The value of a size that only the run would tell."""
 
 
 class NoSample(ValueError):
-    """A graph that cannot be run on made-up inputs; the message says why."""
+    """A graph cannot be run on generated inputs; the message says why."""
 
 
 def symbol_values(
     table: SymbolTable, given: Mapping[str, Number] | None = None
 ) -> dict[str, Number]:
-    """A value for each symbol of a table: the given one, else its hint, else one of its range.
+    """A value for each symbol of a table: the given one, else its hint, else one in its range.
 
-    Raises NoSample for a given symbol that the table does not have, for a value out of range,
-    and for a fraction where the symbol is an integer.
+    Raises NoSample if a given symbol is not in the table, if a value is out of range, or if it is a
+    fraction although the symbol is an integer.
     """
     given = given or {}
     unknown = sorted(given.keys() - table.keys())
@@ -48,10 +48,10 @@ def symbol_values(
 
 
 def symbol_choices(table: SymbolTable, seed: int = 0) -> Iterator[dict[str, Number]]:
-    """Assignments without end: the hints first, then the smallest sizes, then random ones.
+    """An endless stream of assignments: the hints, then the smallest sizes, then random ones.
 
-    The smallest are each symbol's lower bound (0 or 1, where the range has it), 1 and 2. Not all
-    assignments need suit a graph: divisibility, say, is no part of the table.
+    The smallest are each symbol's lower bound (0 or 1, if in range), 1 and 2. Some assignments may
+    not suit a graph: divisibility, for example, is not part of the table.
     """
     yield symbol_values(table)
     if not table:
@@ -70,7 +70,7 @@ def symbol_choices(table: SymbolTable, seed: int = 0) -> Iterator[dict[str, Numb
 
 
 def bounds(info: SymbolInfo) -> tuple[float, float]:
-    """The range of a symbol as numbers, the infinities among them."""
+    """The range of a symbol as numbers, including infinities."""
     ends = [_end(info.lower), _end(info.upper)]
     if "positive" in info.assumptions:
         ends[0] = max(ends[0], 1 if info.kind == "int" else 0)
@@ -78,9 +78,9 @@ def bounds(info: SymbolInfo) -> tuple[float, float]:
 
 
 def number(expr: Any, symbols: Mapping[str, Number]) -> Any:
-    """The value of a size, a stride or a scalar type's expression.
+    """The value of a size, a stride or the expression of a scalar type.
 
-    Raises NoSample where it has none.
+    Raises NoSample if it has none.
     """
     if not isinstance(expr, SymExpr):
         return expr

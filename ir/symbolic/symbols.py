@@ -1,4 +1,4 @@
-"""The symbol table of a graph: what is known of each symbol that its types mention."""
+"""The symbol table of a graph: what is known about each symbol in its types."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ INT_OO = named_constant("int_oo")
 
 @dataclass(frozen=True, slots=True)
 class SymbolInfo:
-    """What is known of one symbol.
+    """What is known about one symbol.
 
     Attributes:
         assumptions: sympy assumptions beyond the kind's own (`integer` for `int` and `bool`), the
             fewest that imply all the others; `not_x` where `x` is assumed false.
-        backed: whether the value is known at trace time (an input size), not data-dependent.
+        backed: whether the value is known at trace time (an input size) and not data-dependent.
         size_like: whether an unbacked symbol is the size of something.
         hint: the value that was seen while tracing, if any.
         lower, upper: the inclusive range; integers, floats or the infinities.
-        sources: where the value comes from, as Python expressions over the inputs.
+        sources: Python expressions over the inputs that give the value.
     """
 
     name: str
@@ -68,7 +68,7 @@ class SymbolTable(Mapping[str, SymbolInfo]):
     """Symbols by name, in order. Immutable; two tables are equal if their texts are.
 
     `replacements` are symbols that the ShapeEnv had replaced when the table was made; types do
-    not mention them, text that somebody writes may.
+    not mention them, but hand-written text may.
     """
 
     __slots__ = ("_infos", "_text", "replacements")
@@ -81,7 +81,7 @@ class SymbolTable(Mapping[str, SymbolInfo]):
         for info in infos:
             if info.name in self._infos or info.name in self.replacements:
                 raise ValueError(f"symbol '{info.name}' stands twice in a symbol table")
-            symbol(info.name)  # refuses what is no identifier
+            symbol(info.name)  # refuses names that are not identifiers
             self._infos[info.name] = info
         entries = [info.text for info in self._infos.values()]
         entries.extend(f"{name} = {target}" for name, target in self.replacements.items())
@@ -117,7 +117,7 @@ class SymbolTable(Mapping[str, SymbolInfo]):
 def make_symbols(table: SymbolTable) -> dict[str, sympy.Symbol]:
     """A sympy symbol for each entry, with exactly the recorded assumptions.
 
-    Such a symbol equals the one that the ShapeEnv made, so expressions over them are equal too.
+    Such a symbol equals the one that the ShapeEnv made, so expressions over both are equal too.
     """
     return {info.name: make_symbol(info) for info in table.values()}
 

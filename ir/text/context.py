@@ -26,7 +26,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
 
 
 class XductorContext(Context):
-    """`Context` whose look-up asks PyTorch's operator registry for names it does not know.
+    """A `Context` that looks up unknown names in PyTorch's operator registry.
 
     Loading a dialect would load all of its ops, and aten has thousands; here each op is made when
     a text first mentions it.
@@ -37,7 +37,7 @@ class XductorContext(Context):
         if "builtin" not in self._registered_dialects:
             self.load_dialect(Builtin)
         if "fx" not in self._registered_dialects:
-            # Of its own: tensor constants of a text are stored in it.
+            # Each context needs its own: tensor constants of a text are stored in it.
             dialect = Dialect("fx", [], [], [Resources()])
             self._registered_dialects["fx"] = lambda: dialect
             self._loaded_dialects["fx"] = dialect

@@ -1,6 +1,6 @@
-"""The one place that words errors about ops: what, where in the user's code, expected, found.
+"""Texts of errors about ops: what is wrong, where in the user's code, expected, found.
 
-The errors are `OpError`s: what was parsed from a file leads with file, line and column in it.
+The errors are `OpError`s; an error about an op from a file begins with file, line and column.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from xductor.ir.text.printing import op_tail, value_names
 
 
 class OpError(VerifyException):
-    """What is wrong with an op or a graph.
+    """An op or a graph is wrong.
 
-    - `problem`: what is wrong, without the names of nodes; the same for the same mistake elsewhere.
-    - `place`: file, line and column of the op in the text it was parsed from, if it was.
-    - `description`: the whole text, without the place.
+    - `problem`: what is wrong, without names of nodes, so it is the same for the same mistake.
+    - `place`: file, line and column of the op in the text from which it was parsed, if any.
+    - `description`: the whole message, without the place.
     """
 
     def __init__(self, op: Operation, problem: str, description: str) -> None:
@@ -39,7 +39,7 @@ class OpError(VerifyException):
 
 
 def op_line(op: TorchOp) -> str:
-    """The op as the graph's text shows it."""
+    """The op as in the graph's text."""
     graph = op.parent_op()
     if not isinstance(graph, GraphOp):
         return op.name
@@ -63,7 +63,7 @@ def _well_formed(op: TorchOp) -> bool:
 def describe(
     op: TorchOp, problem: str, *, expected: str = "", found: str = "", hint: str = ""
 ) -> str:
-    """An error text: the problem, the op, the user's line, what was expected and found."""
+    """An error message: the problem, the op, the user's line, what was expected and found."""
     node = op.node
     label = node.node or next(iter(node.names), "")
     lines = [f"{op.name}{f' (node {label})' if label else ''}: {problem}"]
@@ -81,10 +81,10 @@ def describe(
 
 
 def fail(op: TorchOp, problem: str, **details: Any) -> NoReturn:
-    """Raise VerifyException with such a text."""
+    """Raise a VerifyException with the message of `describe`."""
     raise OpError(op, problem, describe(op, problem, **details))
 
 
 def fail_graph(graph: GraphOp, problem: str) -> NoReturn:
-    """Raise VerifyException about a graph as a whole; the problem begins with a verb."""
+    """Raise a VerifyException about a graph as a whole; `problem` begins with a verb."""
     raise OpError(graph, problem, f"fx.graph @{graph.sym_name.data} {problem}")

@@ -1,4 +1,4 @@
-"""Where in a text an op was read: file, line and column, for the errors about it."""
+"""The location of a parsed op in its text: file, line and column, for errors about it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 
 
 def text_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
-    """What `FileLineColLoc(file, IntAttr(line), IntAttr(column))` makes, in a tenth of the time.
+    """`FileLineColLoc(file, IntAttr(line), IntAttr(column))`, made in a tenth of the time.
 
-    Every op that is parsed has one, so the constructors' checks would be a third of parsing.
+    Every parsed op has one; the constructors' checks would take a third of the time of parsing.
     """
     numbers: list[Any] = []
     for number in (line, column):
@@ -26,7 +26,7 @@ def text_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
 def place_in_text(op: Operation) -> tuple[str, int, int] | None:
     """File, line and column of an op that was parsed.
 
-    An op that a pass made has none; that of the innermost op around it stands for it.
+    An op that a pass made has none; the place of the innermost enclosing op is used instead.
     """
     around: Operation | None = op
     while around is not None:

@@ -1,4 +1,4 @@
-"""Parses our text into xDSL's IR; errors carry file, line, column and what was expected."""
+"""Parses our text into xDSL's IR; errors have file, line, column and what was expected."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def parse_graph(parser: Parser) -> GraphOp:
     graph = scan(parser, _graph)
     dialect = parser.ctx.get_optional_dialect("fx")
     resources = dialect.get_interface(Resources) if dialect is not None else None
-    if resources is not None:  # the section comes behind the graphs: it is asked when it is needed
+    if resources is not None:  # the section comes after the graphs, so it is read when needed
         graph.constants = GraphConstants(resources, graph.sym_name.data)
     return graph
 
@@ -262,7 +262,7 @@ def _op(scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
 
 
 def fx_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of results as FX has them: none for `%split#1`."""
+    """The FX names of results: none for `%split#1`."""
     return tuple(["" if type(name) is ElementName else name for name in names])
 
 
@@ -298,18 +298,18 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
 
 
 def told_node_name(op: TorchOp, names: Sequence[str]) -> str:
-    """The call's own name where text leaves it out."""
+    """The name of the call if text leaves it out."""
     if type(op) is OutputOp:
         return OUTPUT_NAME
     return fx_names(names)[0] if len(names) == 1 and not op.tuple_valued else ""
 
 
+#: Clauses that may follow an op without arguments; `loc = 1` is an argument.
 _CLAUSE = re.compile(r"(?:aliases|loc)\s*\(|as\s*[(*]")
-"""What may follow an op that has no arguments; `loc = 1` is an argument."""
 
 
 def _call(scanner: Scanner) -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Positional and keyword arguments up to what cannot begin one."""
+    """Positional and keyword arguments, up to the first text that cannot begin one."""
     positional: list[Any] = []
     keywords: list[tuple[str, Any]] = []
     if not _argument_follows(scanner):
@@ -397,7 +397,7 @@ def _arguments(
     scanner: Scanner,
     start: int,
 ) -> tuple[Any, ...]:
-    """The op's argument tree; values move into `operands` in the order of the tree."""
+    """The op's argument tree; its values are appended to `operands` in order."""
 
     def leaf(item: Any) -> Any:
         if isinstance(item, SSAValue):
@@ -436,7 +436,7 @@ def _arguments(
 
 
 def parse_lone_op(cls: type[TorchOp], parser: Any) -> TorchOp:
-    """An op outside of an `fx.graph`; its operands are those xDSL's parser knows."""
+    """An op outside of an `fx.graph`; its operands are values known to xDSL's parser."""
 
     def value_of(name: str, position: int) -> SSAValue:
         found = parser.ssa_values.get(name)
@@ -462,7 +462,7 @@ _GENERIC: dict[str, Callable[[Scanner], Any]] = {
 
 
 def _generic_op(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start: int) -> TorchOp:
-    """An op in MLIR's generic format, from behind its quoted name.
+    """An op in MLIR's generic format, from after its quoted name.
 
     `%y = "aten.neg.default"(%x) <{args = ...}> : ...`
     """

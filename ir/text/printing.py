@@ -1,4 +1,4 @@
-"""The text of graphs: one op a line, SSA names as in FX, complete and stable."""
+"""The text of graphs: one op per line, SSA names as in FX, complete and stable."""
 
 from __future__ import annotations
 
@@ -42,29 +42,31 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_][\w$.]*")
 
 
 def quoted(text: str) -> str:
-    """A string constant; every character survives."""
+    """A string constant that preserves every character."""
     return json.dumps(text)
 
 
 def ssa(name: str) -> str:
-    """A value's name as it prints; names that are no identifiers are quoted."""
+    """A value's name in text; names that are not identifiers are quoted."""
     return f"%{name}" if _PLAIN_NAME.fullmatch(name) else f"%{quoted(name)}"
 
 
 def symbol(name: str) -> str:
-    """A symbol's name as it prints: `@forward`, `@"odd name"`."""
+    """A symbol's name in text: `@forward`, `@"odd name"`."""
     if _PLAIN_SYMBOL.fullmatch(name):
         return f"@{name}"
-    return f"@{json.dumps(name, ensure_ascii=False)}"  # xDSL reads it too: it has no \u escapes
+    return (
+        f"@{json.dumps(name, ensure_ascii=False)}"  # xDSL, which also reads it, has no \u escapes
+    )
 
 
 def op_name(name: str) -> str:
-    """An op's name as it prints; the path of a submodule may need quotes."""
+    """An op's name in text; the path of a submodule may need quotes."""
     return name if _PLAIN_OP.fullmatch(name) else quoted(name)
 
 
 def float_text(value: float) -> str:
-    """A float that parses to the same bits; a NaN that is not the quiet one shows its bits."""
+    """A float that parses to the same bits; an unusual NaN is written by its bits."""
     if value == value or float_bits(value) == _QUIET_NAN:
         return repr(value)
     return f"float<{float_bits(value) & 0xFFFF_FFFF_FFFF_FFFF:#x}>"
@@ -126,7 +128,7 @@ _CONSTANTS: dict[type, Callable[[Any], str]] = {
 
 
 def schema_arguments(op: SchemaOp, args: ArgsAttr, ref_text: RefText) -> str:
-    """Arguments in schema order, without those that are at their defaults at the end."""
+    """Arguments in schema order, without trailing ones at their defaults."""
     table, data = op.table, args.data
     last = 0
     keywords: list[str] = []
@@ -153,7 +155,7 @@ def _same(item: Any, default: Any) -> bool:
 
 
 def raw_arguments(args: ArgsAttr, ref_text: RefText) -> str:
-    """Positional and keyword arguments as the graph spells them."""
+    """Positional and keyword arguments as in the graph."""
     positional, keywords = args.data
     parts = [constant_text(item, ref_text) for item in positional]
     parts += [f"{name} = {constant_text(item, ref_text)}" for name, item in keywords]
@@ -167,7 +169,7 @@ def op_arguments(op: TorchOp, ref_text: RefText) -> str:
 
 
 def op_tail(op: TorchOp, names: dict[SSAValue, str], *, locations: bool = True) -> str:
-    """What follows the op's name: arguments, result types, facts, metadata, location."""
+    """The text after an op's name: arguments, result types, facts, metadata, location."""
     operands = op._operands
     text = op_arguments(op, lambda ref: names[operands[ref.index]])
     if text:
@@ -186,12 +188,12 @@ def op_tail(op: TorchOp, names: dict[SSAValue, str], *, locations: bool = True) 
 
 
 def _type_text(type_: Any) -> str:
-    """A type as it prints; one of another dialect can stand in the op that an error shows."""
+    """A type in text; an op in an error message may have a type of another dialect."""
     return type_.text if isinstance(type_, VALUE_TYPES) else str(type_)
 
 
 def default_node_name(op: TorchOp, names: dict[SSAValue, str]) -> str:
-    """The call's own name that text leaves out: that of its value, if it has one value."""
+    """The name of a call that text leaves out: the name of its value, if it has one value."""
     if type(op) is OutputOp:
         return OUTPUT_NAME
     if len(op.results) != 1 or op.tuple_valued:
@@ -219,10 +221,10 @@ def _location_text(node: NodeMeta) -> str:
 
 
 def value_names(graph: GraphOp) -> dict[SSAValue, str]:
-    """The printed name of every value of a graph: FX's where there is one, else a fresh one.
+    """The printed name of every value of a graph: FX's if there is one, else a fresh one.
 
-    An element of a tuple that no `getitem` names prints as `%split#1`. It stays without a name
-    when parsed, so that raising makes no `getitem` for it.
+    An element of a tuple without a `getitem` prints as `%split#1`. It stays without a name when
+    parsed, so that raising makes no `getitem` for it.
     """
     names: dict[SSAValue, str] = {}
     taken: set[str] = set()
@@ -265,7 +267,7 @@ def value_names(graph: GraphOp) -> dict[SSAValue, str]:
 
 
 def _fresh(base: str, taken: set[str]) -> str:
-    """The name, with a number behind it where it is taken; it is taken afterwards."""
+    """The name, with a number appended if it is taken; the result is added to `taken`."""
     name, count = base, 0
     while name in taken:
         count += 1
@@ -314,12 +316,12 @@ def print_graph(graph: GraphOp, printer: Any) -> None:
     printer._print_new_line()
     printer.print_string("}")
     if graph.constants is not None:
-        # xDSL's tools print the resources that were mentioned; ours are not in the op's text.
+        # xDSL's tools print only mentioned resources, and the op's text does not mention ours.
         printer._dialect_resources.setdefault("fx", set()).update(keys_in_text(graph))
 
 
 def print_lone_op(op: TorchOp, printer: Any) -> None:
-    """One op outside of its graph's text, as in an error message."""
+    """An op outside of its graph's text, as in an error message."""
     parent = op.parent_op()
     names = dict(value_names(parent)) if isinstance(parent, GraphOp) else {}
     for value in (*op.operands, *op.results):

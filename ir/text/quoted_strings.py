@@ -1,18 +1,18 @@
-"""Quoted strings of our text format, and the error of a text."""
+"""Quoted strings of our text format, and the error for a wrong text."""
 
 from __future__ import annotations
 
 import json
 import re
 
+#: A quoted string; matching takes linear time even if it is not closed.
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
-"""A quoted string, in linear time also where it is not closed."""
 
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class TextError(ValueError):
-    """Text that is not ours: `position` in the input, what was expected."""
+    """Text is not in our format; has the `position` in the input and what was expected."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class TextError(ValueError):
 
 
 def unquoted(text: str) -> str:
-    """The string that a quoted text stands for; line breaks in it are kept.
+    """The value of a quoted string; line breaks in it are kept.
 
     Raises ValueError for an unknown escape.
     """
@@ -29,7 +29,7 @@ def unquoted(text: str) -> str:
 
 
 def quoted_string(text: str) -> str:
-    """The string of a text that is one quoted string. Raises ValueError for any other."""
+    """The value of a text that is one quoted string. Raises ValueError for any other text."""
     if STRING.fullmatch(text) is None:
         raise ValueError(f"expected a quoted string, found '{text}'")
     return unquoted(text)

@@ -1,4 +1,4 @@
-"""Tensor constants behind the text of a module: MLIR's resource section, `{-# ... #-}`.
+"""Tensor constants after the text of a module: MLIR's resource section, `{-# ... #-}`.
 
     {-#
       dialect_resources: {
@@ -8,8 +8,8 @@
       }
     #-}
 
-A key is the symbol of a graph and the path of an attribute that it reads. A blob is what MLIR
-writes: the alignment in four bytes, little-endian, then the elements in row-major order. Dtype,
+A key is the symbol of a graph and the path of an attribute that it reads. A blob is in MLIR's
+format: the alignment in four bytes, little-endian, then the elements in row-major order. Dtype,
 sizes and strides are those of the type that `fx.get_attr` records.
 """
 
@@ -31,19 +31,19 @@ from xductor.ir.dialect.types import TensorType
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 _ALIGNMENTS = frozenset(1 << power for power in range(13))
+#: The most elements of a storage per element of its tensor, if it has more than `_ROOM`.
 _SPARSEST, _ROOM = 1024, 1 << 24
-"""Elements of a storage for each one of a tensor in it, beyond a number that costs nothing."""
 
 
 class ResourceError(ValueError):
-    """A blob that is none, or does not suit the type that reads it."""
+    """A blob is malformed, or does not fit the type that reads it."""
 
 
 class Resources(OpAsmDialectInterface):
-    """The blobs of one context, by key; xDSL's parser fills it, its printer reads it."""
+    """The blobs of one context by key; filled by xDSL's parser and read by its printer."""
 
     def declare_resource(self, key: str) -> str:
-        """A parser asks once for each key; what an earlier text had under it is forgotten."""
+        """Called by a parser once for each key; the blob of an earlier text is forgotten."""
         self._blob_storage[key] = ""
         return key
 
@@ -56,21 +56,21 @@ class Resources(OpAsmDialectInterface):
 
 @dataclass(frozen=True)
 class GraphConstants:
-    """The constants of one graph that was parsed: where they are stored, under which symbol."""
+    """The constants of one parsed graph: where they are stored, and under which symbol."""
 
     resources: Resources
     graph: str
 
     def get(self, path: str, type_: Any) -> torch.Tensor | None:
-        """The tensor at a path, of that type; None where the text does not hold it.
+        """The tensor at a path, of that type; None if the text does not hold it.
 
-        Raises ResourceError where the blob has another size than the type, or the device of the
-        type is not there.
+        Raises ResourceError if the size of the blob differs from that of the type, or if the
+        device of the type is missing.
         """
         return self._read(path, type_, tensor_of)
 
     def check(self, path: str, type_: Any) -> None:
-        """Raises ResourceError where the blob has another size than the type. Asks no device."""
+        """Raise ResourceError if the blob's size differs from the type's; uses no device."""
         self._read(path, type_, elements_of)
 
     def _read(
@@ -87,7 +87,7 @@ class GraphConstants:
 
 
 def resource_key(graph: str, path: str) -> str:
-    """`forward.block.0.weight`; of the symbol, dots are written otherwise, so that keys differ."""
+    """`forward.block.0.weight`; dots in the symbol are escaped, so that keys are unique."""
     symbol = _ODD.sub(_coded, graph)
     if symbol[:1].isdigit() or symbol[:1] in ("", "$"):
         symbol = f"_{symbol}"
@@ -101,7 +101,8 @@ def _coded(match: re.Match[str]) -> str:
 def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
     """The tensor that an op reads, from the module that was lowered or from the text.
 
-    None for what is no plain tensor with elements: fake ones, subclasses, other layouts.
+    None if it is not a plain tensor with elements, such as a fake one, a subclass, or a tensor of
+    another layout.
     """
     live = graph.live
     if live is None:
@@ -124,7 +125,7 @@ def _has_elements(value: Any) -> bool:
 
 
 def constants(module: ModuleOp) -> Iterator[tuple[str, torch.Tensor]]:
-    """The constants of a module's graphs with their keys, each once, in order of their reading."""
+    """The constants of a module's graphs with their keys, each once, in the order of reads."""
     seen: set[str] = set()
     for graph in module.ops:
         if not isinstance(graph, GraphOp) or graph.is_declaration:
@@ -139,7 +140,7 @@ def constants(module: ModuleOp) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def check_constants(module: ModuleOp) -> None:
-    """Whether each blob of a text suits the types that read it. Raises ResourceError."""
+    """Check that each blob of a text fits the types that read it. Raises ResourceError."""
     for graph in module.ops:
         if not isinstance(graph, GraphOp) or graph.constants is None:
             continue
@@ -161,7 +162,7 @@ def keys_in_text(graph: GraphOp) -> Iterator[str]:
 
 
 def resource_section(module: ModuleOp) -> str:
-    """The section for all constants of a module; empty where there are none."""
+    """The section for all constants of a module; empty if there are none."""
     lines = [f'      {key}: "{blob_of(value)}"' for key, value in constants(module)]
     if not lines:
         return ""
@@ -170,7 +171,7 @@ def resource_section(module: ModuleOp) -> str:
 
 
 def blob_of(value: torch.Tensor) -> str:
-    """The elements of a tensor, as MLIR writes a blob."""
+    """The elements of a tensor as a blob in MLIR's format."""
     with _disable_current_modes(), torch.no_grad():
         plain = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
         elements = plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b""
@@ -179,7 +180,7 @@ def blob_of(value: torch.Tensor) -> str:
 
 
 def blob_bytes(blob: str) -> bytes:
-    """The elements of a blob. Raises ValueError for what is no blob."""
+    """The elements of a blob. Raises ValueError if it is malformed."""
     if not blob.startswith("0x"):
         raise ValueError("a blob is a string of hexadecimal digits after 0x")
     try:
@@ -194,8 +195,8 @@ def blob_bytes(blob: str) -> bytes:
 def tensor_of(blob: str, type_: TensorType) -> torch.Tensor:
     """A tensor of that type with the elements of a blob.
 
-    Raises ValueError where they are more or fewer than the type has, its sizes are symbolic, or
-    its device is not there.
+    Raises ValueError if their number differs from the type's, if its sizes are symbolic, or if its
+    device is missing.
     """
     elements = elements_of(blob, type_)
     try:
@@ -206,7 +207,7 @@ def tensor_of(blob: str, type_: TensorType) -> torch.Tensor:
 
 
 def elements_of(blob: str, type_: TensorType) -> torch.Tensor:
-    """The tensor that a blob stands for, on the CPU whatever its type says. Raises ValueError."""
+    """The tensor of a blob, always on the CPU. Raises ValueError if the blob is wrong."""
     size = [one for one in type_.shape if isinstance(one, int)]
     stride = [one for one in type_.stride if isinstance(one, int)]
     if len(size) != type_.rank or len(stride) != type_.rank:
@@ -231,7 +232,7 @@ def elements_of(blob: str, type_: TensorType) -> torch.Tensor:
 
 
 def _strided(flat: torch.Tensor, size: list[int], stride: list[int]) -> torch.Tensor:
-    """Row-major elements laid out with those strides."""
+    """Row-major elements in a tensor with the given strides."""
     plain = flat.reshape(size)
     if list(plain.stride()) == stride:
         return plain

@@ -1,4 +1,4 @@
-"""Our scanner within xDSL's parser: one goes on where the other stands, errors have a place."""
+"""Runs our scanner within xDSL's parser, from its position; errors have a place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_OPERANDS = 1 << 16
 
 
 def _start(parser: Any) -> int:
-    """Where xDSL's parser stands: at the token it has read ahead."""
+    """The position of xDSL's parser: the token that it has read ahead."""
     return parser._current_token.span.start
 
 
@@ -26,7 +26,7 @@ def _resume(parser: Any, position: int) -> None:
 
 
 def scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> Any:
-    """Run our scanner from where xDSL's parser stands, and let xDSL go on behind it."""
+    """Run our scanner from the position of xDSL's parser, and let xDSL continue after it."""
     source = parser.lexer.input
     scanner = Scanner(source.content, _start(parser), value_of or no_values, source.name)
     try:
@@ -36,16 +36,16 @@ def scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> A
         raise
     except ParseError:
         raise
-    except Exception as error:  # the text is at fault, and its reader knows the place
+    except Exception as error:  # the text is at fault, and the scanner knows the place
         refuse(parser, error, scanner.position)
     _resume(parser, scanner.position)
     return result
 
 
 def refuse(parser: Any, error: Exception, position: int) -> NoReturn:
-    """Refuse a text for an error that does not tell its place.
+    """Refuse a text because of an error without a place.
 
-    Raises ParseError; its cause is the error, unless that is a text that is nested too deeply.
+    Raises ParseError, caused by the error unless the text is nested too deeply.
     """
     if isinstance(error, RecursionError):
         raise ParseError(_place(parser, position), "nested too deeply") from None

@@ -1,4 +1,4 @@
-"""Reads the words of our text format: names, constants, types, argument trees."""
+"""Scans the elements of our text format: names, constants, types, argument trees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from xductor.ir.text.type_text import type_of_text
 
 
 class ElementName(str):
-    """The name in text of an element that FX does not name; differs from every FX name."""
+    """The name in text of an element without an FX name; it differs from every FX name."""
 
     __slots__ = ()
 
@@ -40,31 +40,31 @@ class ElementName(str):
         return hash((ElementName, str(self)))
 
 
-# Repetition is possessive where a text can be long: nothing is tried again, nothing is remembered.
+# Repetition is possessive where a text can be long, so that the matcher never backtracks.
 _SPACE = re.compile(r"(?:\s++|//[^\n]*+)*+")
+#: Characters that begin neither whitespace nor a comment.
 _NO_SPACE = frozenset(map(chr, range(ord("!"), ord("~") + 1))) - {"/"}
-"""Characters that begin neither space nor a comment."""
 _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 _SSA = re.compile(r'%(?:([\w$.-]+)|("(?:[^"\\]++|\\.)*+"))(#[0-9]+)?')
 _SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.]*)|("(?:[^"\\]++|\\.)*+"))')
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|[0-9]+\.[0-9]*(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|[0-9]+)")
 _TYPE = re.compile(r'!(fx\.\w+)(?:<((?:"(?:[^"\\]++|\\.)*+"|[^<>"]++|<[^<>]*+>)*+)>)?')
+#: The characters at which `Scanner.balanced` stops for each pair of brackets.
 _MARKS = {pair: re.compile(f'["{pair}]') for pair in ("<>", "()")}
-"""What `Scanner.balanced` stops at for a pair of brackets."""
 _INTEGER = re.compile(r"-?[0-9]+")
 _BITS = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 
+#: The most digits of a number: Python's time is quadratic in them. No double has more than 309.
 MOST_DIGITS = 400
-"""Of a number: Python takes time that grows with their square. No double has more than 309."""
 
+#: How deep arguments may be nested; the code that handles them is recursive.
 _DEEPEST = 200
-"""How deep arguments may be nested: what handles them later is recursive too."""
 
 _types: dict[str, Any] = {}
 
 
 class Scanner:
-    """A cursor over the text; every method skips space and comments first."""
+    """A cursor over the text; every method first skips whitespace and comments."""
 
     __slots__ = (
         "_counted", "_depth", "_file", "_line", "_line_start", "position", "text", "value_of"
@@ -81,7 +81,7 @@ class Scanner:
         self._depth = 0
 
     def location(self) -> FileLineColLoc:
-        """File, line and column of what comes next. Lines are counted once, going down."""
+        """File, line and column of the next token. Lines are counted once, going forward."""
         self.skip()
         text, position = self.text, self.position
         breaks = text.count("\n", self._counted, position)
@@ -95,7 +95,7 @@ class Scanner:
         return TextError(message, self.position if position is None else position)
 
     def enter(self) -> None:
-        """Go into a bracket. Raises TextError where that is too deep."""
+        """Enter a bracket. Raises TextError if brackets are nested too deep."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self.error(f"nested too deeply: {_DEEPEST} brackets are open")
@@ -105,7 +105,7 @@ class Scanner:
 
     def skip(self) -> None:
         text, position = self.text, self.position
-        if text[position : position + 1] == " ":  # mostly one space, or none
+        if text[position : position + 1] == " ":  # usually one space, or none
             position += 1
         if text[position : position + 1] not in _NO_SPACE:
             position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
@@ -119,7 +119,7 @@ class Scanner:
         return found
 
     def accept(self, literal: str) -> bool:
-        """Step over a punctuation mark if it comes next."""
+        """Skip a punctuation mark if it comes next, and return whether it did."""
         self.skip()
         if self.text.startswith(literal, self.position):
             self.position += len(literal)
@@ -127,7 +127,7 @@ class Scanner:
         return False
 
     def accept_word(self, word: str) -> bool:
-        """Step over a whole word if it comes next."""
+        """Skip a whole word if it comes next, and return whether it did."""
         self.skip()
         found = _WORD.match(self.text, self.position)
         if found is not None and found.group() == word:
@@ -146,7 +146,7 @@ class Scanner:
             )
 
     def found(self) -> str:
-        """What stands at the cursor, for an error."""
+        """The text at the cursor, for an error."""
         self.skip()
         rest = self.text[self.position : self.position + 24].split("\n")[0]
         return f"'{rest}'" if rest else "the end of the text"
@@ -166,7 +166,7 @@ class Scanner:
         return self.unquoted(found.group(), found.start())
 
     def unquoted(self, text: str, position: int) -> str:
-        """The string that a quoted text at a position stands for; line breaks in it are kept."""
+        """The value of a quoted string at a position; line breaks in it are kept."""
         try:
             return unquoted(text)
         except ValueError as error:
@@ -179,14 +179,14 @@ class Scanner:
         return int(self.number(found))
 
     def number(self, found: re.Match[str]) -> int | float:
-        """The number that was found; a float if it is written as one."""
+        """The value of a matched number; a float if it is written as one."""
         digits = found.end() - found.start()
         if digits > MOST_DIGITS:
             raise self.error(f"a number of {digits} digits is too long", found.start())
         return _number(found.group())
 
     def ssa_name(self) -> str | None:
-        """A value's name; `split#1` for an element of a tuple that has none in FX."""
+        """A value's name; `split#1` for an element of a tuple without a name in FX."""
         found = self.match(_SSA)
         if found is None:
             return None
@@ -202,7 +202,7 @@ class Scanner:
         return plain if plain is not None else self.unquoted(quoted, found.start(2))
 
     def balanced(self, opening: str, closing: str) -> str:
-        """The text between a bracket (next in the input) and its partner."""
+        """The text between the bracket that comes next and its partner."""
         self.expect(opening)
         start, depth, marks = self.position, 1, _MARKS[opening + closing]
         while depth:
@@ -241,7 +241,7 @@ class Scanner:
         return known
 
     def items(self, closing: str) -> list[Any]:
-        """Arguments up to a closing bracket, separated by commas; one may trail."""
+        """Arguments up to a closing bracket, separated by commas; a trailing comma is allowed."""
         found: list[Any] = []
         self.enter()
         while not self.accept(closing):
@@ -328,7 +328,7 @@ class Scanner:
             raise self.error(f"bad {word}: {error}", start) from None
 
     def _called(self, word: str, parts: list[Any], start: int) -> Any:
-        """What `word(parts)` stands for."""
+        """The value of `word(parts)`."""
         if word in _NUMBERS_OF_CALL:
             fewest, most, kinds = _NUMBERS_OF_CALL[word]
             named = " or ".join(kind.__name__ for kind in kinds)
@@ -357,11 +357,11 @@ _CALLS: dict[str, Callable[[list[Any]], Any]] = {
     "complex": lambda parts: complex(*parts),
     "range": lambda parts: range(*parts),
 }
+#: The least and the greatest number of arguments of a call, and their types.
 _NUMBERS_OF_CALL: dict[str, tuple[int, int, tuple[type, ...]]] = {
     "complex": (2, 2, (float, int)),
     "range": (1, 3, (int,)),
 }
-"""How many numbers a call takes, at least and at most, and of which types."""
 
 
 def _torch_constant(kind: type) -> Callable[[str], Any]:

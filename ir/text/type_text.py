@@ -1,4 +1,4 @@
-"""Reads the value types of our text format, `!fx.tensor<f32[s0, 4], cpu>`."""
+"""Parses the value types of our text format, `!fx.tensor<f32[s0, 4], cpu>`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from xductor.ir.text.quoted_strings import TextError, quoted_string
 
 _TENSOR = re.compile(r"\s*(complex<f\d+>|\w+)\s*\[")
 _DEVICES = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia")
+#: The most commas in a tensor's type; sizes and strides may be functions of several arguments.
 _MOST_COMMAS = 4096
-"""In a tensor's type, where each size and stride may stand for a function of some arguments."""
+#: The most sizes. Kernels take 64. Each stride is a product of the sizes after it.
 _MOST_SIZES = 512
-"""Kernels take 64. Each stride is a product of the sizes behind it."""
 
 
 def _expression(text: str, position: int) -> int | SymExpr:
@@ -39,7 +39,7 @@ def _expression(text: str, position: int) -> int | SymExpr:
 
 
 def split_commas(text: str) -> list[str]:
-    """Pieces between commas that stand in no bracket."""
+    """The pieces between commas outside of brackets."""
     pieces: list[str] = []
     depth = start = 0
     for index, char in enumerate(text):
@@ -57,7 +57,7 @@ def split_commas(text: str) -> list[str]:
 
 
 def _dims(body: str, position: int) -> tuple[tuple[int | SymExpr, ...], str]:
-    """The sizes in brackets at the start of `body`, and what follows the closing bracket."""
+    """The sizes in brackets at the start of `body`, and the text after the closing bracket."""
     depth = 1
     for index, char in enumerate(body):
         depth += (char == "[") - (char == "]")
@@ -70,7 +70,7 @@ def _dims(body: str, position: int) -> tuple[tuple[int | SymExpr, ...], str]:
 def type_of_text(name: str, body: str | None, position: int) -> Any:
     """A type from its name and the text between its angle brackets.
 
-    Raises TextError, with `position` for the place of the body in the input.
+    Raises TextError; `position` is the place of the body in the input.
     """
     if name == "fx.none":
         return NONE

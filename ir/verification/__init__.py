@@ -1,1 +1,1 @@
-"""The levels of checking a module by itself."""
+"""Verification of a module at the levels `structure`, `types` and `stage`."""

@@ -12,8 +12,8 @@ from xductor.ir.dialect.types import TensorType
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.text.diagnostics import fail
 
+#: `("output", 0)` or `("input", 2)`: a tensor that is visible from outside.
 Place = tuple[str, int]
-"""`("output", 0)` or `("input", 2)`: a tensor that is seen from outside."""
 
 AliasSummary = frozenset[tuple[Place, Place]]
 
@@ -21,8 +21,8 @@ AliasSummary = frozenset[tuple[Place, Place]]
 def alias_summary(graph: GraphOp) -> AliasSummary:
     """The pairs of an output and an input, or of two outputs, that (may) share storage.
 
-    By the alias facts of the ops. Outputs are counted among the leaves of what the graph returns,
-    constants and None included, so that an output keeps its number when another one changes.
+    They follow from the alias facts of the ops. Outputs are numbered as leaves of what the graph
+    returns, including constants and None, so that an output keeps its number when another changes.
     """
     pairs: set[tuple[Place, Place]] = set()
     seen: dict[SSAValue, list[Place]] = {}
@@ -39,7 +39,7 @@ def alias_summary(graph: GraphOp) -> AliasSummary:
 
 
 def check_no_new_aliases(graph: GraphOp, before: AliasSummary) -> None:
-    """Check that a graph's outputs share no storage that they did not share before.
+    """Check that no outputs of a graph share storage that did not share it before.
 
     - `before`: the summary when the graph was lowered.
 
@@ -68,7 +68,7 @@ def check_no_new_aliases(graph: GraphOp, before: AliasSummary) -> None:
 
 
 def returned_values(graph: GraphOp) -> Iterator[tuple[int, SSAValue | None]]:
-    """The leaves of what a graph returns with their numbers; None for constants."""
+    """The leaves of what a graph returns, with their numbers; None for constants."""
     output = graph.output
     for index, leaf in enumerate(leaves((output.tree,))):
         yield index, output.operands[leaf.index] if type(leaf) is Ref else None

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a module, where `verify` stops at the first error."""
+"""Collects all errors of a module, while `verify` stops at the first one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from xductor.ir.verification.verifier import LEVELS, Level, verify
 
 
 def problems(module: ModuleOp, level: Level = "types") -> list[VerifyException]:
-    """What is wrong with a module at a level and at those before it, in the order of the text.
+    """All errors of a module at a level and at those before it, in the order of the text.
 
     A graph is checked for types only if its structure is right, and for the rules of its stage
-    only if its types are. Empty exactly where `verify` raises nothing.
+    only if its types are. The list is empty exactly if `verify` raises nothing.
 
     Raises ValueError for an unknown level.
     """
     if level not in LEVELS:
-        verify(module, level)  # says what is wrong with the level
+        verify(module, level)  # raises for an unknown level
     found: list[VerifyException] = []
     for graph in module.ops:
         if isinstance(graph, GraphOp):

@@ -1,8 +1,8 @@
-"""Verification level `stage`: what the stage promises to those before and after it.
+"""Verification level `stage`: what a stage guarantees to the stages around it.
 
 - `pre_grad`: the placeholders and the number of outputs that Dynamo made.
-- `joint`, `post_grad`: only ops that code generation takes; functional but for the writes to
-  inputs at the end; random ops in their order.
+- `joint`, `post_grad`: only ops that code generation accepts; functional, except for writes to
+  inputs at the end; random ops in order.
 - every stage: no output shares storage that it did not share when the graph was lowered.
 """
 
@@ -28,23 +28,23 @@ from xductor.ir.verification.alias_summary import (
 )
 
 _SYMBOLIC_HOMES = frozenset({"_operator", "operator", "math", "builtins", "torch.ops.aten"})
+#: Options of higher-order ops, which AOTAutograd leaves as calls for Inductor's first pass.
 _OPTIONS = frozenset({"torch._higher_order_ops._invoke_quant.InvokeQuant"})
-"""Options of higher-order ops, which AOTAutograd leaves as calls for Inductor's first pass."""
+#: Ops that write to inputs, which functionalization leaves at the end of a graph.
 _EPILOGUE = frozenset(
     {"aten.copy_.default", "aten.set_.source_Tensor", "aten._foreach_copy_.default",
      "inductor.resize_storage_bytes_.default", "inductor.accumulate_grad_.default"}
 )  # fmt: skip
-"""Ops that write to inputs: what functionalization leaves at the end of a graph."""
 
 
 def check_stage(graph: GraphOp, *, final: bool | None = None) -> None:
     """Check a graph against the rules of its stage.
 
-    - `final`: whether post-grad's last steps are done, which bring mutation back (buffers reused in
-      place, functionalised ops decomposed). By default taken to be so for bodies of a post-grad
-      module, which have been through them before their parent is reached.
+    - `final`: whether the last steps of post-grad have run, which reintroduce mutation (buffers
+      reused in place, functionalized ops decomposed). By default this is assumed for bodies of a
+      post-grad module, which go through these steps before their parent.
 
-    Raises VerifyException, naming op and user's source line.
+    Raises VerifyException, naming the op and the user's source line.
     """
     if graph.is_declaration:
         return
@@ -79,7 +79,7 @@ def _is_body(graph: GraphOp) -> bool:
 
 
 def _check_interface(graph: GraphOp) -> None:
-    """Dynamo keeps calling the graph as it made it."""
+    """Check that the interface is unchanged, since Dynamo calls the graph as it made it."""
     live = graph.live
     if live is None:
         return
@@ -110,7 +110,7 @@ def _check_interface(graph: GraphOp) -> None:
 
 
 def _check_lowerable(op: TorchOp) -> None:
-    """Inductor lowers overloads, higher-order ops and arithmetic on symbols."""
+    """Check that Inductor can lower an op: overloads, higher-order ops, arithmetic on symbols."""
     if isinstance(op, (SchemaOp, OutputOp, GetAttrOp, OpaqueCallOp)):
         return
     if op.fx_op == "call_function" and _is_lowerable_function(op):
@@ -140,7 +140,7 @@ def _is_lowerable_function(op: TorchOp) -> bool:
 
 
 def _check_functional(graph: GraphOp) -> None:
-    """No writes, but to inputs at the end, where nothing reads them any more."""
+    """Check that a graph writes only to inputs at the end, where nothing reads them any more."""
     written: dict[SSAValue, TorchOp] = {}
     for op in graph.block.ops:
         assert isinstance(op, TorchOp)
@@ -196,7 +196,7 @@ def _fail_stale_read(op: TorchOp, writer: TorchOp) -> None:
 
 
 def _check_random_order(graph: GraphOp) -> None:
-    """Random ops that were there when the graph was lowered draw in the order of then."""
+    """Check that random ops that existed at lowering still draw in their original order."""
     previous: TorchOp | None = None
     for op in graph.block.ops:
         assert isinstance(op, TorchOp)

@@ -1,7 +1,7 @@
 """Verification level `structure`: schemas, definition order, references, symbols, names.
 
-One pass over a graph. What a schema says about an op's arguments is checked once for each
-interned argument list; after that an op costs a look at its operands' types.
+It is one pass over a graph. Arguments are checked against the schema once for each interned
+argument list; after that only the types of an op's operands are checked.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ _CONSTANTS: dict[str, tuple[type, ...]] = {
     "bool": (bool, int, SymExpr),
     "scalar": (*_NUMBERS, SymExpr),
     "str": (str,),
-    "dtype": (torch.dtype, int),  # PyTorch takes the number of a dtype or layout too
+    "dtype": (torch.dtype, int),  # PyTorch also accepts the number of a dtype or layout
     "device": (torch.device,),
     "layout": (torch.layout, int),
     "memory_format": (torch.memory_format, int),
 }
+#: The value types that each schema kind accepts. PyTorch accepts numbers for tensors (wrapped
+#: numbers), and zero-dimensional tensors for numbers.
 _VALUES: dict[str, frozenset[type]] = {
     "tensor": frozenset((TensorType, *_SYMBOLIC)),
     "int": frozenset((SymIntType, SymBoolType, TensorType)),
@@ -50,15 +52,13 @@ _VALUES: dict[str, frozenset[type]] = {
     "bool": frozenset((SymBoolType, SymIntType, TensorType)),
     "scalar": frozenset((*_SYMBOLIC, TensorType)),
 }
-"""The value types each schema kind takes. PyTorch takes numbers where a tensor is asked for
-(wrapped numbers), and zero-dimensional tensors where a number is."""
 _ANY: frozenset[type] = frozenset(VALUE_TYPES)
 
 Allowed = tuple[frozenset[type], ...]
 
 
 class _BadArgument(Exception):
-    """Arguments that do not fit a schema; becomes a VerifyException with the op at hand."""
+    """Arguments do not fit a schema; `check_op` turns this into a VerifyException for the op."""
 
     def __init__(self, problem: str, expected: str, found: str) -> None:
         super().__init__(problem)
@@ -66,7 +66,7 @@ class _BadArgument(Exception):
 
 
 def check_op(op: TorchOp) -> None:
-    """One op by itself: its arguments fit its schema, its operands and results fit too.
+    """Check one op by itself: its arguments, operands and results fit its schema.
 
     Raises VerifyException.
     """
@@ -123,7 +123,7 @@ def _fail_operand(op: TorchOp, operand: Any, kinds: frozenset[type]) -> None:
 
 
 def _check_arguments(op: SchemaOp | TorchOp, args: ArgsAttr) -> Allowed:
-    """Check the constants once for this argument list; the kinds its operands may have."""
+    """Check the constants once for this argument list; returns the kinds allowed for operands."""
     table = op.table  # type: ignore[attr-defined]
     if len(args.data) != len(table.params):
         _fail(
@@ -180,7 +180,7 @@ def _check_item(param: Param, item: Any, lists: int, kinds: dict[int, frozenset[
 
 
 def check_graph(graph: GraphOp) -> None:
-    """A graph: every op, definition order, one output at the end, references, symbols, names.
+    """Check a graph: ops, definition order, one output at the end, references, symbols, names.
 
     Raises VerifyException naming the first op that is wrong.
     """
@@ -271,7 +271,7 @@ def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
 
 
 def _check_references(op: TorchOp, graph: GraphOp) -> None:
-    """Symbol references lead to graphs of the module."""
+    """Check that symbol references refer to graphs of the module."""
     refs = [leaf for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
     if not refs:
         return
@@ -284,7 +284,7 @@ def _check_references(op: TorchOp, graph: GraphOp) -> None:
 
 
 class _Unbacked:
-    """Each unbacked symbol has one binder, before its first use."""
+    """Checks that each unbacked symbol has one binder, before its first use."""
 
     def __init__(self, graph: GraphOp) -> None:
         self.names = {info.name for info in graph.symbols.data.values() if not info.backed}

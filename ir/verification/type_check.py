@@ -1,4 +1,4 @@
-"""Verification level `types`: each result has the type that the op's meta kernel gives."""
+"""Verification level `types`: each result has the type that the op's meta kernel infers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ from xductor.ir.verification.type_comparison import TypeComparison
 
 @dataclass
 class Summary:
-    """What a check of types looked at.
+    """The extent of a type check.
 
     - `checked`: ops whose result types were compared, `remembered` of them without running.
     - `skipped`: ops that could not be checked, counted by reason.
-    - `assumed`: ops whose kernels asked more of symbols than the graph's facts say, with what.
+    - `assumed`: ops whose kernels assumed more about symbols than the graph's facts, with the
+      assumptions.
     """
 
     checked: int = 0
@@ -62,17 +63,17 @@ def check_types(
     *,
     errors: list[VerifyException] | None = None,
 ) -> Summary:
-    """Check the recorded type of every result of a graph against what its op gives.
+    """Check the recorded type of every result of a graph against the inferred one.
 
-    - `module`: where the bodies of higher-order ops are; without it their results are skipped.
-    - `errors`: if given, what is wrong is appended to it, and the check goes on.
+    - `module`: has the bodies of higher-order ops; without it their results are skipped.
+    - `errors`: if given, errors are appended to it, and the check goes on.
 
-    dtype, device, layout and rank must be equal, sizes, strides and offset equal for all values of
-    the symbols; strides of dims of size one, and of empty tensors, do not count, and a result with
-    storage of its own may begin at 0 whatever is inferred. Before autograd
-    requires_grad counts too. Nothing is asked of the live ShapeEnv but its facts.
+    dtype, device, layout and rank must be equal; sizes, strides and offset must be equal for all
+    values of the symbols. Strides of dims of size one, and of empty tensors, do not count, and a
+    result with its own storage may begin at 0 whatever is inferred. Before autograd requires_grad
+    counts too. Only the facts of the live ShapeEnv are used.
 
-    Raises VerifyException for the first op that is wrong, with recorded and inferred type.
+    Raises VerifyException for the first wrong op, with the recorded and the inferred type.
     """
     if graph.is_declaration:
         return Summary()
@@ -88,7 +89,7 @@ def check_types(
 
 
 def _without_asserts(env: InferenceEnv) -> frozenset[str]:
-    """Unbacked symbols of parsed text: what the user asserted of them was not written down."""
+    """Unbacked symbols of parsed text, which does not hold the user's assertions about them."""
     if env.known is not None:
         return frozenset()
     return frozenset(name for name, info in env.table.items() if not info.backed)
@@ -127,7 +128,7 @@ class _Checker:
         return self._comparison
 
     def run(self, modes: Modes | None) -> None:
-        """Check every op; `modes` follows the walk where modes matter."""
+        """Check every op; `modes` follows the walk if modes matter."""
         blocked = ""
         for op in self.graph.block.ops:
             assert isinstance(op, TorchOp)
@@ -183,7 +184,7 @@ class _Checker:
         )
 
     def compare(self, op: TorchOp, found: Inferred) -> None:
-        """Raise where recorded and inferred types of an op's results disagree."""
+        """Raise if recorded and inferred types of an op's results differ."""
         recorded = [result.type for result in op.results]
         if list(found.types) == recorded and not found.fresh:
             return
@@ -213,7 +214,7 @@ class _Checker:
                 )
 
     def _check_equations(self, op: TorchOp, found: Inferred) -> None:
-        """A kernel must not need two sizes to be equal of which the graph does not say so."""
+        """Raise if a kernel needs two sizes to be equal that are not known to be."""
         for name, target in found.equated:
             if self.comparison.facts.known_equal(symbol(name), target) is not True:
                 fail(
@@ -225,11 +226,11 @@ class _Checker:
                 )
 
     def _accounted_for(self, op: TorchOp, index: int, facet: str, found: Inferred) -> bool:
-        """Whether a difference is none: a write made it, inference had to leave gradients out, or
-        it is where a storage of its own begins.
+        """Whether a difference is no error.
 
-        Before functionalization a value's recorded type is the one after all writes to it: a write
-        can make it require grad, and `x.t_()` turns its dims.
+        That is so if a write made it, if inference had to ignore gradients, or if it is the offset
+        of a result in its own storage. Before functionalization the recorded type of a value is the
+        one after all writes to it: a write can make it require grad, and `x.t_()` swaps its dims.
         """
         if facet == "storage offset" and _offset_is_free(op, index):
             return True
@@ -265,7 +266,7 @@ class _Checker:
         )
 
     def subgraph_results(self, op: TorchOp) -> bool:
-        """Compare the results of a higher-order op with what its body returns; False if skipped."""
+        """Compare the results of a higher-order op with those of its body; False if skipped."""
         if self.module is None:
             return False
         found = body_types(op, self.module)
@@ -295,8 +296,8 @@ _RESHAPING = frozenset(
 )  # fmt: skip
 
 
-# What makes a tensor of its own where its operand begins in its storage: tracing and decompositions
-# often record 0 instead, and a pass may put an operand with another offset there.
+# Ops whose result has its own storage, but the offset of the operand. Tracing and decompositions
+# often record 0 instead, and a pass may replace the operand by one with another offset.
 _INHERITING_OFFSET = frozenset(
     ("copy", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter",
      "_unsafe_view", "unsafe_split", "unsafe_split_with_sizes")
@@ -304,9 +305,9 @@ _INHERITING_OFFSET = frozenset(
 
 
 def _offset_is_free(op: TorchOp, index: int) -> bool:
-    """Whether it is of no account where a result begins: a storage of its own may begin anywhere.
+    """Whether the offset of a result does not matter, because the result has its own storage.
 
-    Of Python-level calls nobody says what storage is whose.
+    The storages of results of Python-level calls are not known.
     """
     result = op.results[index]
     if not isinstance(op, SchemaOp) or storage_root(result) is not result:
@@ -333,7 +334,7 @@ def _type_list(types: Sequence[Any]) -> str:
 
 
 def follow(modes: Modes, op: TorchOp) -> str:
-    """Follow a change of modes; the reason why nothing after it can be checked, or ""."""
+    """Follow a change of modes; returns why nothing after it can be checked, or ""."""
     try:
         replay(modes, op)
     except UnknownMode as error:

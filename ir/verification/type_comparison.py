@@ -1,4 +1,4 @@
-"""Recorded against inferred types: equal up to what is known of symbols."""
+"""Compares recorded with inferred types, up to what is known about symbols."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NUMBERS = (SymIntType, SymFloatType, SymBoolType)
 class TypeComparison:
     """Compares types of one graph.
 
-    Fresh symbols (those an inference made for data-dependent sizes) stand for whatever the
-    recorded types have in their place. `unrecorded` symbols may be subject to facts that nobody
-    recorded: what is not known of them is no difference.
+    Fresh symbols (which inference made for data-dependent sizes) match whatever the recorded types
+    have in their place. `unrecorded` symbols may be subject to facts that were not recorded, so
+    what is unknown about them does not count as a difference.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class TypeComparison:
     def unified(
         self, recorded: Sequence[Any], inferred: Sequence[Any], fresh: frozenset[str]
     ) -> dict[str, Dim]:
-        """What each fresh symbol stands for."""
+        """The recorded expression for each fresh symbol."""
         bound: dict[str, Dim] = {}
         for ours, theirs in zip(recorded, inferred, strict=True):
             for dim, other in zip(_dims(ours), _dims(theirs), strict=False):
@@ -40,9 +40,9 @@ class TypeComparison:
         return bound
 
     def difference(self, recorded: Any, inferred: Any, bound: dict[str, Dim]) -> str | None:
-        """What two types differ in, in a few words; None where they agree.
+        """The difference of two types in a few words; None if they agree.
 
-        "storage offset" is told only where it is all that differs.
+        "storage offset" is given only if nothing else differs.
         """
         if recorded is inferred and not bound:
             return None
@@ -82,7 +82,7 @@ class TypeComparison:
     def _same_strides(
         self, recorded: TensorType, inferred: TensorType, bound: dict[str, Dim]
     ) -> bool:
-        """Strides agree where they matter: not in dims of size one, nor in empty tensors."""
+        """Whether strides agree where they matter: not in dims of size one or empty tensors."""
         if recorded.stride == inferred.stride:
             return True
         if any(self.facts.known_equal(size, 0) for size in recorded.shape):

@@ -1,8 +1,8 @@
-"""`verify(module, level)`: the levels of checking a module by itself.
+"""`verify(module, level)`: checks a module at one of three levels.
 
 - `structure`: schemas, definition order, references, symbols, names.
-- `types`: each result type is the one the op's meta kernel gives.
-- `stage`: the rules of the stage (functional but for the epilogue, no new alias, lowerable ops).
+- `types`: each result type is the one that the op's meta kernel infers.
+- `stage`: the rules of the stage (functional except for the epilogue, no new alias, lowerable ops).
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ LEVELS: tuple[Level, ...] = ("structure", "types", "stage")
 def verify(module: ModuleOp, level: Level = "types") -> None:
     """Check a module at a level and at those before it.
 
-    Raises xDSL's VerifyException, naming op, user's source line, expected and found; ValueError
-    for an unknown level.
+    Raises:
+        VerifyException: xDSL's, naming the op, the user's source line, expected and found.
+        ValueError: the level is unknown.
     """
     if not isinstance(module, ModuleOp):
         raise TypeError(
@@ -54,7 +55,7 @@ def verify(module: ModuleOp, level: Level = "types") -> None:
 
 
 def _check_places(module: ModuleOp) -> None:
-    """Ops of graphs stand in graphs, and graphs at the top of the module."""
+    """Check that ops of graphs are in graphs, and that graphs are at the top of the module."""
     for outer in module.ops:
         if isinstance(outer, GraphOp):
             continue

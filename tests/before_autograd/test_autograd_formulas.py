@@ -12,8 +12,8 @@ from torch import Tensor
 
 from tests.before_autograd.observation import difference, observe, observe_compiled
 from tests.before_autograd.rewrites import PreGrad
+from xductor import transforms
 from xductor.ir import ops
-from xductor.transforms.rewriting import handles
 
 
 @torch.library.custom_op("formulas::without", mutates_args=())
@@ -52,10 +52,10 @@ def _into(name: str) -> type[PreGrad]:
     """`silu(x) * y` into one operator."""
 
     class Fused(PreGrad):
-        def pattern(self, x: handles.Tensor, y: handles.Tensor) -> Any:
+        def pattern(self, x: transforms.Tensor, y: transforms.Tensor) -> Any:
             return ops.pyfn._operator.mul(ops.pyfn.torch.nn.functional.silu(x), y)
 
-        def replacement(self, x: handles.Tensor, y: handles.Tensor) -> Any:
+        def replacement(self, x: transforms.Tensor, y: transforms.Tensor) -> Any:
             return getattr(ops.formulas, name)(x, y)
 
     Fused.__name__ = f"Into_{name}"
@@ -65,10 +65,10 @@ def _into(name: str) -> type[PreGrad]:
 class IntoPrim(PreGrad):
     """Prims have no formula either."""
 
-    def pattern(self, x: handles.Tensor) -> Any:
+    def pattern(self, x: transforms.Tensor) -> Any:
         return ops.pyfn.torch.sin(x)
 
-    def replacement(self, x: handles.Tensor) -> Any:
+    def replacement(self, x: transforms.Tensor) -> Any:
         return ops.prims.sin(x)
 
 

@@ -24,6 +24,7 @@ from tests.corpus.known_differences import Parity, parity, stock_joint_passes
 from tests.corpus.round_trip import check_round_trip
 from xductor.backend import stages
 from xductor.backend.config import settings
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
 from xductor.backend.steps import failures, runner
 
@@ -418,7 +419,7 @@ def broken_lowering() -> Iterator[None]:
 
 def check_fallback(runs: ModelRuns, report: Report) -> None:
     """With our lowering broken: eager's numbers all the same, and one warning."""
-    failures.forget_warnings()
+    forget_warnings()
     wanted = runs.eager()
     with (
         broken_lowering(),

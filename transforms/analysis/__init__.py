@@ -1,1 +1,1 @@
-"""What passes ask about a graph: order, memory, effects of calls with bodies."""
+"""What passes ask about a graph: order, memory, effects, calls with bodies."""

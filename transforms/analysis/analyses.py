@@ -1,8 +1,8 @@
-"""What passes ask of a graph again and again: found once, kept from pass to pass.
+"""Analyses that passes ask of a graph again and again: computed once, kept from pass to pass.
 
-Whoever runs several passes on a module keeps what they find with `keep`, and says with `changed`
-that a pass changed the module; MLIR's pass manager does the same with its analyses. Elsewhere
-nothing is kept, since nothing tells that a graph has changed.
+Whoever runs several passes on a module turns this on with `keep`, and reports with `changed` that
+a pass changed the module, much as MLIR's pass manager preserves its analyses. Elsewhere nothing is
+kept, since nothing tells that a graph has changed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.analysis.op_effects import Bodies
 
+#: Preserved by a pass that tells `memory` which value stands for which, and what it inserts where.
 MEMORY = "memory"
-"""Kept by a pass that tells `memory` which value stands for which, and what it puts where."""
+#: Preserved by a pass that changes a graph only by `insert`, `erase` and `move` of its analyses.
 ORDER = "order"
-"""Kept by a pass that only changes a graph by `insert` and `erase` of its analyses."""
 _PARTS = {ORDER: ("ops", "order", "by_name")}
 _KEPT = "_analyses"
 
@@ -32,14 +32,14 @@ Found = TypeVar("Found")
 
 
 class Analyses:
-    """What is known of one graph; each part is found when it is first asked for."""
+    """What is known of one graph; each part is computed when it is first asked for."""
 
     def __init__(self, graph: GraphOp) -> None:
         self.graph = graph
 
     @cached_property
     def bodies(self) -> Bodies:
-        """What the subgraphs of the module do."""
+        """The effects of the module's subgraphs."""
         module = self.graph.parent_op()
         return Bodies(module if isinstance(module, ModuleOp) else ModuleOp([]))
 
@@ -50,12 +50,12 @@ class Analyses:
 
     @cached_property
     def order(self) -> Order:
-        """Where each op stands."""
+        """The positions of the ops."""
         return Order(self.graph.block, self.ops)
 
     @cached_property
     def by_name(self) -> dict[str, list[Any]]:
-        """The ops of each name in order."""
+        """The ops of each name, in order."""
         found: dict[str, list[Any]] = {}
         for op in self.ops:
             same = found.get(op.name)
@@ -66,7 +66,7 @@ class Analyses:
         return found
 
     def named(self, names: Collection[str]) -> list[Any]:
-        """The ops that have one of some names, in order."""
+        """The ops whose name is one of `names`, in order."""
         present = self.by_name
         if len(names) < len(present):
             lists = [present[name] for name in names if name in present]
@@ -77,28 +77,28 @@ class Analyses:
         return sorted(chain.from_iterable(lists), key=self.order.key) if lists else []
 
     def has_one_of(self, names: frozenset[str]) -> bool:
-        """Whether the graph has an op of one of some names."""
+        """Whether the graph has an op whose name is one of `names`."""
         return not names.isdisjoint(self.by_name)
 
     @cached_property
     def memory(self) -> Memory:
-        """Storages and who reads and writes them."""
+        """Storages, and who reads and writes them."""
         return Memory(self.graph, self.bodies, self.ops)
 
     @property
     def known_memory(self) -> Memory | None:
-        """The storages, if somebody has asked for them: to be told of what changes them."""
+        """The storages if they have been computed, so that they can be kept up to date."""
         return vars(self).get(MEMORY)
 
     def find(self, part: str, make: Callable[[], Found]) -> Found:
-        """What a pass knows under a name of its own, for others that know it too."""
+        """A pass's own analysis called `part`, made by `make` when it is first asked for."""
         known = vars(self)
         if part not in known:
             known[part] = make()
         return known[part]
 
     def insert(self, made: Any, op: Any) -> None:
-        """Put a new op right before another, and note it for `ORDER`."""
+        """Insert a new op right before another, keeping `ORDER` up to date."""
         self.graph.block.insert_op_before(made, op)
         known = vars(self)
         known.pop("ops", None)
@@ -108,7 +108,7 @@ class Analyses:
             insort(self.by_name.setdefault(made.name, []), made, key=self.order.key)
 
     def erase(self, op: Any) -> None:
-        """Erase an op, and note it for `ORDER`."""
+        """Erase an op, keeping `ORDER` up to date."""
         known = vars(self)
         known.pop("ops", None)
         if "by_name" in known:
@@ -123,7 +123,7 @@ class Analyses:
         erase_unused(op)
 
     def move(self, op: Any, above: Any) -> None:
-        """Put an op of the graph right before another one, and note it for `ORDER`."""
+        """Move an op of the graph right before another, keeping `ORDER` up to date."""
         known = vars(self)
         known.pop("ops", None)
         if "by_name" in known:
@@ -140,7 +140,7 @@ class Analyses:
             insort(self.by_name[op.name], op, key=self.order.key)
 
     def forget(self, preserved: Collection[str]) -> None:
-        """Drop what was found, but for the parts that a pass kept up to date."""
+        """Drop what was computed, except the parts that a pass kept up to date."""
         known = vars(self)
         kept = {"graph", *chain.from_iterable(_PARTS.get(one, (one,)) for one in preserved)}
         for part in known.keys() - kept:
@@ -148,19 +148,19 @@ class Analyses:
 
 
 def analyses_of(graph: GraphOp) -> Analyses:
-    """What is known of a graph: what is kept for it, else nothing yet."""
+    """What is known of a graph: what is kept for it, or else nothing yet."""
     kept: Analyses | None = vars(graph).get(_KEPT)
     return Analyses(graph) if kept is None else kept
 
 
 def keep(module: ModuleOp) -> None:
-    """From now on keep what is found of the graphs of a module; `changed` must be called."""
+    """From now on keep analyses of the graphs of a module; `changed` must be called."""
     for graph in graphs_of(module):
         vars(graph)[_KEPT] = Analyses(graph)
 
 
 def changed(module: ModuleOp, preserved: Collection[str] = ()) -> None:
-    """Forget what was kept for the graphs of a module; new graphs are kept too."""
+    """Forget what was kept for the graphs of a module; start keeping it for new graphs."""
     for graph in graphs_of(module):
         kept: Analyses | None = vars(graph).get(_KEPT)
         if kept is None:

@@ -1,4 +1,4 @@
-"""The ops of a block in order, and putting them into another."""
+"""The ops of a block in order, and how to rearrange them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation
 
 
 def ops_of(block: Block) -> list[Any]:
-    """The ops of a block: as `list(block.ops)`, which walks it twice and calls for each."""
+    """The ops of a block: `list(block.ops)`, which walks it twice and makes a call for each op."""
     found: list[Operation] = []
     op = block.first_op
     while op is not None:
@@ -20,23 +20,23 @@ def ops_of(block: Block) -> list[Any]:
 
 
 _GAP = 1 << 20
+#: A range of 2**k keys is crowded with more than (2 / 1.5)**k ops: wider ranges have to be emptier,
+#: so that making room in one serves many insertions (Bender et al., "Two simplified algorithms for
+#: maintaining order in a list", 2002). An insertion costs O(log n), amortised.
 _CROWDED = 1.5
-"""A range of 2**k keys is crowded with more than (2 / 1.5)**k ops: wider ranges are to be emptier,
-so that who makes room in one makes it for many insertions (Bender et al., "Two simplified
-algorithms for maintaining order in a list", 2002). An insertion costs O(log n), amortised."""
 
 
 class Order:
-    """Numbers by which ops of a block compare; a new op gets one between its neighbours'.
+    """Keys by which the ops of a block compare; a new op gets one between its neighbours'.
 
-    By identity of the op, which is much quicker than hashing it.
+    Ops are known by identity, which is much faster than hashing them.
     """
 
     def __init__(self, block: Block, ops: Iterable[Operation] | None = None) -> None:
         ops = ops_of(block) if ops is None else ops
         self._keys = dict(zip(map(id, ops), count(_GAP, _GAP), strict=False))
+        #: How many keys were given to make room, those of new ops included.
         self.renumbered = 0
-        """How many keys were given to make room, those of the new ops included."""
 
     def key(self, op: Operation) -> int:
         return self._keys[id(op)]
@@ -58,7 +58,7 @@ class Order:
             self._keys[id(op)] = (low + high) // 2
 
     def _make_room(self, op: Operation, low: int) -> None:
-        """Spread the keys around a new op evenly over the least range that is not crowded."""
+        """Spread the keys around a new op evenly over the smallest range that is not crowded."""
         first: Any = op
         last: Any = op
         ops, size, crowded = 1, 1, 1.0
@@ -77,8 +77,8 @@ class Order:
         self.renumbered += ops
 
     def _reach(self, op: Any, bound: int, direction: int) -> tuple[Any, int]:
-        """The furthest op above or below whose key is on this side of a bound, and how many ops
-        that is further."""
+        """The furthest op above or below whose key is on this side of `bound`, and how many ops
+        further that is."""
         found = 0
         while True:
             following = op._prev_op if direction < 0 else op._next_op
@@ -95,9 +95,9 @@ class Order:
 
 
 def erase_unused(op: Operation) -> None:
-    """Erase an op whose results nothing uses: as `Block.erase_op`, without its looking for uses.
+    """Erase an op whose results nothing uses: `Block.erase_op` without its search for uses.
 
-    Raises ValueError where something uses a result.
+    Raises ValueError if something uses a result.
     """
     for result in op.results:
         if result.first_use is not None:
@@ -107,7 +107,7 @@ def erase_unused(op: Operation) -> None:
 
 
 def arrange(block: Block, order: Sequence[Operation]) -> None:
-    """Put a block's ops into an order, moving only those that are not in place."""
+    """Arrange a block's ops in `order`, moving only those that are not in place."""
     cursor: Operation | None = None
     for op in order:
         following = block.first_op if cursor is None else cursor.next_op

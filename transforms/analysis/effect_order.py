@@ -1,8 +1,8 @@
-"""What of a graph must stay in its order, beside definitions before uses.
+"""Which ops of a graph must keep their order, besides definitions and uses.
 
-A write and a read, or two writes, of one storage; two random draws; two effects on the host; two
-collectives of one group; a change of modes and anything. Whatever moves, groups or sorts ops asks
-here.
+A write and a read of one storage, or two writes; two random draws; two effects on the host; two
+collectives of one group; a change of modes and anything else. Whatever moves, groups or sorts ops
+asks here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ANY_GROUP = "*"
 _NUMBERS = (SymIntType, SymFloatType, SymBoolType)
 _WAITS = "wait_tensor"
 
-# They change what a view of their argument would be. ATen tags them as `inplace_view`.
+# They change what a view of their argument would be. ATen tags them `inplace_view`.
 _CHANGE_GEOMETRY = frozenset(
     {"as_strided_", "detach_", "requires_grad_", "rename_", "resize_", "resize_as_", "set_",
      "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"}
@@ -58,8 +58,8 @@ _CHANGE_GEOMETRY = frozenset(
 class Footprint:
     """What a call touches that other calls may touch too.
 
-    - `reads`, `writes`: storages, by the value at their head; what is written counts as read.
-    - `touches`: other things that are read and written at once: draws, the host, collectives.
+    - `reads`, `writes`: storages, by their root values; what is written counts as read.
+    - `touches`: other things, which count as read and written at once: draws, host, collectives.
     - `everything`: a change of modes, which nothing crosses.
     """
 
@@ -70,11 +70,11 @@ class Footprint:
 
     @property
     def has_effect(self) -> bool:
-        """Whether others can tell when it runs, and not only what it reads."""
+        """Whether others can tell when the call runs."""
         return bool(self.writes or self.touches or self.everything)
 
     def conflict(self, other: Footprint) -> str | None:
-        """What forbids the two to change places; None if nothing does."""
+        """Why the two may not change places; None if they may."""
         if self.everything or other.everything:
             return _MODE
         for a, b in ((self, other), (other, self)):
@@ -94,23 +94,23 @@ def _groups(touches: frozenset[Any]) -> set[Any]:
 
 
 class Footprints:
-    """The footprints of the calls of one graph, each found once."""
+    """The footprints of the calls of one graph, each computed once."""
 
     def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
         self._bodies = bodies
-        # Before autograd nothing says that two inputs are apart: writing to one may write to all.
+        # Before autograd nothing says that two inputs are disjoint: a write to one may hit any.
         self._inputs_overlap = graph.stage.data == "pre_grad"
         self._known: dict[int, tuple[TorchOp, Footprint]] = {}
 
     def of(self, op: TorchOp) -> Footprint:
-        """The footprint of a call. A view reads no content, but the geometry of its operand."""
+        """The footprint of a call. A view reads the geometry of its operand, not its content."""
         known = self._known.get(id(op))
         if known is None or known[0] is not op:
             known = self._known[id(op)] = (op, self._of(op))
         return known[1]
 
     def forget(self) -> None:
-        """Values have been replaced: storages may have other heads."""
+        """Forget all footprints: values have been replaced, so storages may have other roots."""
         self._known.clear()
 
     def _of(self, op: TorchOp) -> Footprint:
@@ -118,7 +118,7 @@ class Footprints:
         written = set(written_operands(op, self._bodies)) if type(op) is not OutputOp else set()
         waits = effects.collective and f".{_WAITS}." in op.name
         if waits:
-            # From here on the tensor has what the collective brings.
+            # From here on the tensor holds what the collective delivers.
             written.update(range(len(op._operands)))
         geometry = bool(written) and _changes_geometry(type(op))
         reads: set[Any] = set()
@@ -158,7 +158,7 @@ def _touches(op: TorchOp, effects: Effects, waits: bool) -> Iterator[Any]:
 
 
 def _group_of(op: TorchOp) -> str:
-    """The name of a collective's group; one that is not known may be any."""
+    """The name of a collective's group; a group that is not known may be any."""
     named = (arguments_of(op) or {}).get("group_name")
     return named if isinstance(named, str) else _ANY_GROUP
 
@@ -173,7 +173,7 @@ def _changes_geometry(cls: type[TorchOp]) -> bool:
 
 
 def is_view(op: TorchOp) -> bool:
-    """Whether all results of an op are views of its operands for certain."""
+    """Whether all results of an op are certain to be views of its operands."""
     facts = result_aliases(op)
     return bool(facts) and all(fact is not None and fact[1] for fact in facts)
 
@@ -188,14 +188,14 @@ def _silent(cls: type[TorchOp]) -> bool:
 
 
 def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
-    """The calls whose place in the order others can tell, in order."""
+    """The calls whose relative order can be observed, in order."""
     quiet: dict[type[TorchOp], bool] = {OutputOp: True, GetAttrOp: True}
     found: list[TorchOp] = []
     for op in ops:
         cls = type(op)
         silent = quiet.get(cls)
         if silent is None:
-            # What is registered at run time comes on top of the schema.
+            # Effects registered at run time come on top of those of the schema.
             silent = quiet[cls] = _silent(cls) and not is_registered(cls.target)
         if not silent and is_event(op, bodies):
             found.append(op)
@@ -203,16 +203,16 @@ def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
 
 
 def is_event(op: TorchOp, bodies: Bodies) -> bool:
-    """Whether others can tell where in the order a call stands."""
+    """Whether the place of a call in the order can be observed."""
     effects = effects_of(op) | bodies.effects(op)
     return effects != Effects(alloc=effects.alloc)
 
 
 def predecessors(graph: GraphOp, ops: Sequence[Any], bodies: Bodies) -> dict[Any, list[Any]]:
-    """For each op those that stand above it and have to run before it, operands aside.
+    """For each op, the ops above it that have to run before it, apart from its operands.
 
-    Linear in the ops: of a chain of conflicts only the links are given. Empty for a graph without
-    effects.
+    Linear in the number of ops: of a chain of conflicts only the links are given. Empty for a graph
+    without effects.
     """
     if not events(ops, bodies):
         return {}

@@ -1,8 +1,8 @@
-"""Calls that were made functional: what they will write, once they are made writes again.
+"""Functionalized calls, and what they will write once Inductor turns them into writes again.
 
-`auto_functionalized` and its like carry an op that writes to its arguments, and give the new
-content of each as a result. Inductor later lets the op write to the argument itself where nobody
-reads its old content afterwards; what the op reads besides is not asked.
+`auto_functionalized` and its like carry an op that writes to its arguments, and return the new
+content of each as a result. Inductor later lets the op write to the argument itself if nobody
+reads its old content afterwards, whatever else the op itself reads.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _V1 = "higher_order.auto_functionalized"
 _V2 = "higher_order.auto_functionalized_v2"
 _TRITON = "higher_order.triton_kernel_wrapper_functional"
 _GETITEM = "pyfn._operator.getitem"
+#: The names of functionalized calls.
 FUNCTIONALIZED = frozenset((_V1, _V2, _TRITON))
-"""The names of such calls."""
 
 
 class Written(NamedTuple):
@@ -38,12 +38,12 @@ class Written(NamedTuple):
 
 
 def is_functionalized(op: object) -> TypeGuard[RawOp]:
-    """Whether an op is such a call."""
+    """Whether an op is a functionalized call."""
     return isinstance(op, RawOp) and op.name in FUNCTIONALIZED
 
 
 def written_by(op: RawOp) -> list[Written]:
-    """What the op that a functionalised call carries may write to."""
+    """What the op carried by a functionalized call may write to."""
     if op.name != _V2:
         return [Written(value, value._type) for value in _contents(op) if value is not None]
     keywords = op.keywords
@@ -54,18 +54,18 @@ def written_by(op: RawOp) -> list[Written]:
 
 
 def read_by(op: RawOp) -> list[SSAValue]:
-    """What a functionalised call is given besides."""
+    """The operands of a functionalized call that it does not write to."""
     written = {one for one in _contents(op) if one is not None}
     return [operand for operand in op._operands if operand not in written]
 
 
 def old_content(result: OpResult) -> list[SSAValue] | None:
-    """The operands of which a result of a functionalised call may be the new content.
+    """The operands of which a result of a functionalized call may be the new content.
 
     None for the results of other ops.
     """
     op: object = result.op
-    if isinstance(op, RawOp) and op.name == _GETITEM:  # of a kernel's results by their names
+    if isinstance(op, RawOp) and op.name == _GETITEM:  # picks a kernel's result by its name
         owner = op._operands[0].owner if op._operands else None
         return old_content(op._operands[0]) if is_functionalized(owner) else None  # type: ignore[arg-type]
     if not is_functionalized(op):
@@ -73,14 +73,14 @@ def old_content(result: OpResult) -> list[SSAValue] | None:
     contents = _contents(op)
     if op.name == _TRITON:
         return [one for one in contents if one is not None]
-    # Behind what the op itself returns; None among the arguments has a result too.
+    # They come after what the op itself returns; a None among the arguments has a result too.
     place = result.index - (len(op.results) - len(contents))
     value = contents[place] if place >= 0 else None
     return [] if value is None else [value]
 
 
 def _contents(op: RawOp) -> list[SSAValue | None]:
-    """The arguments, None among them, of which the call's last results are the new content."""
+    """The arguments, None among them, whose new content the call's last results are."""
     keywords = op.keywords
     if op.name == _V2:
         arguments: Any = [keywords["_all_bases"]]
@@ -113,9 +113,9 @@ def _is_base(name: str) -> bool:
 
 
 def _view(prefix: str, keywords: Any, bases: list[SSAValue | None]) -> Written | None:
-    """The view of a base that an argument was, as the call notes it in its keywords.
+    """The view of a base that an argument was, as the call records it in its keywords.
 
-    Of a view that is noted by strides the dtype is not, so it may be any part of the base.
+    A view that is recorded by strides lacks its dtype, so it may be any part of the base.
     """
     index = keywords[f"{prefix}_base_index"]
     base = bases[index] if isinstance(index, int) else None
@@ -139,8 +139,9 @@ def reads_what_it_writes(
 ) -> bool:
     """Whether a call would read what it overwrites if `source` stood for `value`, its copy.
 
-    Only the copy keeps apart what the call reads and what it writes. `in_storage` tells what shares
-    the storage of `source`. Both begin at one offset, unless `value` has no views.
+    That is so if only the copy separates what the call reads from what it writes. `in_storage`
+    says what shares the storage of `source`. Both have the same offset, unless `value` has no
+    views.
     """
     types = {value: source._type}
     pending = [value]
@@ -164,7 +165,7 @@ def reads_what_it_writes(
 def _clash(
     op: RawOp, value: SSAValue, type_: Any, in_storage: Callable[[SSAValue], bool], facts: Facts
 ) -> bool:
-    """Whether a call that writes or reads `value` reads or writes the same elsewhere."""
+    """Whether a call that writes `value` reads the same memory elsewhere, or the reverse."""
     written, read = written_by(op), read_by(op)
     parts = [(one.part, other._type) for one in written for other in read
              if one.value is value and in_storage(other)]  # fmt: skip

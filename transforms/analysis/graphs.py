@@ -1,4 +1,4 @@
-"""What passes ask of a graph as a whole: which graphs to visit, and facts about its symbols."""
+"""What passes ask of a module as a whole: which graphs to visit, and facts about their symbols."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.ir import Facts, GraphOp, SymExpr, SymIntType
 
 
 def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:
-    """The graphs of a module that have a body here."""
+    """The graphs of a module that have a body."""
     op = module.body.block.first_op
     while op is not None:
         following = op.next_op
@@ -22,7 +22,7 @@ def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:
 
 
 def free_subgraph_name(module: ModuleOp, graph: GraphOp, name: str) -> str:
-    """A name that no graph of the module has, nor an attribute of the GraphModule it is from."""
+    """A name that no graph of the module has, and no attribute of the GraphModule behind it."""
     taken = {other.sym_name.data for other in module.ops if isinstance(other, GraphOp)}
     gm = graph.live.gm if graph.live is not None else None
     free, number = name, 0
@@ -32,7 +32,7 @@ def free_subgraph_name(module: ModuleOp, graph: GraphOp, name: str) -> str:
 
 
 def facts_of(graph: GraphOp) -> Facts:
-    """The facts about a graph's symbols: of its live ShapeEnv, else of its symbol table.
+    """The facts about a graph's symbols, from its live ShapeEnv or else its symbol table.
 
     Made once for each graph, so that passes share the answers.
     """
@@ -50,7 +50,7 @@ def facts_of(graph: GraphOp) -> Facts:
 
 
 def integer(argument: Any) -> int | SymExpr | None:
-    """An integer argument as an expression: a constant's value, a symint's type; else None."""
+    """An integer argument as an expression: a constant, or a symint's expression; else None."""
     if type(argument) is int or type(argument) is SymExpr:
         return argument
     if isinstance(argument, SSAValue) and type(argument._type) is SymIntType:

@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.ir.storage.sharing import has_own_storage
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import (
@@ -35,10 +36,10 @@ _READS_STORAGE = (
 
 
 class Storage:
-    """One storage: values that share it, or may share it, are one class.
+    """One storage: values that share it, or may share it, form one class.
 
-    - `last_read`: position of the last op that reads it; infinite where the caller can read it
-      after the graph has run, or where a collective may be under way.
+    - `last_read`: position of the last op that reads it; infinite if the caller can read it after
+      the graph has run, or if a collective may still be reading it.
     - `writes`: positions of the ops that may write to it, ascending.
     - `outside`: it belongs to an input, a parameter or a constant.
     - `returned`: it belongs to an output.
@@ -61,16 +62,15 @@ class Storage:
 class Memory:
     """The storages of one graph, from the alias facts and the effects of its ops.
 
-    Made in one walk; kept up to date by `unite` and `puts` while a pass lets one value stand for
-    another.
+    Computed in one walk; kept up to date by `unite` and `puts` while a pass replaces values.
     """
 
     def __init__(self, graph: GraphOp, bodies: Bodies, ops: Sequence[Any] | None = None) -> None:
-        # By identity, which is much quicker than hashing. What is kept alive keeps its identity.
+        # Keyed by identity, which is much faster than hashing. Objects kept alive keep their ids.
         self._alive: list[Any] = list(ops_of(graph.block) if ops is None else ops)
         self._positions: dict[int, int] = dict(zip(map(id, self._alive), count(), strict=False))
         self._of: dict[int, Storage] = {id(arg): Storage(True) for arg in graph.block.args}
-        # Before autograd nothing says that two inputs are apart: writing to one may write to all.
+        # Before autograd nothing says that two inputs are disjoint: a write to one may hit any.
         self._inputs_overlap = graph.stage.data == "pre_grad"
         self._writes_outside: list[int] = []
         of = self._of
@@ -90,7 +90,7 @@ class Memory:
         of = self._of
         returned = type(op) is OutputOp
         absolute = reads_storage(op)
-        # A collective goes on reading after the call returned.
+        # A collective goes on reading after the call has returned.
         until = math.inf if absolute and effects_of(op).collective else position
         self._reads(until, op)
         for operand in op._operands if absolute or returned else ():
@@ -123,7 +123,7 @@ class Memory:
                 storage.last_read = position
 
     def storage(self, value: SSAValue) -> Storage:
-        """The class of a value. A value that was not there when the graph was read has its own."""
+        """The class of a value. A value added after the graph was read has its own."""
         storage = self._of.get(id(value))
         if storage is None:
             self._alive.append(value)
@@ -135,16 +135,16 @@ class Memory:
         return storage
 
     def position(self, op: Operation) -> int:
-        """Where an op stands, in the order in which the graph was read."""
+        """The position of an op in the order in which the graph was read."""
         return self._positions[id(op)]
 
     def puts(self, made: Operation, op: Operation) -> None:
-        """Note that a new op stands where another does."""
+        """Record that a new op stands where another does."""
         self._alive.append(made)
         self._positions[id(made)] = self._positions[id(op)]
 
     def unite(self, value: SSAValue, source: SSAValue) -> None:
-        """Note that `source` now stands for `value`."""
+        """Record that `source` now stands for `value`."""
         gone, kept = self.storage(value), self.storage(source)
         if gone is kept:
             kept.values -= 1
@@ -171,7 +171,7 @@ class Memory:
     def interfere(self, value: SSAValue, source: SSAValue, op: Operation) -> bool:
         """Whether one of two values is written after `op` and the other read then or later.
 
-        `op` makes `value` from `source`: if they do not interfere, one storage may be both.
+        `op` makes `value` from `source`: if they do not interfere, both may have one storage.
         """
         position = self.position(op)
         a, b = self.storage(value), self.storage(source)
@@ -195,15 +195,22 @@ def _first_after(positions: list[int], position: int) -> int | None:
 
 @cache
 def only_reads(cls: type[TorchOp]) -> bool:
-    """Whether calls of an overload's class read tensors, not whole storages, and write nothing."""
+    """Whether calls of a class read tensors, not whole storages, and write nothing."""
     return never_writes(cls) and not _overload_reads_storage(cls.name)
 
 
 def reads_storage(op: TorchOp) -> bool:
     """Whether a call may see where in its storage a tensor begins."""
-    if not isinstance(op, SchemaOp):
-        return type(op) is not OutputOp
-    return _overload_reads_storage(op.name)
+    if isinstance(op, SchemaOp):
+        return _overload_reads_storage(op.name)
+    if type(op) is OutputOp or op.name in _OF_SIZES:
+        return False
+    call = aten_call(op)
+    return call is None or _overload_reads_storage(call.name)
+
+
+_OF_SIZES = frozenset(("method.size", "method.dim", "method.numel"))
+"""Methods that see of a tensor its sizes alone."""
 
 
 @cache

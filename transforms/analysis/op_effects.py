@@ -1,4 +1,4 @@
-"""What a call in a graph does and writes, from its target, its arguments and its subgraphs."""
+"""The effects and writes of a call in a graph, from its target, arguments and subgraphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xductor.ir.python import targets
 
 
 def effects_of(op: TorchOp) -> Effects:
-    """The effects of this very call, without those of the subgraphs it runs.
+    """The effects of a call itself, without those of the subgraphs that it runs.
 
     A call of a module is UNKNOWN: the graph does not say what the module does.
     """
@@ -28,10 +28,10 @@ def effects_of(op: TorchOp) -> Effects:
         return PURE
     if op.fx_op == "call_module":
         return UNKNOWN
-    # Registrations come and go while the program runs, of operators that an op carries too.
+    # Effects of operators, also of those that an op carries, are registered while the program runs.
     if _is_higher_order(op) or is_registered(op.target):
         return _effects_of(op)
-    # Calls with equal arguments do the same, whatever their operands.
+    # Calls with equal arguments have the same effects, whatever their operands.
     remembered: dict[type[TorchOp], Effects] = vars(op.args).setdefault("effects", {})
     effects = remembered.get(cls)
     if effects is None:
@@ -48,7 +48,7 @@ def _effects_of(op: TorchOp) -> Effects:
 
 
 def arguments_of(op: TorchOp) -> dict[str, Any] | None:
-    """The arguments of a call by name; None where its signature is not known."""
+    """The arguments of a call by name; None if its signature is not known."""
     if isinstance(op, SchemaOp):
         values = op.argument_tree(op.args.data)
         return dict(zip(op.table.index, values, strict=True))
@@ -74,7 +74,7 @@ def _is_higher_order_class(cls: type[TorchOp]) -> bool:
 
 
 def _callable(item: Any) -> Any:
-    """The operator that a higher-order op carries by name."""
+    """The operator that a higher-order op refers to by name."""
     if type(item) is not FunctionArg:
         return item
     try:
@@ -96,18 +96,18 @@ def subgraphs_of(op: TorchOp) -> tuple[str, ...]:
 
 @cache
 def never_draws(cls: type[TorchOp]) -> bool:
-    """Whether the schema of an overload's class says that it draws no random numbers."""
+    """Whether the schema of a class's overload says that it draws no random numbers."""
     return issubclass(cls, SchemaOp) and not overload_effects(cls.target).rng
 
 
 @cache
 def never_writes(cls: type[TorchOp]) -> bool:
-    """Whether the schema of an overload's class lets it write to no operand."""
+    """Whether the schema of a class's overload lets it write to no operand."""
     return issubclass(cls, SchemaOp) and not overload_effects(cls.target).writes
 
 
 def written_operands(op: TorchOp, bodies: Bodies) -> Sequence[int]:
-    """The numbers of the operands that a call may write to."""
+    """The indices of the operands that a call may write to."""
     if not op._operands:
         return ()
     if never_writes(type(op)):
@@ -138,10 +138,10 @@ def _values(tree: Any) -> Iterator[SSAValue]:
 
 
 class Bodies:
-    """What the subgraphs of a module do, each looked at once.
+    """The effects of the subgraphs of a module, each examined once.
 
-    A declaration says nothing. Before autograd its body may write to its inputs; later graphs
-    have functional bodies.
+    A declaration says nothing about its body. Before autograd that may write to its inputs; in
+    later graphs bodies are functional.
     """
 
     def __init__(self, module: ModuleOp) -> None:
@@ -164,7 +164,7 @@ class Bodies:
         )
 
     def write_inputs(self, op: TorchOp) -> bool:
-        """Whether a subgraph of the call may write to what it is given."""
+        """Whether a subgraph of the call may write to its inputs."""
         for name in subgraphs_of(op):
             graph = self.graphs.get(name)
             if graph is None or graph.is_declaration:
@@ -181,7 +181,7 @@ class Bodies:
         graph = self.graphs.get(name)
         if graph is None or graph.is_declaration:
             return UNKNOWN
-        self._effects[name] = UNKNOWN  # what a body that refers to itself does is not known
+        self._effects[name] = UNKNOWN  # for a body that refers to itself
         effects = PURE
         for op in graph.block.ops:
             assert isinstance(op, TorchOp)

@@ -1,4 +1,4 @@
-"""Values seen through permutations: which axis of a value plays which part.
+"""Values with an order of their axes, so that permutations can be looked through.
 
 A `View` is a value with an order of its axes. `None` in the order is a dim of size one that the
 value does not have.
@@ -26,19 +26,21 @@ class View:
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """The sizes in that order; 1 for a dim that the value does not have."""
+        """The sizes in the order of `axes`; 1 for a dim that the value does not have."""
         type_ = tensor_type(self.value)
         assert type_ is not None
         return tuple(1 if axis is None else type_.shape[axis] for axis in self.axes)
 
     def reordered(self, order: tuple[int, ...]) -> View:
-        """The axes at the places `order`."""
+        """The view whose axis `i` is axis `order[i]` of this one."""
         return View(self.value, tuple(self.axes[place] for place in order))
 
 
 def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -> View:
-    """The same numbers, as a view of the value that was permuted or copied to make this one, or
-    cast from `dtype` to one that holds all of its numbers.
+    """A view with the same numbers of an earlier value.
+
+    This looks through permutations and copies, and through casts from `dtype` to a dtype that holds
+    all of its numbers.
     """
     while True:
         term = reader.term(view.value)

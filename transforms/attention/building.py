@@ -1,6 +1,6 @@
-"""Makes the operands of a fused call out of views: permuted, expanded, in four dims.
+"""Makes the operands of a fused call from views: permuted, expanded, in four dims.
 
-`Torch` speaks for the stage: before autograd torch's own functions, after it ATen.
+`Torch` makes the calls of the stage: torch's own functions before autograd, ATen after it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Torch:
         self.facts = facts
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> SSAValue:
-        """A call of a function or method by its name in the IR: `method.permute`."""
+        """A call of a function or method, by its name in the IR: `method.permute`."""
         made = self.builder.raw_call(RawFunction(name).op_class, args, kwargs)
         value = made.value
         assert isinstance(value, SSAValue)
         return value
 
     def forget(self, *values: SSAValue) -> None:
-        """Take back values that were made and are not used, and what was made for them only."""
+        """Erase values that were made but are not used, and what was made only for them."""
         pending = list(values)
         while pending:
             owner = pending.pop().owner
@@ -113,15 +113,15 @@ class Torch:
         return self.call("pyfn.torch.gt", x, bound)
 
     def any(self, x: SSAValue) -> SSAValue:
-        """Over the last dim, which stays."""
+        """`any` over the last dim, which is kept."""
         return self.call("pyfn.torch.any", x, -1, keepdim=True)
 
     def amax(self, x: SSAValue) -> SSAValue:
-        """Over the last dim, which stays."""
+        """The maximum over the last dim, which is kept."""
         return self.call("pyfn.torch.amax", x, -1, keepdim=True)
 
     def sum_of_rows(self, x: SSAValue) -> SSAValue:
-        """Over the last dim but one, which stays."""
+        """The sum over the second-to-last dim, which is kept."""
         return self.call("pyfn.torch.sum", x, -2, keepdim=True)
 
     def clamp_below(self, x: SSAValue, bound: float) -> SSAValue:
@@ -148,7 +148,7 @@ class Torch:
         scale: float,
         grouped: bool,
     ) -> SSAValue:
-        """The fused call; what is the default is left out."""
+        """The fused call, without arguments that have their defaults."""
         named: dict[str, Any] = {}
         if mask is not None:
             named["attn_mask"] = mask
@@ -166,7 +166,7 @@ class Torch:
 
 
 def in_order(view: View, make: Torch) -> SSAValue:
-    """The value with its axes in the order of a view; dims it lacks have size one."""
+    """The value with its axes in the order of a view; missing dims have size one."""
     there = [axis for axis in view.axes if axis is not None]
     type_ = tensor_type(view.value)
     assert type_ is not None
@@ -188,8 +188,8 @@ def with_batch(
 ) -> SSAValue:
     """A view `[own..., length, size]` as a value with the batch dims `batch`, of a dtype.
 
-    Where a reshape made it from a value that has those dims already, that one is taken; where a
-    cast made it from a value of that dtype, too.
+    If a reshape made it from a value that already has those dims, or a cast from a value that
+    already has that dtype, the earlier value is used.
     """
     view = seen_through(view, reader, dtype)
     wanted = (*batch, *view.shape[-2:])
@@ -203,7 +203,7 @@ def with_batch(
 
 
 def side_by_side(value: SSAValue, make: Torch) -> SSAValue:
-    """The value with the elements of its last dim side by side in memory, as kernels want them."""
+    """The value with a stride of one in its last dim, as kernels require."""
     type_ = tensor_type(value)
     assert type_ is not None
     return value if type_.stride[-1] == 1 else make.contiguous(value)
@@ -212,8 +212,9 @@ def side_by_side(value: SSAValue, make: Torch) -> SSAValue:
 def _before_reshape(
     view: View, wanted: tuple[Dim, ...], reader: Reader, facts: Facts
 ) -> View | None:
-    """What a reshape was made from, if it has the wanted batch dims, and the same last two dims
-    in the order that the view has them in.
+    """The operand of the reshape that made a view, if it fits.
+
+    It fits if it has the wanted batch dims, and the last two dims of the view in the same order.
     """
     term = reader.term(view.value)
     rank = len(view.axes)
@@ -231,8 +232,10 @@ def _before_reshape(
 
 
 def regrouped(value: SSAValue, place: Place, batch: Sequence[Dim], make: Torch) -> SSAValue:
-    """A tensor that broadcasts to the scores at a place, as one that broadcasts to
-    `[batch..., rows, columns]`. Dims of size one stay, where the batch dims allow it.
+    """A tensor that broadcasts to the scores at a place, made to broadcast to other batch dims.
+
+    The result broadcasts to `[batch..., rows, columns]`. Dims of size one are kept if the batch
+    dims allow it.
     """
     type_ = tensor_type(value)
     assert type_ is not None
@@ -253,7 +256,7 @@ def regrouped(value: SSAValue, place: Place, batch: Sequence[Dim], make: Torch) 
 
 
 def two_dims(batch: Sequence[Dim]) -> tuple[Dim, ...]:
-    """The two batch dims that hold all batches: what is missing is one, what is too much joined."""
+    """The batch dims as exactly two: missing ones have size one, extra ones are merged."""
     if len(batch) <= 2:
         return (*((1,) * (2 - len(batch))), *batch)
     first: Dim = batch[0]

@@ -1,4 +1,4 @@
-"""Products of matrices in one form: matmul, bmm, mm, baddbmm and einsum."""
+"""Reads products of matrices in one form: matmul, bmm, mm, baddbmm and einsum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xductor.transforms.attention.reading import Reader, Term, rank_of
 
 @dataclass(frozen=True)
 class Contraction:
-    """`left` is `[batch..., rows, inner]`, `right` is `[batch..., inner, columns]`.
+    """A product of `left`, `[batch..., rows, inner]`, and `right`, `[batch..., inner, columns]`.
 
     Axis `i` of the result is axis `order[i]` of `[batch..., rows, columns]`. The product is
     multiplied by `alpha`; `beta` times `added` is added to it.
@@ -32,7 +32,7 @@ class Contraction:
         return len(self.order)
 
     def swapped(self) -> Contraction:
-        """The same product as that of the transposed operands, transposed."""
+        """The same product, written as the transpose of the product of the transposed operands."""
         rows, columns = self.rank - 2, self.rank - 1
         batch = identity(rows)
         order = tuple({rows: columns, columns: rows}.get(part, part) for part in self.order)
@@ -45,7 +45,7 @@ class Contraction:
 
 
 def contraction(value: Any, reader: Reader) -> Contraction | None:
-    """The product that makes a value, if one does."""
+    """The product that makes a value, or None."""
     term = reader.term(value)
     if term is None:
         return None
@@ -96,8 +96,10 @@ def _einsum(term: Term) -> Contraction | None:
 
 
 def _labelled(term: Term, left: str, right: str, result: str) -> Contraction | None:
-    """Labels in both operands and the result are batch labels, as is all but one label that only
-    one operand and the result have: the other operand is the same along it.
+    """The contraction of an einsum with these labels, or None.
+
+    Labels in both operands and the result are batch labels. Of the labels that only one operand and
+    the result have, all but one are batch labels too: the other operand is constant along them.
     """
     inner = [label for label in left if label in right and label not in result]
     if len(inner) != 1 or set(result) - set(left) - set(right):

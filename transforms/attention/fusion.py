@@ -1,4 +1,4 @@
-"""Puts fused attention in the place of attention that was spelled out, in one graph."""
+"""Replaces spelled-out attention by fused attention."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
+#: Called for each product that follows a softmax and is not fused, with the reason.
 Report = Callable[[TorchOp, str], None]
-"""Told of each product below which a softmax stands and that is not fused, and why."""
 
 
 @dataclass
 class Fragment:
-    """The matched ops, in the form in which contracts are asked about them."""
+    """The matched ops, in the form that the contract checks take."""
 
     attention: Attention
 
@@ -72,9 +72,10 @@ class Fragment:
 
 @dataclass
 class Fused:
-    """One fusion, checked and not yet connected; it holds until the listener returns.
+    """One fusion, checked and not yet connected; it is valid until the listener returns.
 
-    - `match`: what was found; `made`: the ops that will stand for it, `call` the fused one of them.
+    - `match`: the attention that was found.
+    - `made`: the ops that will replace it; `call` is the fused one of them.
     - `new_outputs`: the new value of the result, in a list.
     """
 
@@ -101,7 +102,7 @@ def told_of_fusions(listener: Listener) -> Iterator[None]:
 
 
 def fuse(module: ModuleOp, options: Options, report: Report | None = None) -> int:
-    """Fuse the attention in all graphs of a module; returns how many there were."""
+    """Fuse the attention in all graphs of a module; returns the number of fusions."""
     bodies = Bodies(module)
     return sum(_Fusion(graph, bodies, options, report).run() for graph in graphs_of(module))
 
@@ -177,7 +178,7 @@ class _Fusion:
         self.masks.keep()
 
     def _check_operands(self, made: Sequence[TorchOp], root: TorchOp) -> None:
-        """What the made ops read is as it was when it was made: copies that keep it were passed."""
+        """Check that operands are unwritten since they were made; copies were looked through."""
         inside = set(made)
         for operand in {operand for op in made for operand in op.operands}:
             if operand.owner not in inside and not self.versions.is_unwritten(operand, root):
@@ -186,8 +187,10 @@ class _Fusion:
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState
     ) -> tuple[SSAValue, TorchOp]:
-        """The new result, and the fused call. Its kernel lays it out as it likes, so where that
-        would be seen it is copied into the layout that the product has.
+        """The new result, and the fused call.
+
+        The kernel chooses the layout of its result. If that would be observable, the result is
+        copied into the layout that the product has.
         """
         make = Torch(builder, state.facts)
         replacement = Replacement(
@@ -215,9 +218,9 @@ class _Fusion:
 
 
 def _check_escape(attention: Attention) -> None:
-    """Nothing between the two products is used elsewhere: the work would be done twice.
+    """Check that nothing between the two products is used elsewhere, to avoid doing work twice.
 
-    Where only sizes are read, the op stays, and goes when the graph is traced.
+    An op of which only sizes are read may stay; it disappears when the graph is traced.
     """
     inside = set(attention.ops)
     for value in attention.interior:
@@ -230,7 +233,7 @@ def _check_escape(attention: Attention) -> None:
 
 
 def _check_effects(attention: Attention, state: GraphState) -> None:
-    """Writes stay inside, and there is no effect but a draw of random numbers."""
+    """Check that writes stay inside, and that the only other effect is a random draw."""
     inside = set(attention.ops)
     for op in attention.ops:
         effects = effects_of(op)
@@ -242,7 +245,7 @@ def _check_effects(attention: Attention, state: GraphState) -> None:
 
 
 def _check_device(attention: Attention) -> None:
-    """The device has a kernel that may take it, as far as can be told before a mask is made."""
+    """Check that the device may have a kernel for it, as far as is known before a mask is made."""
     result = tensor_type(attention.result)
     assert result is not None
     reason = refusal_of_all(result.device, result.dtype, attention.dropout)

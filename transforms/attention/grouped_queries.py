@@ -1,4 +1,4 @@
-"""Keys and values that several heads share, and that were repeated for them."""
+"""Finds keys and values that several heads share, behind their repetition for each head."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from xductor.transforms.editing.replacement import known_equal
 
 
 def unrepeated(view: View, reader: Reader, facts: Facts) -> tuple[View, Dim] | None:
-    """What a view `[..., heads, length, size]` is, with each head repeated in a row so many times.
+    """The view before its heads were repeated, and the number of repetitions.
 
-    None if it was not made by repeating heads.
+    `view` is `[..., heads, length, size]`, with the repetitions of a head next to each other. None
+    if it was not made by repeating heads.
     """
     view = seen_through(view, reader)
     term = reader.term(view.value)
@@ -43,7 +44,7 @@ def _interleaved(term: Term, heads: int) -> tuple[SSAValue, Dim] | None:
 def _expanded(
     value: SSAValue, expanded: SSAValue, heads: int, reader: Reader, facts: Facts
 ) -> tuple[SSAValue, Dim] | None:
-    """`x[:, :, None].expand(b, h, n, s, d).reshape(b, h * n, s, d)`, with the heads anywhere."""
+    """Match `x[:, :, None].expand(b, h, n, s, d).reshape(b, h * n, s, d)`, with heads anywhere."""
     expand = reader.term(expanded)
     while expand is not None and expand.kind == "copy":
         expand = reader.term(expand.x)
@@ -56,7 +57,7 @@ def _expanded(
     joined, wide, thin, source = types
     if joined is None or wide is None or thin is None or source is None:
         return None
-    new = heads + 1  # the dim that was added behind the heads
+    new = heads + 1  # the dim that was added after the heads
     if wide.rank != joined.rank + 1 or thin.rank != wide.rank or thin.shape[new] != 1:
         return None
     without = (*wide.shape[:new], *wide.shape[new + 1 :])

@@ -1,9 +1,9 @@
-"""Whether a device has a fused kernel for an attention, asked before one is made.
+"""Decides whether a device has a fused kernel for an attention, before the call is made.
 
-`scaled_dot_product_attention` takes everything, and computes what no kernel takes by products and
-a softmax again, at more cost than the graph that was there. Which kernel it will choose cannot be
-asked of fake tensors, so the conditions of the kernels stand here; a test compares them with what
-is chosen for real tensors.
+`scaled_dot_product_attention` accepts everything; without a kernel it computes products and a
+softmax again, at higher cost than the original graph. Fake tensors cannot tell which kernel it will
+choose, so the conditions of the kernels are repeated here; a test compares them with the choice
+for real tensors.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from xductor.ir.dialect.types import Dim, TensorFields
 
 @dataclass(frozen=True)
 class Request:
-    """What a fused call would be asked to compute.
+    """The arguments of a fused call.
 
-    `query`, `key`, `value` and `mask` have four dims; `grad`: whether a gradient flows back.
+    `query`, `key`, `value` and `mask` have four dims; `grad` tells whether a gradient flows back.
     """
 
     device: torch.device
@@ -49,7 +49,7 @@ class Request:
 
 
 def refusal(request: Request) -> str | None:
-    """Why no fused kernel takes a request; None if one does."""
+    """Why no fused kernel accepts a request; None if one does."""
     reason = refusal_of_all(request.device, request.dtype, request.dropout)
     if reason is not None:
         return reason
@@ -60,7 +60,7 @@ def refusal(request: Request) -> str | None:
 
 
 def refusal_of_all(device: torch.device, dtype: torch.dtype, dropout: float) -> str | None:
-    """Why no kernel takes any request of that device, dtype and dropout; None if one may."""
+    """Why no kernel accepts any request with that device, dtype and dropout; None if one may."""
     kernels = _DEVICES.get(device.type)
     if kernels is None:
         return f"no fused attention is known for {device.type}"
@@ -73,7 +73,7 @@ def _one_size(request: Request) -> bool:
 
 
 def _unit_strides(request: Request) -> bool:
-    """Whether the sizes of a head lie side by side in memory."""
+    """Whether the last dims of query, key and value have a stride of one."""
     tensors = (request.query, request.key, request.value)
     return all(one.stride[-1] == 1 or one.shape[-1] == 1 for one in tensors)
 
@@ -115,7 +115,7 @@ def _cuda(request: Request) -> str | None:
 
 
 def _flash(request: Request) -> str | None:
-    """Why flash attention on cuda does not take a request."""
+    """Why flash attention on CUDA does not accept a request."""
     if not torch.backends.cuda.flash_sdp_enabled():
         return "flash attention is switched off"
     if request.dtype is torch.float32:
@@ -133,7 +133,7 @@ def _flash(request: Request) -> str | None:
 
 
 def _efficient(request: Request) -> str | None:
-    """Why memory-efficient attention on cuda does not take a request."""
+    """Why memory-efficient attention on CUDA does not accept a request."""
     if not torch.backends.cuda.mem_efficient_sdp_enabled():
         return "memory-efficient attention is switched off"
     if request.grouped:
@@ -151,12 +151,12 @@ def _efficient(request: Request) -> str | None:
 
 def _capability(device: torch.device) -> tuple[int, int]:
     if not torch.cuda.is_available():
-        return (8, 0)  # fake tensors of a device that is not there
+        return (8, 0)  # fake tensors of a missing device
     return torch.cuda.get_device_capability(device)
 
 
 class Kernels(NamedTuple):
-    """The kernels of a device: why none takes a dtype and dropout at all, nor this request."""
+    """The kernels of a device: why none accepts a dtype and dropout, and why none a request."""
 
     refusal_of_all: Callable[[torch.dtype, float], str | None]
     refusal: Callable[[Request], str | None]

@@ -1,4 +1,4 @@
-"""What a mask's value may be known to be: by position, or one of two numbers."""
+"""What can be known about the elements of a mask: a function of position, or two numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xductor.transforms.attention.predicates import (
 
 @dataclass(frozen=True)
 class Choice:
-    """`yes` where the condition holds, `no` elsewhere."""
+    """A tensor that is `yes` where the condition holds, and `no` elsewhere."""
 
     condition: Condition
     yes: float
@@ -31,12 +31,12 @@ Known = Affine | Choice | Condition
 
 
 def number(value: float) -> Choice:
-    """The same number everywhere."""
+    """A tensor with the same number everywhere."""
     return Choice(ALWAYS, value, value)
 
 
 def settled(known: Known, dtype: torch.dtype, shape: Sequence[Dim]) -> Known | None:
-    """The element that the dtype holds, without the indices of dims of size one."""
+    """The element after rounding to a dtype, without the indices of dims of size one."""
     zero = {dim: Affine(0) for dim, size in enumerate(shape) if size == 1}
     known = substituted(known, zero) if zero else known
     if dtype is torch.bool:
@@ -64,12 +64,12 @@ def rounded(value: float, dtype: torch.dtype) -> float:
 
 @cache
 def _rounded(digits: str, dtype: torch.dtype) -> float:
-    # By its digits, since 0.0 == -0.0.
+    # The cache key is the digits, since 0.0 == -0.0.
     return torch.tensor(float.fromhex(digits), dtype=torch.float64).to(dtype).item()
 
 
 def substituted(known: Known, dims: Mapping[int, Affine]) -> Known:
-    """With expressions in the places of indices."""
+    """`known` with expressions substituted for indices."""
     if isinstance(known, Choice):
         return Choice(known.condition.at(dims), known.yes, known.no)
     return known.at(dims)
@@ -84,7 +84,7 @@ def renumbered(known: Known, dims: Mapping[int, int]) -> Known:
 
 
 def truth(known: Known) -> Condition | None:
-    """Where a tensor is not zero."""
+    """The condition that an element is not zero."""
     if isinstance(known, Condition):
         return known
     if isinstance(known, Choice):
@@ -95,7 +95,7 @@ def truth(known: Known) -> Condition | None:
 
 
 def chosen(known: Choice, test: Callable[[float], bool]) -> Condition:
-    """Where the numbers pass a test."""
+    """The condition that an element passes a test."""
     yes, no = test(known.yes), test(known.no)
     if yes and no:
         return ALWAYS
@@ -105,7 +105,7 @@ def chosen(known: Choice, test: Callable[[float], bool]) -> Condition:
 
 
 def as_choice(known: Known | None) -> Choice | None:
-    """A tensor of at most two numbers."""
+    """A tensor of at most two different numbers as a `Choice`, or None."""
     if isinstance(known, Choice) or known is None:
         return known
     if isinstance(known, Condition):

@@ -1,4 +1,4 @@
-"""What calls make of values that are known by position."""
+"""Rules for calls on values whose elements are known by position."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _selected(condition: Condition, yes: Choice | None, no: Choice | None) -> Ch
 
 
 def _compare(build: Callable[[Affine], Condition], test: Callable[[float, float], bool]) -> Any:
-    """`build` makes the condition from the difference of right and left."""
+    """A rule for a comparison; `build` makes the condition from the difference right - left."""
 
     def rule(known: KnownValues, op: TorchOp, args: Args) -> Known | None:
         values = list(args.values())
@@ -236,7 +236,7 @@ def _tensor(known: KnownValues, op: TorchOp, args: Args) -> Known | None:
 
 
 def _triangle(sign: int) -> Any:
-    """`tril` (1) and `triu` (-1): the sign of `row - column` in what stays."""
+    """A rule for `tril` (1) and `triu` (-1): the sign of `row - column` for kept elements."""
 
     def rule(known: KnownValues, op: TorchOp, args: Args) -> Known | None:
         values = list(args.values())
@@ -271,7 +271,7 @@ def _permute(known: KnownValues, term: Term) -> Known | None:
 
 
 def _reshape(known: KnownValues, term: Term) -> Known | None:
-    """Dims of size one come and go; other reshapes only keep what is the same everywhere."""
+    """Dims of size one may come and go; for other reshapes only a constant tensor is known."""
     found = known.of(term.x)
     below, above = tensor_type(term.x), tensor_type(term.op.results[0])
     if found is None or below is None or above is None:
@@ -322,7 +322,7 @@ def _getitem(known: KnownValues, term: Term) -> Known | None:
 
 
 def _start(item: Any) -> int | None:
-    """Where a slice with step one begins; None for one that is counted from the end."""
+    """The start of a slice with step one; None if it is counted from the end."""
     start, _, step = (item.start, item.stop, item.step) if type(item) is slice else tuple(item)
     if is_full_slice(item) or start is None:
         return 0 if step in (None, 1) else None
@@ -425,7 +425,7 @@ CALLS: dict[str, Callable[[KnownValues, TorchOp, Args], Known | None]] = {
 
 
 def known_values(reader: Reader, facts: Facts) -> KnownValues:
-    """What is known of the values of a graph, by the rules of this file."""
+    """A `KnownValues` for a graph, with the rules of this file."""
     return KnownValues(reader, facts, TERMS, CALLS)
 
 

@@ -1,11 +1,11 @@
-"""What is known of the elements of a tensor from their positions alone.
+"""What is known about the elements of a tensor from their positions alone.
 
-Masks are made of `arange`, comparisons, `tril`, `full`, `where`. Each has elements that are a
-function of their position: an integer form of the indices (`Affine`), a choice between two numbers
-by a condition on the indices (`Choice`), or a condition (`Condition`), which is a boolean tensor.
-What depends on data is an unknown condition, or nothing is known of it (None).
+Masks are made of `arange`, comparisons, `tril`, `full`, `where`. Their elements are functions of
+the position: an integer linear form of the indices (`Affine`), a choice between two numbers by a
+condition on the indices (`Choice`), or a condition (`Condition`), which is a boolean tensor. A
+tensor that depends on data is an unknown condition, or nothing is known about it (None).
 
-Dims of size one have index 0, so no form speaks of them.
+Dims of size one have index 0, so forms do not mention them.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from xductor.transforms.attention.reading import (
     tensor_type,
 )
 
+#: A rule for a view or for arithmetic, by its kind.
 TermRule: TypeAlias = "Callable[[KnownValues, Term], Known | None]"
-"""What is known of a view or of arithmetic, by its kind."""
+#: A rule for another call, by its name.
 CallRule: TypeAlias = "Callable[[KnownValues, TorchOp, Mapping[str, Any]], Known | None]"
-"""What is known of the result of another call, by its name."""
 
 
 class KnownValues:
-    """Finds what is known of the values of a graph, each once; `known_calls` has the rules."""
+    """Finds what is known about values of a graph, each once; the rules are in `known_calls`."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class KnownValues:
         self._found: dict[SSAValue, Known | None] = {}
 
     def of(self, value: Any) -> Known | None:
-        """What is known of a tensor, or of a number."""
+        """What is known about a tensor or a number."""
         if isinstance(value, bool):
             return ALWAYS if value else NEVER
         if isinstance(value, int):
@@ -80,7 +80,7 @@ class KnownValues:
         return self._found[value]
 
     def condition(self, value: Any) -> Condition:
-        """A boolean tensor as a condition; an unknown one, if need be."""
+        """A boolean tensor as a condition, which may be an unknown one."""
         known = self.of(value)
         return known if isinstance(known, Condition) else Unknown(value)
 
@@ -111,7 +111,7 @@ class KnownValues:
         return None if args is None else call(self, op, args)
 
     def broadcast(self, value: Any, to: TorchOp) -> Known | None:
-        """What is known of an operand, with its dims numbered as those of the result."""
+        """What is known about an operand, with its dims numbered like those of the result."""
         known = self.of(value)
         below, result = tensor_type(value), tensor_type(to.results[0])
         if known is None or below is None or result is None:

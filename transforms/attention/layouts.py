@@ -1,7 +1,7 @@
-"""Whether anybody sees how a kernel lays out the result of a fused call.
+"""Decides whether the layout of a fused call's result is observable.
 
-A kernel gives `[batch, heads, rows, size]` in the layout it likes: heads before rows, or rows
-before heads, as its query came. The graph says nothing of it, so all of these must do.
+A kernel gives `[batch, heads, rows, size]` in a layout of its choice: heads before rows, or rows
+before heads, like its query. The graph does not determine it, so all of these must be acceptable.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from xductor.transforms.rewriting.layouts import (
     same_strides,
 )
 
-#: How many ops the layout is followed through.
+#: The number of ops through which the layout is followed.
 _LIMIT = 24
 
 
 def layout_is_seen(
     old: SSAValue, call: SSAValue, made: list[TorchOp], new: SSAValue, state: GraphState
 ) -> bool:
-    """Whether a layout of `call`'s result would show behind `new`, which is to stand for `old`.
+    """Whether the layout of `call`'s result would be observable after `new` replaces `old`.
 
-    `made` are the ops that make `new`. Raises Violation: they differ in more than strides.
+    `made` are the ops that make `new`. Raises Violation if types differ in more than strides.
     """
     for layout in _layouts(call.type):
         types: dict[SSAValue, Any] = {call: layout}
@@ -50,7 +50,7 @@ def layout_is_seen(
 
 
 def _layouts(type_: Any) -> list[TensorType]:
-    """The layouts that kernels give: by heads, and by rows."""
+    """The layouts that kernels give: heads first, and rows first."""
     batch, heads, rows, size = type_.shape
     by_rows = contiguous_strides((batch, rows, heads, size))
     return [
@@ -69,7 +69,7 @@ def _check_same(before: Any, after: Any, state: GraphState) -> None:
 
 
 class _Walk:
-    """Follows what another layout of a value means for its users, and for theirs."""
+    """Follows the consequences of another layout of a value through its users."""
 
     def __init__(self, state: GraphState) -> None:
         self.state = state
@@ -78,7 +78,7 @@ class _Walk:
         self.copies: list[SSAValue] = []
 
     def shows(self, value: SSAValue, after: Any) -> bool:
-        """Whether anybody would notice if a value had the type `after`."""
+        """Whether it would be observable if a value had the type `after`."""
         if same_strides(value.type, after, self.state):
             return False
         for user in dict.fromkeys(use.operation for use in value.uses):
@@ -97,12 +97,12 @@ class _Walk:
         return False
 
     def shares(self) -> bool:
-        """Whether it would matter that copies are views: one is written, or two are returned."""
+        """Whether copies must not become views: one is written, or two are returned."""
         returned = [one for one in self.copies if one in self.state.returned_roots]
         return len(returned) > 1 or not self.state.written_roots.isdisjoint(self.copies)
 
 
-#: Calls that copy or not, as the layout of their operand has it.
+#: Calls that copy or not depending on the layout of their operand.
 _MAY_COPY = frozenset(("reshape", "reshape_as", "flatten", "ravel", "contiguous", "to"))
 
 

@@ -1,4 +1,4 @@
-"""From the masks of an attention to the mask of a fused call."""
+"""Makes the mask of a fused call from the masks of an attention."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from xductor.transforms.attention.rounding import (
     overflow_of,
 )
 
-#: What a masked score must be at most, for its probability to be zero beside any other score.
+#: The greatest number that counts as masking: any other score leaves it a probability of zero.
 _FAR_BELOW = -9000.0
-#: Between two numbers so far apart that a floating point type holds, a score gets lost; between two
-#: so near to each other, next to nothing of it.
+#: Distances of adjacent floating-point numbers: at `_LOST` or above rounding swallows a score, at
+#: `_KEPT` or below it keeps nearly all of it.
 _LOST, _KEPT = 32.0, 2.0**-6
 
-#: Beside it single precision holds nothing of a score, and a kernel may scale it.
+#: Added to a score in single precision it swallows the score; a kernel may scale it safely.
 _SWALLOWS = -(2.0**96)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A mask, and which scores it keeps.
+    """A mask, and the scores that it keeps.
 
-    - `keeps`: the condition under which a score stays; None: the mask is a bias of unknown content.
+    - `keeps`: the condition under which a score is kept; None if the mask is an unknown bias.
     - `fill`: what the other scores become.
-    - `overflows`: a number that is added is finite, and becomes infinite in a later cast or scale.
+    - `overflows`: an added number is finite, but becomes infinite in a later cast or scale.
     """
 
     mask: Mask
@@ -61,16 +61,16 @@ class Rule:
 
 @dataclass
 class Masking:
-    """What a fused call is told of masks.
+    """The masking of a fused call.
 
-    - `causal`: the mask is the causal one, and nothing else.
-    - `mask`: the mask in the form `[batch, heads, rows, columns]`, booleans or of `dtype`.
-    - `row_factor`: 1 for a row that keeps a score; for one of nothing but -inf, if there may be
-      one, what its values become.
-    - `rows_with_scores`: which rows keep a score, where the NaN of others reaches the gradient of
-      the value only.
-    - `active_rows`: which rows keep a score, where the query of others is to be zero.
-    - `passes_gradient`: the query of others has a gradient all the same.
+    - `causal`: the mask is exactly the causal one.
+    - `mask`: the mask in the form `[batch, heads, rows, columns]`, boolean or of `dtype`.
+    - `row_factor`: the factor of each row of the result: 1 if it keeps a score, else what the
+      values of a row of -inf become; None if there is no such row.
+    - `rows_with_scores`: which rows keep a score, if the NaN of the others may reach only the
+      gradient of the value.
+    - `active_rows`: which rows keep a score, if the query of the others must be zero.
+    - `passes_gradient`: whether the query of the other rows still has a gradient.
     """
 
     causal: bool = False
@@ -82,9 +82,9 @@ class Masking:
 
 
 class SharedMasks:
-    """What the fused calls of a graph were told of masks, for further calls with the same masks.
+    """The maskings of the fused calls of a graph, for later calls with the same masks.
 
-    What is made for a call is not shared before that call is in the graph (`keep`).
+    A masking that was made for a call is not shared before that call is in the graph (`keep`).
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class SharedMasks:
         self._made.clear()
 
     def forget(self) -> None:
-        """What was made last was taken back."""
+        """Forget the maskings since the last `keep`, whose ops were erased."""
         self._made.clear()
 
 
@@ -119,7 +119,7 @@ class MaskBuilder:
         self.shared = shared
 
     def rules(self) -> list[Rule]:
-        """The masks that do something, the last one applied first."""
+        """The masks that have an effect, in reverse order of application."""
         found: list[Rule] = []
         for mask in self.attention.masks:
             rule = self._rule(mask)
@@ -150,7 +150,7 @@ class MaskBuilder:
         return Rule(mask, None, overflows=overflows)
 
     def _at_place(self, condition: Condition, value: SSAValue, place: Place) -> Condition:
-        """A condition on the dims of a mask as one on the parts of the scores."""
+        """A condition on the dims of a mask as a condition on the parts of the scores."""
         type_ = tensor_type(value)
         assert type_ is not None
         missing = len(place.axes) - type_.rank
@@ -166,8 +166,8 @@ class MaskBuilder:
     ) -> Masking:
         """The mask of a call with the two batch dims `batch`.
 
-        With `exact`, a row that may be masked as a whole gets what the spelled-out form gives, with
-        `grad` in its gradient too, or it is refused.
+        With `exact`, a row that may be fully masked gets what the spelled-out form gives, and with
+        `grad` its gradient too. Raises NotAttention if that is not possible.
         """
         rules = self.rules()
         if not rules:
@@ -205,9 +205,9 @@ class MaskBuilder:
     ) -> Masking:
         """Masks by -inf: a row that keeps no score is NaN, or zeros if the attention is safe.
 
-        Kernels differ in what they give for such a row, and some in a gradient of NaN. Where it is
-        to be zeros, they are told that the row keeps all scores. So they are where -inf took the
-        place of all its scores: no gradient of NaN comes through these.
+        Kernels differ in the results for such a row, and some give gradients of NaN. If it must be
+        zeros, the kernel is told that the row keeps all scores. It is told the same if -inf
+        replaced all scores of the row, since no gradient of NaN passes through these.
         """
         make, safe = self.make, self.attention.safe
         hard = [rule for rule in rules if rule.keeps is not None]
@@ -228,13 +228,13 @@ class MaskBuilder:
     def _without_whole_rows(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
     ) -> Masking:
-        """Masks by finite numbers, for a kernel that sees no row that is masked as a whole.
+        """Masks by finite numbers, changed so that the kernel gets no fully masked row.
 
-        Kernels take such a row for empty, or lose the logarithm of its sum beside a number like
-        -1e9, and make its weights anew from that: gradients are too large then, or NaN. The softmax
-        does not see what is the same for a row, so its largest number is taken off. Where that
-        number swallowed the scores, the query of the row becomes zero: the weights are what the
-        numbers alone make them.
+        Kernels treat such a row as empty, or lose the logarithm of its sum next to a number like
+        -1e9, from which they recompute its weights: gradients are then too large, or NaN. A softmax
+        ignores a constant added to a row, so the largest number of the row is subtracted. If that
+        number swallowed the scores, the query of the row becomes zero: the numbers alone then
+        determine the weights.
         """
         replaced = any(isinstance(rule.mask, Kept) for rule in rules)
         if replaced and grad and len(rules) > 1:
@@ -257,7 +257,7 @@ class MaskBuilder:
             top = self.make.amax(total)
             active = self.make.above(top, _FAR_BELOW / 2)
             mask = self.make.where(active, total, self.make.sub(total, top))
-            if wide is not dtype:  # only what is left of it is exact in a narrower dtype
+            if wide is not dtype:  # only the difference is exact in a narrower dtype
                 mask = self.make.cast(self.make.clamp_below(mask, torch.finfo(dtype).min), dtype)
         if not swallowed:
             return Masking(mask=mask)
@@ -266,20 +266,20 @@ class MaskBuilder:
     def _with_one_low_number(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype
     ) -> Masking:
-        """One mask of zero or of a number that swallows scores, where no gradient is asked for.
+        """One mask of zero or of a number that swallows scores, without gradients.
 
-        The weights of a whole row of it are equal in a kernel as they are in eager, if the number
-        swallows scores in single precision and is no infinity when multiplied by the kernel.
+        The weights of a row full of it are equal, in a kernel as in eager, if the number swallows
+        scores in single precision and does not become infinite when a kernel scales it.
         """
         total, make = self._tensor(rules, batch, dtype, booleans=False), self.make
         low = make.full(_SWALLOWS, dtype, total)
         return Masking(mask=make.where(make.above(total, _FAR_BELOW / 2), total, low))
 
     def _may_pad(self, rules: list[Rule]) -> bool:
-        """Whether numbers of which nothing is known may mask rows as a whole.
+        """Whether unknown numbers may fully mask rows.
 
-        That is what the padding of queries looks like, which is the same for all heads. What tells
-        heads apart or has a gradient is taken for a bias.
+        Padding of queries may do so, and is the same for all heads. A mask that differs between
+        heads or has a gradient is assumed to be a bias.
         """
         if self.attention.safe or any(isinstance(rule.mask, Kept) for rule in rules):
             return False
@@ -297,7 +297,10 @@ class MaskBuilder:
     def _with_numbers_from_outside(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
     ) -> Masking:
-        """As `_without_whole_rows`, where only the run knows which numbers there are."""
+        """Masks by numbers known only at run time, changed so that no row is fully masked.
+
+        `_without_whole_rows` gives the reasons.
+        """
         make, wide = self.make, self._widest(rules, dtype)
         total = self._tensor(rules, batch, wide, booleans=False)
         top = make.amax(total)
@@ -307,20 +310,23 @@ class MaskBuilder:
         return Masking(mask=mask, active_rows=active, passes_gradient=grad)
 
     def _widest(self, rules: list[Rule], dtype: torch.dtype) -> torch.dtype:
-        """The dtype in which the numbers of several masks are added up."""
+        """The dtype in which the numbers of several masks are summed."""
         for rule in rules:
             if isinstance(rule.mask, Added):
                 dtype = torch.promote_types(dtype, rule.mask.dtype)
         return dtype
 
     def _coarsest(self, rules: list[Rule]) -> float:
-        """The largest distance from 1 to the next number on the way to the softmax."""
+        """The largest machine epsilon of the dtypes on the way to the softmax."""
         paths = [rule.mask.path for rule in rules if isinstance(rule.mask, Added)]
         return max(torch.finfo(step.dtype).eps for path in paths for step in path)
 
     def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
-        """Whether the numbers that mask leave nothing of the scores, or as good as all; None: in
-        between, which a kernel does as well as eager, but for gradients.
+        """Whether the masking numbers swallow the scores; False if they keep nearly all of them.
+
+        None if it is between these, which a kernel computes as well as eager, except for gradients.
+        Raises NotAttention if there are gradients, or if a dtype on the way is narrower than 32
+        bits.
         """
         gaps = [self._gap(rule) for rule in rules if rule.keeps is not None]
         if min(gaps, default=_LOST) >= _LOST:
@@ -338,8 +344,9 @@ class MaskBuilder:
         return None
 
     def _gap(self, rule: Rule) -> float:
-        """How far apart numbers are that the sum of a score and of the number that masks it can be;
-        without end, where the number takes the place of the score.
+        """The distance of adjacent numbers near the sum of a score and its masking number.
+
+        It is infinite if the number replaces the score.
         """
         if isinstance(rule.mask, Kept):
             return math.inf
@@ -370,12 +377,12 @@ class MaskBuilder:
     def _tensor(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, *, booleans: bool
     ) -> SSAValue:
-        """One tensor for all masks: booleans if all are and may be, else numbers to add."""
+        """One tensor for all masks: boolean if allowed and all masks are, else numbers to add."""
         kept = [rule.mask for rule in rules if isinstance(rule.mask, Kept)]
         if booleans and len(kept) == len(rules):
             return self._all_kept(kept, batch)
         total: SSAValue | None = None
-        for rule in reversed(rules):  # as they are applied
+        for rule in reversed(rules):  # in order of application
             total = self._masked(total, rule, batch, dtype)
         assert total is not None
         return total
@@ -392,7 +399,7 @@ class MaskBuilder:
     def _masked(
         self, total: SSAValue | None, rule: Rule, batch: tuple[Dim, ...], dtype: torch.dtype
     ) -> SSAValue:
-        """Numbers of `dtype` to add to the scores, with those of a further mask."""
+        """Numbers of `dtype` to add to the scores, including those of one more mask."""
         mask, make = rule.mask, self.make
         placed = self._placed(mask, batch)
         if isinstance(mask, Added):
@@ -408,7 +415,7 @@ class MaskBuilder:
         return make.where(placed, *((total, low) if mask.when else (low, total)))
 
     def _along_its_path(self, placed: SSAValue, mask: Added) -> SSAValue:
-        """What becomes of the numbers of a mask, infinities too."""
+        """The numbers of a mask after the steps of its path, including infinities."""
         for step in mask.path:
             placed = self._after(placed, step)
         return placed
@@ -416,8 +423,8 @@ class MaskBuilder:
     def _after(self, placed: SSAValue, step: Step) -> SSAValue:
         """Numbers after a step.
 
-        Generated code leaves out casts to a narrower dtype and back, so infinities are told apart
-        in front of the cast.
+        Generated code leaves out casts to a narrower dtype and back, so numbers that become
+        infinite are found before the cast.
         """
         type_, make = tensor_type(placed), self.make
         assert type_ is not None
@@ -441,7 +448,9 @@ class MaskBuilder:
             return self.make.cast(placed, dtype)
         lowest = torch.finfo(dtype).min
         if rule.keeps is not None and lowest > rule.fill > -math.inf:
-            placed = self.make.clamp_below(placed, lowest)  # else the cast would make it infinite
+            placed = self.make.clamp_below(
+                placed, lowest
+            )  # otherwise the cast would make it infinite
         return self.make.cast(placed, dtype)
 
     def _placed(self, mask: Mask, batch: tuple[Dim, ...]) -> SSAValue:
@@ -458,8 +467,9 @@ def _is_boolean(value: SSAValue) -> bool:
 
 
 def _overflow_together(rules: list[Rule]) -> bool:
-    """Whether finite numbers of several masks may add up to what float16 does not hold: generated
-    code, which sums in float32, would not see it.
+    """Whether the sum of the finite numbers of several masks may overflow float16.
+
+    Generated code, which sums in float32, would not show the overflow.
     """
     steps = [step for rule in rules if isinstance(rule.mask, Added) for step in rule.mask.path]
     total = sum(rule.fill for rule in rules if rule.keeps is not None)

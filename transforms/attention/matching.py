@@ -1,4 +1,4 @@
-"""Finds attention that ends in a product: probabilities, softmax, scores, product, backwards."""
+"""Finds attention from its last product back: probabilities, softmax, scores, first product."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from xductor.transforms.editing.replacement import known_equal
 
 
 class Matcher:
-    """Looks for attention in one graph."""
+    """Finds attention in one graph."""
 
     def __init__(self, reader: Reader, known: KnownValues, facts: Facts) -> None:
         self.reader = reader
@@ -39,7 +39,7 @@ class Matcher:
         self._scores: dict[SSAValue, bool] = {}
 
     def leads_to_product(self, value: Any, steps: int = 40) -> bool:
-        """Whether a value comes from a product by calls that scores may go through."""
+        """Whether a value comes from a product through calls that are allowed on scores."""
         if steps == 0 or rank_of(value) is None:
             return False
         if value not in self._scores:
@@ -57,8 +57,9 @@ class Matcher:
         return any(self.leads_to_product(one, steps - 1) for one in sides)
 
     def in_the_way(self, value: Any) -> TorchOp | None:
-        """The first op above a value, itself included, that scores may not go through and that has
-        a product above it.
+        """The first op at or above a value that is not allowed on scores, or None.
+
+        Only an op with a product above it counts.
         """
         pending, seen = [value], set[SSAValue]()
         while pending:
@@ -90,7 +91,7 @@ class Matcher:
     def at(self, root: TorchOp) -> Attention:
         """The attention that ends in `root`.
 
-        Raises NotAttention: there is none, or it is of a kind that no fused call computes.
+        Raises NotAttention if there is none, or if no fused call computes it.
         """
         last = contraction(root.results[0], self.reader)
         if last is None or last.added is not None or last.alpha != 1:
@@ -104,11 +105,11 @@ class Matcher:
 
 
 class _Descent:
-    """Goes down from the last product to the first, with the axes of the value it is at.
+    """Walks from the last product back to the first, with the axes of the current value.
 
-    `axes[i]` is the axis of the current value that plays part `i` of `[batch..., rows, columns]`.
-    `path` is what the current scores go through to the softmax, `narrower` are dtypes that do not
-    hold what is cast to them.
+    `axes[i]` is the axis of the current value for part `i` of `[batch..., rows, columns]`.
+    `path` has the steps from the current scores to the softmax, `narrower` the dtypes of casts
+    that lose something.
     """
 
     def __init__(self, matcher: Matcher, root: TorchOp, last: Contraction) -> None:
@@ -166,7 +167,7 @@ class _Descent:
             ops=list(dict.fromkeys(self.ops)),
         )
 
-    # Where it stands.
+    # The current place.
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -181,7 +182,7 @@ class _Descent:
     # The steps.
 
     def to_softmax(self) -> Softmax | None:
-        """Through copies, casts, reshapes of the batch and dropout, to the softmax."""
+        """Go through copies, casts, reshapes of the batch and dropout to the softmax."""
         while True:
             found = softmax(self.current, self.reader)
             if found is not None:
@@ -198,7 +199,7 @@ class _Descent:
                 return None
 
     def _to_product(self) -> Contraction:
-        """Through scales and masks, to the product that makes the scores."""
+        """Go through scales and masks to the product that makes the scores."""
         while True:
             first = contraction(self.current, self.reader)
             if first is not None:
@@ -220,7 +221,7 @@ class _Descent:
         return f"the softmax is not of a product: {getattr(owner, 'name', 'an input')}"
 
     def _to_input(self, found: Softmax) -> None:
-        """Past the softmax, which may cast what it is given."""
+        """Go past the softmax, which may cast its input."""
         dtype = self.dtype_of(self.current)
         if not holds(dtype, self.dtype_of(found.x)):
             self.narrower.append(dtype)
@@ -233,8 +234,9 @@ class _Descent:
         self.current = value
 
     def _check_narrower(self, *wanted: torch.dtype) -> None:
-        """Each cast that loses something must be to a dtype that one of the operands has: what it
-        loses no kernel knows of.
+        """Check that each lossy cast is to the dtype of an operand.
+
+        A kernel would not lose what any other cast loses.
         """
         for dtype in self.narrower:
             if not any(holds(dtype, one) for one in wanted):
@@ -242,7 +244,7 @@ class _Descent:
         self.narrower.clear()
 
     def _through(self, term: Term) -> bool:
-        """Past a call that keeps the numbers: a copy, a cast, a permutation, a reshape."""
+        """Go past a call that keeps the numbers: a copy, a cast, a permutation, a reshape."""
         if term.kind == "cast":
             above, below = tensor_type(term.x), tensor_type(term.op.results[0])
             if above is None or below is None:
@@ -264,7 +266,7 @@ class _Descent:
         return True
 
     def _regrouped(self, term: Term) -> bool:
-        """Past a reshape that joins or cuts batch dims only."""
+        """Go past a reshape that only merges or splits batch dims."""
         below = tensor_type(term.x)
         if below is None or below.rank < 2:
             return False
@@ -280,7 +282,7 @@ class _Descent:
         return True
 
     def _scaled(self, term: Term) -> bool:
-        """Past a multiplication or division of the scores."""
+        """Go past a multiplication or division of the scores."""
         if term.kind not in ("mul", "div") or term.args.get("rounding_mode") is not None:
             return False
         for scores, other in ((term.x, term.y), (term.y, term.x)):
@@ -299,7 +301,7 @@ class _Descent:
         return False
 
     def _factor(self, value: Any, divides: bool) -> None:
-        """A factor that is no constant; it may differ from batch to batch, not within one."""
+        """Note a factor that is not constant; it may differ between batches, not within one."""
         type_ = tensor_type(value)
         if not isinstance(value, SSAValue):
             raise NotAttention("the scale is no number", near=True)
@@ -313,7 +315,7 @@ class _Descent:
         self.factors.append(Factor(value, self.place, divides))
 
     def _masked(self, term: Term) -> bool:
-        """Past a mask: added, or set in the place of some scores."""
+        """Go past a mask, which is added or replaces some scores."""
         if term.kind in ("add", "sub"):
             alpha = term.args.get("alpha", 1)
             if type(alpha) not in (int, float):
@@ -347,11 +349,11 @@ class _Descent:
                 raise NotAttention("what is added to the scores is no tensor", near=True)
             if blurs(number, path):
                 raise NotAttention(f"{number} is added to all scores", near=True)
-            return  # the same for all: softmax does not see it
+            return  # a constant added to all scores does not change the softmax
         self.masks.append(Added(value, self.place, path))
 
     def _path_from_here(self, sign: float = 1.0) -> Path:
-        """What a number goes through that is put into the current scores."""
+        """The steps from the current scores to the softmax for a number that is put into them."""
         return before(Step(sign, self.dtype_of(self.current)), self.path)
 
     def _below_factors(self) -> None:
@@ -359,8 +361,9 @@ class _Descent:
             raise NotAttention("masked scores are multiplied by a tensor", near=True)
 
     def _zeroes(self, term: Term) -> bool:
-        """Past a `masked_fill(mask, 0)` of the probabilities; whether the scores have the same
-        mask is seen later.
+        """Go past a `masked_fill(mask, 0)` of the probabilities.
+
+        `_zeros_follow_masks` checks later that the scores have the same mask.
         """
         if term.kind != "where":
             return False
@@ -373,7 +376,7 @@ class _Descent:
         return False
 
     def _zeros_follow_masks(self) -> bool:
-        """Whether what was set to zero behind the softmax is masked in front of it."""
+        """Whether probabilities that are set to zero have scores that are masked."""
         masked = {
             (mask.value, mask.when)
             for mask in self.masks
@@ -389,7 +392,7 @@ class _Descent:
         return type_.dtype
 
     def _number(self, value: Any) -> float | None:
-        """The number that all elements of a value are, if that is known."""
+        """The number that all elements of a value equal, if it is known."""
         choice = as_choice(self.known.of(value))
         return choice.yes if choice is not None and choice.yes == choice.no else None
 
@@ -398,8 +401,10 @@ class _Descent:
         return type_ is not None and known_equal(type_.shape, self.shape, self.facts)
 
     def _continues(self, *values: Any) -> bool:
-        """Whether one of the values is scores: it has their sizes, and comes from a product by
-        calls that scores may go through.
+        """Whether one of the values may be the scores.
+
+        Such a value has their sizes, and comes from a product through calls that are allowed on
+        scores.
         """
         return any(
             self._has_same_shape(value) and self.matcher.leads_to_product(value) for value in values
@@ -408,7 +413,7 @@ class _Descent:
     # The end.
 
     def _operands(self, first: Contraction) -> tuple[View, View]:
-        """Query and key: the sides of the first product that make the rows and the columns."""
+        """Query and key: the operands of the first product that make the rows and the columns."""
         if first.added is not None:
             if type(first.beta) not in (int, float):
                 raise NotAttention("what is added is scaled by a value", near=True)

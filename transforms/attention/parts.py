@@ -1,4 +1,4 @@
-"""Attention, taken apart: what a fused call needs to know, however it was spelled."""
+"""The parts of an attention that a fused call needs, however it was spelled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from xductor.transforms.attention.rounding import Path, factor_of
 
 
 class NotAttention(Exception):
-    """A product that is not attention, or attention that may not be fused; the message says why.
+    """A product is not attention, or attention cannot be fused; the message says why.
 
-    `near`: a softmax was there, so that somebody may want to know.
+    `near`: there was a softmax, so the user may want to know the reason.
     """
 
     def __init__(self, reason: str, near: bool = False) -> None:
@@ -28,10 +28,10 @@ class NotAttention(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the chain of scores something acts.
+    """A place in the chain of ops on the scores.
 
-    - `axes`: the axis of the scores there that plays each part of `[batch..., rows, columns]`.
-    - `shape`: the sizes there, in the order of the parts.
+    - `axes`: the axis of the scores at this place for each part of `[batch..., rows, columns]`.
+    - `shape`: the sizes at this place, in the order of the parts.
     """
 
     axes: tuple[int, ...]
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Added:
-    """A tensor that is added to the scores, or subtracted, and goes on with them along `path`."""
+    """A mask that is added to the scores, or subtracted; `path` has the later steps."""
 
     value: SSAValue
     place: Place
@@ -52,18 +52,18 @@ class Added:
 
     @property
     def factor(self) -> float:
-        """What the tensor is multiplied by, all along."""
+        """The product of all factors along the path."""
         return factor_of(self.path)
 
     @property
     def dtype(self) -> torch.dtype:
-        """That of the sum."""
+        """The dtype of the sum."""
         return self.path[0].dtype
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Scores stay where a boolean tensor is `when`; elsewhere the softmax reads `fill`."""
+    """A mask that keeps scores where a boolean tensor is `when`; others become `fill`."""
 
     value: SSAValue
     place: Place
@@ -73,8 +73,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Factor:
-    """A number that only the run knows, or one for each batch, by which scores are multiplied
-    (or divided)."""
+    """A run-time number, or one for each batch, by which scores are multiplied or divided."""
 
     value: Any
     place: Place
@@ -89,13 +88,13 @@ class Attention:
     """`softmax(query @ key^T * scale * factors + masks) @ value`, with dropout of probabilities.
 
     - `query`, `key`, `value`: views in the order `[batch..., length, size]`.
-    - `inner`: the place of the scores as the first product makes them.
-    - `outer`: the place of the probabilities as the last product takes them.
+    - `inner`: the place of the scores at the first product.
+    - `outer`: the place of the probabilities at the last product.
     - `order`: axis `i` of the result is axis `order[i]` of `[batch..., rows, size]`.
     - `scores`: the dtype of the first product.
-    - `draw`: the op that drops out, if one does.
-    - `safe`: a row without a column gives zeros, not NaN.
-    - `ops`: all the ops that the fused call stands for.
+    - `draw`: the dropout op, if there is one.
+    - `safe`: a row without columns gives zeros, not NaN.
+    - `ops`: all the ops that the fused call replaces.
     """
 
     root: TorchOp
@@ -120,7 +119,7 @@ class Attention:
 
     @property
     def interior(self) -> list[SSAValue]:
-        """What the ops make, but for the result."""
+        """The results of the ops, except the final one."""
         return [result for op in self.ops if op is not self.root for result in op.results]
 
 

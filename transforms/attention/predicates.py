@@ -1,7 +1,7 @@
-"""Conditions on positions: `row - column >= 0`, and what is made of them by and, or, not.
+"""Conditions on positions, such as `row - column >= 0`, and their combinations by and, or, not.
 
-A condition speaks of the dims of one tensor by number. It is in negation normal form: `negated`
-goes down to the comparisons, so there is no class for "not".
+A condition refers to the dims of one tensor by number. It is in negation normal form: `negated`
+negates the comparisons, so there is no class for "not".
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from xductor.ir import Facts
 from xductor.ir.dialect.types import Dim
 from xductor.ir.symbolic import expressions
 
+#: Pairs of a dim and the nonzero factor of its index, sorted by dim.
 Coefficients = tuple[tuple[int, int], ...]
-"""Pairs of a dim and the factor of its index, by dim, no factor 0."""
 
 
 @dataclass(frozen=True)
 class Affine:
-    """`constant` plus the sum of factor times index over some dims; integers."""
+    """`constant` plus the sum of factor times index over some dims, in integers."""
 
     constant: Dim
     terms: Coefficients = ()
@@ -36,14 +36,14 @@ class Affine:
         return Affine(0).plus(self, factor)
 
     def at(self, dims: Mapping[int, Affine]) -> Affine:
-        """With other expressions in the places of the indices of some dims."""
+        """The form with expressions substituted for the indices of some dims."""
         found = Affine(self.constant)
         for dim, coefficient in self.terms:
             found = found.plus(dims.get(dim, Affine(0, ((dim, 1),))), coefficient)
         return found
 
     def least(self, sizes: Sequence[Dim]) -> Dim:
-        """The smallest value over all indices, where no size is zero."""
+        """The smallest value over all indices, if no size is zero."""
         found = self.constant
         for dim, coefficient in self.terms:
             if coefficient < 0:
@@ -57,17 +57,17 @@ def affine(constant: Dim, terms: Mapping[int, int]) -> Affine:
 
 
 class Condition:
-    """Whether an element is chosen, by its position."""
+    """A condition on the position of an element."""
 
     def negated(self) -> Condition:
         raise NotImplementedError
 
     def at(self, dims: Mapping[int, Affine]) -> Condition:
-        """The condition with expressions in the places of the indices of some dims."""
+        """The condition with expressions substituted for the indices of some dims."""
         raise NotImplementedError
 
     def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
-        """Whether it is known to hold for all positions of a tensor of these sizes."""
+        """Whether it is known to hold at all positions of a tensor with these sizes."""
         raise NotImplementedError
 
 
@@ -89,7 +89,7 @@ class AtLeastZero(Condition):
 
 @dataclass(frozen=True)
 class AllOf(Condition):
-    """All of the parts; without any, always."""
+    """The conjunction of the parts; true without any."""
 
     parts: tuple[Condition, ...] = ()
 
@@ -105,7 +105,7 @@ class AllOf(Condition):
 
 @dataclass(frozen=True)
 class AnyOf(Condition):
-    """One of the parts; without any, never."""
+    """The disjunction of the parts; false without any."""
 
     parts: tuple[Condition, ...] = ()
 
@@ -121,7 +121,7 @@ class AnyOf(Condition):
 
 @dataclass(frozen=True)
 class Unknown(Condition):
-    """Something that depends on data; `source` tells one from another."""
+    """A condition that depends on data; `source` identifies it."""
 
     source: object = field(default_factory=object)
 
@@ -161,7 +161,7 @@ def _flat(parts: Sequence[Condition], kind: type[AllOf | AnyOf]) -> list[Conditi
 
 
 def shortened(condition: Condition, sizes: Sequence[Dim], facts: Facts) -> Condition:
-    """The condition without what is always so, or never, in a tensor of these sizes."""
+    """The condition without parts that are always true or false in a tensor with these sizes."""
     if condition.holds(sizes, facts):
         return ALWAYS
     if condition.negated().holds(sizes, facts):
@@ -174,7 +174,7 @@ def shortened(condition: Condition, sizes: Sequence[Dim], facts: Facts) -> Condi
 
 
 def is_causal(condition: Condition, row: int, column: int) -> bool:
-    """Whether it says that the column is at most the row, and nothing else."""
+    """Whether the condition is exactly that the column is at most the row."""
     wanted = AtLeastZero(affine(0, {row: 1, column: -1}))
     return condition == wanted
 

@@ -1,8 +1,8 @@
-"""One vocabulary for the calls that attention is spelled with, whatever spells them.
+"""Reads the calls with which attention is spelled into one vocabulary.
 
-A `Term` is what defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)`
-and `aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are
-one kind each, whatever their arguments: the types of operand and result say the rest.
+A `Term` defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)` and
+`aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are
+one kind each, whatever their arguments: the types of operand and result tell the rest.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Args = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What defines a value.
+    """The definition of a value.
 
-    `kind` names the function, `op` is the call, `args` holds its arguments: the tensors are `x`,
-    `y`, `z`, the others have the names that torch gives them.
+    `kind` names the function, `op` is the call, and `args` has its arguments: the tensors are `x`,
+    `y`, `z`; the others have torch's names.
     """
 
     kind: str
@@ -50,7 +50,7 @@ def _first(args: Args) -> Any:
 
 
 def _pair(kind: str) -> Read:
-    """A function of two operands, the first two arguments."""
+    """A reader for a function of two operands, its first two arguments."""
 
     def read(op: TorchOp, args: Args) -> Found:
         values = list(args.values())
@@ -63,7 +63,7 @@ def _pair(kind: str) -> Read:
 
 
 def _one(kind: str) -> Read:
-    """A function of one tensor, the first argument."""
+    """A reader for a function of one tensor, its first argument."""
 
     def read(op: TorchOp, args: Args) -> Found:
         if args.get("out") is not None:
@@ -75,7 +75,7 @@ def _one(kind: str) -> Read:
 
 
 def _cast(op: TorchOp, args: Args) -> Found:
-    """Another dtype; a move to another device or layout is something else."""
+    """A change of dtype; a move to another device or layout is not a cast."""
     x = _first(args)
     before, after = tensor_type(x), tensor_type(op.results[0])
     if before is None or after is None:
@@ -139,7 +139,7 @@ def _attribute(op: TorchOp, args: Args) -> Found:
 
 
 def _getitem(op: TorchOp, args: Args) -> Found:
-    """Indexing that only adds dims of size one is a reshape; other indexing is kept."""
+    """Indexing that only adds dims of size one is a reshape; other indexing is kept as it is."""
     values = list(args.values())
     if len(values) != 2:
         return None
@@ -153,7 +153,7 @@ def _getitem(op: TorchOp, args: Args) -> Found:
 
 
 def is_slice(item: Any) -> bool:
-    """Whether an index is a slice, in either of the forms in which graphs hold them."""
+    """Whether an index is a slice, in either of the forms used in graphs."""
     from xductor.ir.dialect.arguments import SliceArg
 
     return type(item) is slice or type(item) is SliceArg
@@ -235,7 +235,7 @@ def _copy(op: TorchOp, args: Args) -> Found:
 
 
 def _detach(op: TorchOp, args: Args) -> Found:
-    """A copy, where no gradient would flow anyway."""
+    """`detach` is a copy if no gradient would flow anyway."""
     type_ = tensor_type(_first(args))
     if type_ is None or "requires_grad" in type_.data.flags:
         return None
@@ -311,7 +311,7 @@ _READERS: dict[str, Read] = {
 
 _PRODUCTS = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "functional.einsum"))
 
-#: Calls that write to their first argument what the functional call would give.
+#: Calls that write the result of the functional call to their first argument.
 _IN_PLACE = {
     "operator.iadd": "add",
     "operator.isub": "sub",
@@ -328,8 +328,8 @@ _IN_PLACE = {
 class Reader:
     """Reads the terms of one graph, each once.
 
-    Calls in place are read as the functional calls that they stand for: what is read after one is
-    its result. `versions` knows which that is.
+    In-place calls are read as their functional counterparts: later readers read the result of the
+    call. `versions` tells which result that is.
     """
 
     def __init__(self, versions: Versions | None = None) -> None:
@@ -337,7 +337,7 @@ class Reader:
         self._versions = versions
 
     def term(self, value: Any) -> Term | None:
-        """What defines a value; None for inputs, constants and calls outside of the vocabulary."""
+        """The term of a value; None for inputs, constants and calls outside of the vocabulary."""
         if not isinstance(value, OpResult):
             return None
         if value in self._terms:
@@ -350,7 +350,7 @@ class Reader:
         return "" if term is None else term.kind
 
     def arguments(self, op: TorchOp) -> dict[str, Any] | None:
-        """The arguments of a call by name, with the tensors as they are when it runs."""
+        """The arguments of a call by name, with the versions of tensors that it reads."""
         args = arguments_of(op)
         if args is None or self._versions is None:
             return args
@@ -360,7 +360,7 @@ class Reader:
             return None
 
     def _current(self, item: Any, op: TorchOp) -> Any:
-        """Raises LookupError: nobody can say what a tensor holds by then."""
+        """An argument with current versions. Raises LookupError if a version is unknown."""
         assert self._versions is not None
         if isinstance(item, SSAValue):
             return self._versions.at(item, op)
@@ -384,28 +384,28 @@ class Reader:
 
 
 def is_product(op: Any) -> TypeGuard[TorchOp]:
-    """Whether an op may be a product of matrices, by its name."""
+    """Whether an op may be a product of matrices, judging by its name."""
     if not isinstance(op, TorchOp) or len(op.results) != 1:
         return False
     return op.fx_op != "call_module" and name_of(op) in _PRODUCTS
 
 
 def in_place(op: TorchOp) -> bool:
-    """Whether a call writes to its first argument what a call of the vocabulary would give."""
+    """Whether a call writes the result of a call in the vocabulary to its first argument."""
     return name_of(op) in _IN_PLACE
 
 
-#: Calls that read no more than sizes, dtype and device of their first argument.
+#: Calls that read only sizes, dtype and device of their first argument.
 _OF_METADATA = frozenset(
     {"size", "dim", "numel", "sym_size", "empty_like", "full_like", "ones_like", "zeros_like",
      "new_empty", "new_full", "new_ones", "new_zeros", "rand_like", "randn_like"}
 )  # fmt: skip
-#: Calls that read no more of their second.
+#: Calls that read only sizes, dtype and device of their second argument.
 _LIKE_ANOTHER = frozenset(("expand_as", "view_as", "reshape_as", "type_as"))
 
 
 def reads_metadata(op: TorchOp, value: SSAValue) -> bool:
-    """Whether a call reads nothing of a value but its sizes, dtype and device."""
+    """Whether a call reads only the sizes, dtype and device of a value."""
     name = name_of(op) if type(op) is not OutputOp and op.fx_op != "call_module" else None
     args = arguments_of(op) if name in _OF_METADATA or name in _LIKE_ANOTHER else None
     if args is None:
@@ -415,18 +415,18 @@ def reads_metadata(op: TorchOp, value: SSAValue) -> bool:
 
 
 class Versions(Protocol):
-    """What tensors hold at an op: see `xductor.transforms.attention.versions`."""
+    """The contents of tensors at an op: see `xductor.transforms.attention.versions`."""
 
     def at(self, value: SSAValue, op: TorchOp) -> SSAValue:
-        """The value that says what `value` holds when `op` reads it.
+        """The value that has the content of `value` when `op` reads it.
 
-        Raises LookupError: no value says it.
+        Raises LookupError if there is no such value.
         """
         ...
 
 
 def name_of(op: TorchOp) -> str | None:
-    """The canonical name of the function an op calls."""
+    """The canonical name of the function that an op calls."""
     return _class_name(type(op))
 
 
@@ -442,7 +442,7 @@ def _class_name(cls: type[TorchOp]) -> str | None:
 
 
 def tensor_type(value: Any) -> TensorType | None:
-    """The type of a tensor value; None for everything else."""
+    """The type of a tensor value; None for anything else."""
     type_ = getattr(value, "_type", None)
     return type_ if type(type_) is TensorType else None
 

@@ -1,4 +1,4 @@
-"""The fused call that stands for an attention."""
+"""Makes the fused call that replaces an attention."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from xductor.transforms.attention.reading import Reader, tensor_type
 class Options:
     """What the compile allows.
 
-    - `policy`: under `fast` a row that is masked as a whole may give zeros where it gave NaN.
+    - `policy`: under `fast` a fully masked row may give zeros instead of NaN.
     - `dropout`: whether dropout may draw its numbers in another way.
     """
 
@@ -39,7 +39,7 @@ class Options:
 
 
 class Replacement:
-    """Makes the ops that stand for an attention."""
+    """Makes the ops that replace an attention."""
 
     def __init__(
         self,
@@ -63,11 +63,10 @@ class Replacement:
         self.device = result.device
 
     def value(self, *, as_product: bool = False) -> tuple[SSAValue, SSAValue]:
-        """The value of the result, and that of the fused call.
+        """The new result, and the value of the fused call.
 
-        With `as_product` it is copied into the layout that a product has.
-
-        Raises NotAttention: the fused call would give something else, or no kernel computes it.
+        With `as_product` the result is copied into the layout that a product has. Raises
+        NotAttention if the fused call would give something else, or if no kernel computes it.
         """
         attention, make = self.attention, self.make
         self._check()
@@ -100,7 +99,7 @@ class Replacement:
     def _without_idle_rows(
         self, query: SSAValue, active: SSAValue, passes_gradient: bool
     ) -> SSAValue:
-        """The query, zero in rows that keep no score; its gradient there may pass."""
+        """The query with zeros in rows that keep no score, with or without a gradient there."""
         make = self.make
         nothing = make.full(0.0, self.dtype, query)
         if not passes_gradient:
@@ -114,8 +113,10 @@ class Replacement:
         finite: SSAValue | None,
         batch: tuple[Dim, ...],
     ) -> SSAValue:
-        """The result times a factor for each row; where only some rows are `finite`, the others
-        come from the value, so that their NaN goes back to it and to nothing else.
+        """The result times a factor for each row.
+
+        If only some rows are `finite`, the others are made from the value, so that their NaN
+        reaches only the gradient of the value.
         """
         make = self.make
         if finite is None:
@@ -126,9 +127,9 @@ class Replacement:
     def _operands(
         self, query: SSAValue, batch: tuple[Dim, ...], masking: Masking
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """Query, key and value for a kernel that takes them.
+        """Query, key and value for a kernel that accepts them.
 
-        Heads that were repeated are given once, if the kernel knows groups; else as they are.
+        Repeated heads are given only once if the kernel supports groups.
         """
         grouped = self._grouped(batch)
         if grouped is not None:
@@ -162,7 +163,7 @@ class Replacement:
         )
 
     def _grouped(self, batch: tuple[Dim, ...]) -> tuple[SSAValue, SSAValue] | None:
-        """Key and value without the repetition of their heads, if both were repeated alike."""
+        """Key and value without repeated heads, if both were repeated in the same way."""
         attention, facts = self.attention, self.make.facts
         if attention.inner.batch != batch or attention.outer.batch != batch:
             return None
@@ -199,8 +200,10 @@ class Replacement:
         return with_batch(view, place.batch, batch, self.dtype, self.reader, self.make)
 
     def _batch(self) -> tuple[Dim, ...]:
-        """Two batch dims: those that a mask has, if one tells batches apart; else those at one end
-        or the other; else the batch dims in two.
+        """The two batch dims of the call.
+
+        They are those at a mask, at the last product or at the first one, if one of these places
+        has exactly two; otherwise the batch dims are made two.
         """
         attention = self.attention
         places = [mask.place for mask in attention.masks]
@@ -210,8 +213,9 @@ class Replacement:
         return two_dims(attention.outer.batch)
 
     def _scaled(self, query: SSAValue, batch: tuple[Dim, ...]) -> SSAValue:
-        """The query, times the factors that are no constants, and -1 for a negative scale: kernels
-        look for the largest score before they scale.
+        """The query times the non-constant factors, and times -1 for a negative scale.
+
+        Kernels find the largest score before they scale, so the scale must be positive.
         """
         if self.attention.scale < 0:
             query = self.make.mul(query, -1.0)

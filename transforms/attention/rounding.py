@@ -1,7 +1,7 @@
-"""What becomes of a mask's numbers on the way to the softmax: casts and scales may round them away.
+"""Follows the numbers of a mask to the softmax: casts and scales may round or overflow them.
 
-A path is what a sum goes through behind a mask, in order: each step multiplies by a number and
-rounds to a dtype.
+A path has the steps that a sum goes through after a mask, in order: each step multiplies by a
+number and rounds to a dtype.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xductor.transforms.attention.known import rounded
 
 @dataclass(frozen=True)
 class Step:
-    """A multiplication, whose result is of `dtype`."""
+    """A multiplication with a result of `dtype`."""
 
     factor: float
     dtype: torch.dtype
@@ -25,30 +25,31 @@ class Step:
 
 Path = tuple[Step, ...]
 
-#: The least difference of scores that has to be left where a number is added to all of them.
+#: The least difference of scores that must survive when a number is added to all of them.
 _SEEN = 2.0**-3
 
 
 def before(step: Step, path: Path) -> Path:
-    """The path with a step in front of it, unless that does nothing more."""
+    """The path with a step before it, unless the step has no further effect."""
     if path and step.factor == 1 and path[0] == step:
         return path
     return (step, *path)
 
 
 def factor_of(path: Path) -> float:
-    """What a path multiplies by."""
+    """The product of the factors of a path."""
     return math.prod(step.factor for step in path)
 
 
 def arrived(value: float, path: Path) -> float:
-    """What becomes of a number; infinite, where it is too large for a dtype on the way."""
+    """The number at the end of a path; infinite if it overflows a dtype on the way."""
     return [value, *_values(value, path)][-1]
 
 
 def gap(value: float, path: Path) -> float:
-    """How far apart scores are that are told from each other beside a number, all along a path: in
-    the size that scores have at its start.
+    """The least difference of scores that survives the addition of a number and a path.
+
+    It is given in the scale of the scores at the start of the path.
     """
     widest, factor = 0.0, 1.0
     for step, there in zip(path, _values(value, path), strict=True):
@@ -60,14 +61,15 @@ def gap(value: float, path: Path) -> float:
 
 
 def blurs(value: float, path: Path) -> bool:
-    """Whether a number that is added to all scores leaves less of them than half precision would:
-    else the softmax does not see it.
+    """Whether a number added to all scores rounds away more of them than half precision would.
+
+    If not, the softmax does not depend on the number.
     """
     return not math.isfinite(arrived(value, path)) or gap(value, path) > _SEEN
 
 
 def may_overflow(dtype: torch.dtype, path: Path) -> bool:
-    """Whether a number that a dtype holds may become infinite."""
+    """Whether a number of a dtype may become infinite on a path."""
     if not dtype.is_floating_point:
         return True
     highest, factor = torch.finfo(dtype).max, 1.0
@@ -79,13 +81,13 @@ def may_overflow(dtype: torch.dtype, path: Path) -> bool:
 
 
 def overflow_of(dtype: torch.dtype) -> float:
-    """The least number that a dtype rounds to infinity."""
+    """The smallest number that a dtype rounds to infinity."""
     limits = torch.finfo(dtype)
     return limits.max + math.ldexp(limits.eps, math.frexp(limits.max)[1] - 2)
 
 
 def holds(dtype: torch.dtype, other: torch.dtype) -> bool:
-    """Whether a floating point type holds each number of another one."""
+    """Whether a floating-point type represents all numbers of another one."""
     if other.itemsize < 2:
         return dtype.itemsize >= 2 or dtype is other
     return dtype.itemsize >= 2 and torch.promote_types(dtype, other) is dtype

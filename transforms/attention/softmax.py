@@ -1,4 +1,4 @@
-"""Softmax, whole or spelled out, plain or safe."""
+"""Finds softmax, as one call or spelled out, plain or safe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xductor.transforms.attention.reading import Reader, Term, name_of, rank_of
 
 @dataclass(frozen=True)
 class Softmax:
-    """A softmax of `x` over `dim`; `safe`: a row of nothing but -inf gives zeros, not NaN."""
+    """A softmax of `x` over `dim`; if `safe`, a row of only -inf gives zeros, not NaN."""
 
     x: SSAValue
     dim: int
@@ -22,7 +22,7 @@ class Softmax:
 
 
 def softmax(value: Any, reader: Reader) -> Softmax | None:
-    """The softmax that makes a value, if one does."""
+    """The softmax that makes a value, or None."""
     term = reader.term(value)
     if term is None:
         return None
@@ -36,14 +36,14 @@ def softmax(value: Any, reader: Reader) -> Softmax | None:
 
 
 def _safe(term: Term, inner: Softmax | None) -> Softmax | None:
-    """NaN becomes 0; a softmax has no infinities that could be meant instead."""
+    """A softmax whose NaN becomes 0; a softmax has no infinities that would be changed too."""
     if inner is None or term.args.get("nan") not in (None, 0, 0.0):
         return None
     return Softmax(inner.x, inner.dim, (term.op, *inner.ops), safe=True)
 
 
 def _spelled_out(term: Term, reader: Reader) -> Softmax | None:
-    """`e / e.sum(dim, keepdim)` with `e = exp(x - x.amax(dim, keepdim))`."""
+    """Match `e / e.sum(dim, keepdim)` with `e = exp(x - x.amax(dim, keepdim))`."""
     exp = reader.term(term.x)
     total = reader.term(term.y)
     if exp is None or exp.kind != "exp" or total is None or total.kind != "sum":
@@ -62,7 +62,7 @@ def _spelled_out(term: Term, reader: Reader) -> Softmax | None:
 
 
 def _reduced(term: Term) -> int | None:
-    """The one dim that a reduction takes and keeps as a dim of size one, from the front."""
+    """The only dim of a reduction that keeps it with size one, counted from the front, or None."""
     return _one_dim(term.x, term.args.get("dim"), term.args.get("keepdim"))
 
 
@@ -74,7 +74,7 @@ def _one_dim(x: Any, dim: Any, keepdim: Any) -> int | None:
 
 
 def _maximum(value: Any, reader: Reader) -> tuple[SSAValue, int, tuple[TorchOp, ...]] | None:
-    """The value whose maximum over a dim this is, that dim, and the ops that find it."""
+    """The operand of a maximum over a dim, that dim, and the ops that compute the maximum."""
     if not isinstance(value, OpResult) or not isinstance(value.op, TorchOp):
         return None
     name = name_of(value.op)

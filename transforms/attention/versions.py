@@ -1,9 +1,9 @@
-"""What a tensor holds at an op of a graph in which calls write in place.
+"""The contents of tensors at the ops of a graph with in-place calls.
 
-Where all writes to a storage are calls in place that write the whole of it, each gives a version:
-who reads the very tensor below it reads the call's result. Where anything else writes, or another
-tensor of the storage is read, nobody can say: `x.detach().mul_(2)` changes the numbers of `x`, and
-not where its gradient goes.
+If all writes to a storage are in-place calls that write the whole of it, each call makes a version:
+a later read of the same tensor reads the result of the call. If anything else writes, or another
+tensor of the storage is read, the content is unknown: `x.detach().mul_(2)` changes the numbers of
+`x`, but not where its gradient goes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from xductor.transforms.editing.replacement import tensor_of
 class WrittenVersions:
     """The versions of the tensors of one graph.
 
-    `writes` are its ops that may write to an operand.
+    `writes` are the ops of the graph that may write to an operand.
     """
 
     def __init__(self, graph: GraphOp, writes: Sequence[TorchOp], bodies: Bodies) -> None:
         self._positions: dict[object, int] = {}
-        # By storage: the positions of writes, and what the storage holds after each.
+        # For each storage: the positions of writes, and its content after each.
         self._writes: dict[SSAValue, list[tuple[int, SSAValue | None]]] = defaultdict(list)
         self._outside: list[int] = []
         if not writes:
@@ -52,9 +52,9 @@ class WrittenVersions:
         return bool(self._writes)
 
     def at(self, value: SSAValue, op: TorchOp) -> SSAValue:
-        """The value that says what `value` holds when `op` reads it.
+        """The value that has the content of `value` when `op` reads it.
 
-        Raises LookupError: no value says it.
+        Raises LookupError if there is no such value.
         """
         root = storage_root(value)
         start = self._positions.get(value.owner, -1) if isinstance(value, OpResult) else -1
@@ -71,7 +71,7 @@ class WrittenVersions:
         return held
 
     def is_unwritten(self, value: SSAValue, op: TorchOp) -> bool:
-        """Whether `value` still holds at `op` what it held when it was made."""
+        """Whether `value` has not been written before `op` since it was made."""
         try:
             return self.at(value, op) is value
         except LookupError:
@@ -84,7 +84,7 @@ class WrittenVersions:
 
 
 def _same_place(one: SSAValue, other: SSAValue) -> bool:
-    """Whether two values with one storage are the same elements of it."""
+    """Whether two values with the same storage have the same elements of it."""
     a, b = tensor_type(one), tensor_type(other)
     if a is None or b is None:
         return False

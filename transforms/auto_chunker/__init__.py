@@ -1,8 +1,9 @@
-"""`auto_chunker`: a product far larger than its operands, and what follows, chunk by chunk.
+"""`auto_chunker`: computes a product far larger than its operands, and its users, in chunks.
 
-`amplifier` finds the product, `region` what must be computed with it, `cuts` where each value is
-cut (by the `correspondences` of ops, joined to `axes`), `tangent_scale` what depends on the
-gradient of the loss, `placement` where the chunks go; `body` and `chunks` make them.
+`amplifier` finds the product, `region` the ops that must be computed with it, `cuts` the dim along
+which each value is cut (from the `correspondences` of ops, joined to `axes`), `tangent_scale` the
+values that depend on the gradient of the loss, and `placement` the place of the chunks; `body` and
+`chunks` make them.
 """
 
 from xductor.transforms.auto_chunker.auto_chunker import AutoChunker

@@ -1,4 +1,4 @@
-"""The product that makes a value far larger than its operands, and values as large."""
+"""Finds the amplifier: the product whose result is far larger than its operands."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PRODUCTS = frozenset(("aten.mm.default", "aten.addmm.default"))
 
 
 def tangents_of(graph: GraphOp) -> tuple[SSAValue, ...]:
-    """The inputs of a joint graph that are gradients of its outputs: AOTAutograd names them so."""
+    """The inputs of a joint graph that are gradients of its outputs, by AOTAutograd's names."""
     named = zip(graph.arguments, graph.argument_names, strict=True)
     return tuple([value for value, name in named if "tangent" in name])
 
 
 def numel(type_: Any) -> int | None:
-    """The number of elements of a tensor; None where it is not known, or for another type."""
+    """The number of elements of a tensor; None if it is unknown, or for another type."""
     if type(type_) is not TensorType or not all(type(size) is int for size in type_.shape):
         return None
     return math.prod(type_.shape)  # type: ignore[arg-type]
@@ -33,10 +33,10 @@ def find_amplifier(
     output_size_threshold: int,
     amplify_ratio_threshold: float,
 ) -> SchemaOp | None:
-    """The product of the forward whose result is the most times as large as its operands.
+    """The product of the forward whose result is largest relative to its operands.
 
     The result has more than `output_size_threshold` bytes, and more than `amplify_ratio_threshold`
-    times the bytes of all operands together. Products of sizes that are not known do not count.
+    times the bytes of all operands together. Products with unknown sizes do not count.
     """
     gradients = set(tangents)
     found: SchemaOp | None = None

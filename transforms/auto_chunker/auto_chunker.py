@@ -1,4 +1,4 @@
-"""`auto_chunker`: a product far larger than its operands, and what follows, chunk by chunk."""
+"""`auto_chunker`: computes a product far larger than its operands, and its users, in chunks."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ from xductor.transforms.auto_chunker.placement import Placement
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import grow, is_constant
 from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, scales
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
 
 @dataclass(frozen=True)
 class AutoChunker(TypedPass):
-    """A product whose result is far larger than its operands is computed a chunk of rows at a time.
+    """Computes a product whose result is far larger than its operands in chunks of rows.
 
-    So is all that uses it, in forward and backward: the logits of a large vocabulary, the cross
-    entropy, and their gradients. A chunk is a call of a body; of the large value there is never
-    more than a chunk. What a chunk gives of a result is a piece of it, or a term of a sum. The body
-    runs in the forward: it takes the gradient of the loss to be one, and what depends on it, which
-    must be linear in it, is multiplied by it afterwards.
+    The ops that use it, in forward and backward, are computed in chunks too: the logits of a large
+    vocabulary, the cross entropy, and their gradients. A chunk is a call of a body; no more than
+    one chunk of the large value exists at a time. A chunk gives a piece of each result, or a term
+    of a sum. The body runs in the forward: it assumes that the gradient of the loss is one, and
+    results that depend on it, which must be linear in it, are multiplied by it afterwards.
 
-    - `output_size_threshold`: the bytes that the product's result must exceed.
-    - `amplify_ratio_threshold`: how often it must hold the bytes of the operands.
-    - `num_chunk`: how many chunks; there are fewer where rows only come in groups.
+    - `output_size_threshold`: the number of bytes that the product's result must exceed.
+    - `amplify_ratio_threshold`: the least ratio of these bytes to those of the operands.
+    - `num_chunk`: the number of chunks; there are fewer if rows can only be cut in groups.
 
-    Whatever cannot be chunked stays as it is; the log `auto_chunker` says why. Under ``fast``, as
-    in Inductor, float16 gradients are chunked too, though what is scaled up against underflow is
-    scaled too late then; and sums of 16-bit terms are kept in 16 bits.
+    A graph that cannot be chunked stays as it is; the log `auto_chunker` says why. Under `fast`, as
+    in Inductor, float16 gradients are chunked too, although gradients of a scaled loss are then
+    scaled too late to avoid underflow; and sums of 16-bit terms are kept in 16 bits.
     """
 
     name = "auto_chunker"
@@ -99,8 +100,9 @@ class AutoChunker(TypedPass):
         applied(amplifier)
         for body in calls.bodies.values():
             module.body.block.add_op(body)
-        placement.put(graph, maker.made)
-        _connect(graph, region, calls)
+        editor = Editor(graph)
+        placement.put(editor, maker.made)
+        _connect(editor, region, calls)
         return 1
 
     def _check(self, region: Region) -> None:
@@ -111,24 +113,21 @@ class AutoChunker(TypedPass):
             raise CannotChunk.at(op, "a float16 gradient would be scaled too late")
 
 
-def _connect(graph: GraphOp, region: Region, calls: ChunkCalls) -> None:
-    """Let the new results stand for the old ones; what nobody uses any more goes."""
-    members: set[Any] = set(region.ops)
+def _connect(editor: Editor, region: Region, calls: ChunkCalls) -> None:
+    """Replace the old results by the new ones, and remove ops that are no longer used."""
     for old, new in calls.results.items():
-        for use in list(old.uses):
-            if use.operation not in members:
-                use.operation.operands[use.index] = new
+        editor.take_over(old, new)
     constants: dict[Any, None] = dict.fromkeys(
         value.owner for op in region.ops for value in op._operands if is_constant(value)
     )
     for op in (*reversed(region.ops), *constants):
         if all(result.first_use is None for result in op.results):
-            graph.block.erase_op(op)
+            editor.erase(op)
 
 
 @cache
 def _log() -> logging.Logger:
-    """The log that `TORCH_LOGS=auto_chunker` shows, where this torch has it."""
+    """The log that `TORCH_LOGS=auto_chunker` shows, if this torch has it."""
     from torch._logging._internal import getArtifactLogger, log_registry
 
     if "auto_chunker" in log_registry.artifact_names:

@@ -1,4 +1,4 @@
-"""Axes: dims of values that are cut together or not at all."""
+"""Axes: sets of dims of values that are cut together or not at all."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from xductor.transforms.auto_chunker.correspondences import (
     shape_of,
 )
 
+#: A dim of a value.
 Place = tuple[SSAValue, int]
-"""A dim of a value."""
 
 
 class Axes:
-    """The axes of some ops: what their correspondences link, as disjoint sets of dims.
+    """The axes of some ops: disjoint sets of the dims that their correspondences link.
 
     Dims of size one are on no axis, since there is nothing to cut.
     """
@@ -37,7 +37,7 @@ class Axes:
         for operand, dim, place in rule.links:
             self._unite((operands[operand], dim), (result, place))
         for one, other in zip(rule.summed, rule.summed[1:], strict=False):
-            # Both sides of a contraction are cut together; reduced dims are each on its own.
+            # Both sides of a contraction are cut together; reduced dims are separate.
             if one[0] != other[0]:
                 self._unite((operands[one[0]], one[1]), (operands[other[0]], other[1]))
 
@@ -57,7 +57,7 @@ class Axes:
         return root
 
     def on(self, value: SSAValue, axis: Place) -> list[int]:
-        """The dims of a value that are on the axis of a place."""
+        """The dims of a value that are on the same axis as a place."""
         root = self._root(axis)
         return [dim for dim in range(len(shape_of(value))) if self._root((value, dim)) == root]
 

@@ -1,4 +1,4 @@
-"""The body of a chunk: the region's ops on pieces of its inputs."""
+"""Makes the body of a chunk: the region's ops on pieces of its inputs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _MEANS = frozenset(("aten.mean.default", "aten.mean.dim"))
 
 @dataclass
 class Region:
-    """What is computed chunk by chunk, and what goes in and comes out.
+    """The ops that are computed in chunks, with their inputs and outputs.
 
-    - `inputs`: values from outside; those that are cut come in pieces.
-    - `replaced`: the ops that depend on the amplifier, itself among them. The others stay where
-      they are for who else uses them: chunks make their results anew.
+    - `inputs`: values from outside; a chunk gets pieces of those that are cut.
+    - `replaced`: the amplifier and the ops that depend on it. The other ops stay for their other
+      users; chunks compute their results again.
     - `outputs`: results of `replaced` that are used outside; a chunk gives a piece or a term.
     """
 
@@ -82,7 +82,7 @@ class Region:
 
 
 class BodyBuilder:
-    """Makes the graph of a chunk of some rows."""
+    """Makes the graph for a chunk with some number of rows."""
 
     def __init__(self, graph: GraphOp, region: Region, rows: int, env: InferenceEnv) -> None:
         self.graph = graph
@@ -93,7 +93,7 @@ class BodyBuilder:
         self.names: set[str] = set()
 
     def build(self, name: str, inputs: Sequence[Any], accumulators: Sequence[Any]) -> GraphOp:
-        """The body: it takes `inputs` and `accumulators`, and gives the outputs of the region.
+        """The body, which takes `inputs` and `accumulators` and returns the region's outputs.
 
         A term of a sum is added to its accumulator.
         """
@@ -123,7 +123,7 @@ class BodyBuilder:
         )
 
     def copy(self, op: SchemaOp) -> None:
-        """An op of the region, on pieces."""
+        """Copy an op of the region to the body, applied to pieces."""
         operands = [self.value(value, op) for value in op._operands]
         result = op.results[0]
         if op.name in _MEANS and result in self.region.cuts.sums:
@@ -138,7 +138,7 @@ class BodyBuilder:
         self.values[result] = made
 
     def part_of_mean(self, op: SchemaOp, piece: SSAValue) -> SSAValue:
-        """What a piece adds to a mean over all rows."""
+        """The share of a piece in a mean over all rows."""
         before, after = numel(op._operands[0].type), numel(op.results[0].type)
         if not before or not after:
             raise CannotChunk.at(op, "it is a mean of nothing")
@@ -165,7 +165,7 @@ class BodyBuilder:
         return ArgsAttr(tuple(data))
 
     def value(self, value: SSAValue, user: SchemaOp) -> SSAValue:
-        """What stands for a value in the body; constants and tangents are made there."""
+        """The body's value for a value of the region; constants and tangents are made there."""
         found = self.values.get(value)
         if found is not None:
             return found
@@ -178,14 +178,14 @@ class BodyBuilder:
         return made
 
     def one(self, tangent: SSAValue, user: SchemaOp) -> SSAValue:
-        """The number one in the place of a tangent."""
+        """The number one, which replaces a tangent."""
         type_: Any = tangent.type
         node = user.node.inherited(("",))
         options = {"dtype": type_.dtype, "device": type_.device, "pin_memory": False}
         return self.maker.call("aten.full.default", node, [], 1.0, **options)
 
     def output(self, value: SSAValue, accumulator: SSAValue | None) -> SSAValue:
-        """What the body returns of an output: never a view of another value."""
+        """The body's result for an output, which is never a view of another value."""
         owner: Any = value.owner
         node = owner.node.inherited(("",))
         found = self.values[value]
@@ -199,7 +199,7 @@ class BodyBuilder:
         return found
 
     def node(self, op: SchemaOp) -> NodeMeta:
-        """Names and place of an op of the region, for its copy."""
+        """The names and place of an op of the region, for its copy."""
         name = op.node.node
         if not name or name in self.names:
             return op.node.inherited(("",))

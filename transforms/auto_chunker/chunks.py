@@ -1,4 +1,4 @@
-"""The calls of the bodies, a call a chunk, and the results of all chunks together."""
+"""Makes the calls of the bodies, one per chunk, and combines the results of all chunks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NARROW = frozenset((torch.float16, torch.bfloat16))
 
 
 class ChunkCalls:
-    """Makes what stands for a region: pieces of inputs, calls, and what becomes of their results.
+    """Makes the replacement of a region: pieces of inputs, calls, and combined results.
 
-    Nothing is connected; `results` has what stands for each output, `bodies` the new graphs.
-    `wide_sums`: terms of 16 bits are added up in float32, or a sum is the less exact the more
-    chunks there are.
+    Nothing is connected; `results` has the replacement of each output, `bodies` the new graphs.
+    With `wide_sums`, 16-bit terms are added up in float32; otherwise the error of a sum grows with
+    the number of chunks.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class ChunkCalls:
         self.results: dict[SSAValue, SSAValue] = {}
 
     def make(self, step: int, env: InferenceEnv) -> Maker:
-        """The ops of chunks of `step` rows, the last one perhaps of fewer.
+        """Make chunks of `step` rows; the last one may have fewer.
 
         Raises:
-            CannotChunk: what would stand for an output has another type.
+            CannotChunk: the replacement of an output has another type.
         """
         self.env = env
         self.maker = maker = Maker(env)
@@ -76,7 +76,7 @@ class ChunkCalls:
         return place_of(self.node)
 
     def _zero(self, value: SSAValue) -> SSAValue:
-        """What terms are added to."""
+        """The zero to which terms are added."""
         type_: Any = value.type
         wide = type_.dtype in _NARROW and (self.wide_sums or not type_.shape)
         options = {
@@ -90,7 +90,7 @@ class ChunkCalls:
         )
 
     def _call(self, start: int, end: int, sums: list[SSAValue]) -> list[SSAValue]:
-        """The results of a chunk."""
+        """Make the call for the rows of one chunk; its results."""
         inputs = [self._piece(value, start, end) for value in self.region.inputs]
         body = self._body(end - start, inputs, sums)
         name = body.sym_name.data
@@ -116,7 +116,7 @@ class ChunkCalls:
         return self.maker.call("aten.slice.Tensor", self._place(), value, dim, first, last)
 
     def _body(self, rows: int, inputs: list[SSAValue], sums: list[SSAValue]) -> GraphOp:
-        """The body for that many rows: two at most are made."""
+        """The body for a number of rows; at most two are made."""
         found = self.bodies.get(rows)
         if found is None:
             name = f"chunk_of_{rows}_rows"
@@ -127,7 +127,7 @@ class ChunkCalls:
         return found
 
     def _whole(self, value: SSAValue, pieces: list[SSAValue]) -> SSAValue:
-        """What stands for an output: its pieces together or their sum, times the tangent."""
+        """The replacement of an output: its pieces concatenated or summed, times the tangent."""
         owner: Any = value.owner
         node = place_of(owner.node)
         dim = self.region.cuts.dims.get(value)

@@ -1,7 +1,7 @@
-"""How the dims of a call's operands and of its result belong together, by family of ops.
+"""How the dims of a call's operands and of its result correspond, by family of ops.
 
-Cutting a dim of the result means cutting the dims of the operands that are linked to it, and the
-call on the pieces gives a piece of the result. Dims that a rule does not mention must not be cut.
+To cut a dim of the result, the dims of the operands that are linked to it are cut, and the call on
+the pieces gives a piece of the result. Dims that a rule does not mention must not be cut.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Shape = tuple[int, ...]
 
 @dataclass
 class Correspondence:
-    """What may be cut of one call.
+    """The dims of one call that may be cut.
 
     - `links`: (operand, its dim, dim of the result): cut together, at the same fraction.
     - `summed`: (operand, its dim): cut together, if at all; then the calls on the pieces give
       terms of the result, which is their sum.
-    - `made`: dims of the result that no operand has; an argument of the call says how large.
+    - `made`: dims of the result that no operand has; their size is an argument of the call.
     """
 
     links: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
@@ -37,6 +37,7 @@ class Correspondence:
 Rule = Callable[[SchemaOp], Correspondence | None]
 _rules: dict[str, Rule] = {}
 
+#: Ops that take the shape of their result, with the name of that argument.
 SIZE_ARGUMENTS = {
     "aten.expand.default": "size",
     "aten.full.default": "size",
@@ -44,11 +45,10 @@ SIZE_ARGUMENTS = {
     "aten._unsafe_view.default": "size",
     "aten.reshape.default": "shape",
 }
-"""Ops that are told the shape of their result, and the argument that tells it."""
 
 
 def correspondence(op: TorchOp) -> Correspondence | None:
-    """What may be cut of a call; None where there is no rule for it, or the rule does not hold."""
+    """The dims of a call that may be cut; None if it has no rule, or the rule does not apply."""
     if not isinstance(op, SchemaOp) or len(op.results) != 1 or not _static(op):
         return None
     rule = _rules.get(op.name)
@@ -64,7 +64,7 @@ def has_rule(op: TorchOp) -> bool:
 
 @cache
 def is_pointwise(cls: type[SchemaOp]) -> bool:
-    """Whether each element of a result depends on one element of each operand, and on no more."""
+    """Whether each element of a result depends on only one element of each operand."""
     tags = cls.target.tags
     return torch.Tag.pointwise in tags and target_effects(cls.target).pure
 
@@ -90,7 +90,7 @@ def _rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _operand(op: SchemaOp, name: str) -> int:
-    """Which operand an argument is."""
+    """The number of the operand for an argument."""
     ref = op.args.data[op.table.index[name]]
     assert type(ref) is Ref
     return ref.index
@@ -134,7 +134,7 @@ def _bmm(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.addmm.default")
 def _addmm(op: SchemaOp) -> Correspondence:
-    """Of a part of the contraction there would be a part of the bias."""
+    """The contraction is not cut: each part would add the whole bias."""
     bias, left, right = _operand(op, "self"), _operand(op, "mat1"), _operand(op, "mat2")
     links = _broadcast(shape_of(op._operands[bias]), shape_of(op.results[0]), bias)
     return Correspondence([*links, (left, 0, 0), (right, 1, 1)])
@@ -171,7 +171,7 @@ def _unsqueeze(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims")
 def _squeeze(op: SchemaOp) -> Correspondence:
-    """What is squeezed has one element, and is not cut. Nor may a piece have one: `body` looks."""
+    """A squeezed dim has size one and is not cut. Pieces must not have size one: `body` checks."""
     shape = shape_of(op._operands[0])
     asked = op.argument("dim") if "dim" in op.table.index else range(len(shape))
     asked = (asked,) if isinstance(asked, int) else asked
@@ -195,7 +195,7 @@ def _full(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.view.default", "aten._unsafe_view.default", "aten.reshape.default")
 def _view(op: SchemaOp) -> Correspondence:
-    """Of dims that are split or joined only the outermost can be cut, between whole inner ones."""
+    """Of dims that are split or merged only the outermost can be cut, between whole inner ones."""
     shape, result = shape_of(op._operands[0]), shape_of(op.results[0])
     if 0 in shape:
         return Correspondence()
@@ -221,7 +221,7 @@ def _outermost(shape: Shape, result: Shape) -> list[tuple[int, int]]:
 
 
 def _reduced(op: SchemaOp, dims: Sequence[int] | None, *, terms: bool) -> Correspondence:
-    """A reduction over dims (None: all); `terms`: of parts it gives terms of a sum."""
+    """A reduction over dims (None: all); with `terms`, parts give terms of a sum."""
     rank = len(shape_of(op._operands[0]))
     gone = {_dim(dim, rank) for dim in dims} if dims else set(range(rank))
     keeps = "keepdim" in op.table.index and op.argument("keepdim")
@@ -232,7 +232,7 @@ def _reduced(op: SchemaOp, dims: Sequence[int] | None, *, terms: bool) -> Corres
 
 @_rule("aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default", "aten.mean.dim")
 def _sum(op: SchemaOp) -> Correspondence:
-    """A part of a mean is the sum of the part, divided by the count of all: see `body`."""
+    """A part of a mean is the sum of the part divided by the count of all: see `body`."""
     dims = op.argument("dim") if "dim" in op.table.index else None
     return _reduced(op, dims, terms=True)
 
@@ -247,7 +247,7 @@ def _reduce(op: SchemaOp) -> Correspondence:
 
 @_rule("aten._softmax.default", "aten._log_softmax.default", "aten.cumsum.default")
 def _along(op: SchemaOp) -> Correspondence:
-    """All of one dim is needed for each element."""
+    """Each element needs the whole of one dim."""
     rank = len(shape_of(op.results[0]))
     along = _dim(op.argument("dim"), rank)
     return Correspondence([(0, dim, dim) for dim in range(rank) if dim != along])
@@ -264,7 +264,7 @@ def _along_both(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.gather.default")
 def _gather(op: SchemaOp) -> Correspondence:
-    """Any part of the indices along the dim, but all that they point to."""
+    """The indices may be cut along the dim, but the tensor that they index may not."""
     source, index = _operand(op, "self"), _operand(op, "index")
     shape, result = shape_of(op._operands[source]), shape_of(op.results[0])
     along = _dim(op.argument("dim"), len(result))
@@ -279,7 +279,7 @@ def _gather(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.scatter.value", "aten.scatter.src", "aten.scatter_add.default")
 def _scatter(op: SchemaOp) -> Correspondence:
-    """Dims of which the indices, and what is put, have as much as the result."""
+    """Dims in which the indices and the source have the same size as the result."""
     shape = shape_of(op.results[0])
     along = _dim(op.argument("dim"), len(shape))
     found = Correspondence()
@@ -291,7 +291,7 @@ def _scatter(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.select.int", "aten.slice.Tensor")
 def _part(op: SchemaOp) -> Correspondence:
-    """A part along one dim, which stays whole."""
+    """A part is taken along one dim, which is not cut."""
     shape = shape_of(op._operands[0])
     along = _dim(op.argument("dim"), len(shape))
     kept = [dim for dim in range(len(shape)) if dim != along]
@@ -302,7 +302,7 @@ def _part(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.constant_pad_nd.default")
 def _pad(op: SchemaOp) -> Correspondence:
-    """Dims that nothing is added to."""
+    """Only dims without padding may be cut."""
     pad = op.argument("pad")
     last = len(shape_of(op.results[0])) - 1
     padded = {last - place // 2 for place, size in enumerate(pad) if size != 0}
@@ -311,7 +311,7 @@ def _pad(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.slice_scatter.default", "aten.select_scatter.default")
 def _put(op: SchemaOp) -> Correspondence:
-    """A part along one dim, which stays whole, takes other values."""
+    """A part along one dim gets other values; that dim is not cut."""
     rank = len(shape_of(op.results[0]))
     along = _dim(op.argument("dim"), rank)
     whole, part = _operand(op, "self"), _operand(op, "src")
@@ -324,7 +324,7 @@ def _put(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.cat.default")
 def _cat(op: SchemaOp) -> Correspondence:
-    """Along the dim all parts stay whole."""
+    """The dim of the concatenation is not cut."""
     shape = shape_of(op.results[0])
     along = _dim(op.argument("dim"), len(shape))
     if any(len(shape_of(value)) != len(shape) for value in op._operands):

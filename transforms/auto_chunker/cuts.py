@@ -1,4 +1,4 @@
-"""Where the values of the region are cut, and into how many rows a chunk."""
+"""The dims along which the values of the region are cut, and the rows of a chunk."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Cuts:
     """How each value of the region is cut.
 
     - `rows`: the size of the axis that is cut: the rows of the amplifier's result.
-    - `dims`: the dim along which a value is cut; values that are not there are whole.
-    - `sums`: results of which every chunk gives a term; their sum is the result.
+    - `dims`: the dim along which each value is cut; other values are whole.
+    - `sums`: results of which every chunk gives a term; the result is their sum.
     """
 
     rows: int
@@ -54,13 +54,13 @@ class Cuts:
         return cls(rows, dims, frozenset(sums))
 
     def step(self, num_chunks: int) -> int:
-        """The rows of a chunk: all values that are cut have a border there.
+        """The number of rows of a chunk, at which all cut values can be cut.
 
-        A dim of another size is cut at the same fractions: one that holds an element for several
-        rows between elements.
+        A dim of another size is cut at the same fractions; if it has one element for several rows,
+        it is cut between elements.
 
         Raises:
-            CannotChunk: there is only one chunk then.
+            CannotChunk: there would be only one chunk.
         """
         unit = 1
         for value, dim in self.dims.items():
@@ -72,11 +72,11 @@ class Cuts:
         return step
 
     def size(self, value: SSAValue, rows: int) -> int:
-        """The size of a cut dim for a chunk of some rows."""
+        """The size of the cut dim of a value in a chunk with some number of rows."""
         return shape_of(value)[self.dims[value]] * rows // self.rows
 
     def shape(self, value: SSAValue, rows: int) -> list[int]:
-        """The shape of a value, or of its piece, in a chunk of some rows."""
+        """The shape of a value, or of its piece, in a chunk with some number of rows."""
         shape = list(shape_of(value))
         if value in self.dims:
             shape[self.dims[value]] = self.size(value, rows)
@@ -84,7 +84,7 @@ class Cuts:
 
 
 def _check(op: TorchOp, axes: Axes, dims: dict[SSAValue, int], sums: set[SSAValue]) -> bool:
-    """Whether the pieces of a call give terms of its result; else pieces of it, or all of it."""
+    """Whether a call on pieces gives terms of its result, and not pieces or the whole result."""
     rule = axes.rules.get(op)
     if rule is None:
         raise CannotChunk.at(op, "the rule for cutting this op does not hold for this call")

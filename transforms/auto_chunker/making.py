@@ -24,9 +24,9 @@ from xductor.transforms.auto_chunker.refusal import CannotChunk
 
 
 def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
-    """The place of an op, for what is made for it and its like.
+    """The place of an op, for the ops that replace it.
 
-    Chunks hold the gradients, so what was to be recomputed in the backward is not any more.
+    Chunks compute the gradients, so nothing is left to recompute in the backward.
     """
     made = node.inherited(("",) * results)
     if made.textual is not None and made.textual.pop("recompute", None) is not None:
@@ -35,7 +35,7 @@ def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
 
 
 class Maker:
-    """Makes calls of overloads that give one tensor; `made` has them in order, in no block."""
+    """Makes calls of overloads that give one tensor; `made` has them in order, without a block."""
 
     def __init__(self, env: InferenceEnv) -> None:
         self.env = env
@@ -66,7 +66,11 @@ class Maker:
     def make(
         self, cls: type[SchemaOp], args: ArgsAttr, operands: Sequence[SSAValue], node: NodeMeta
     ) -> SSAValue:
-        """As `call`, with arguments as an op has them."""
+        """The result of a call with the arguments and operands of an op.
+
+        Raises:
+            CannotChunk: the call is not possible.
+        """
         types = [value.type for value in operands]
         try:
             found, _ = infer_call(cls, args, types, self.env, operands)
@@ -79,7 +83,7 @@ class Maker:
         return op.results[0]
 
     def discard(self) -> None:
-        """Take back what was made; nothing else uses it."""
+        """Erase the ops that were made, which nothing else uses."""
         for op in reversed(self.made):
             op.erase(safe_erase=False)
         self.made.clear()

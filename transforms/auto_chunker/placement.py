@@ -1,4 +1,4 @@
-"""Where the chunks go: where the region begins, behind all that they read."""
+"""Finds the place of the chunks: at the start of the region, after everything they read."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from xductor.ir import GraphOp, TorchOp
+from xductor.ir import TorchOp
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.auto_chunker.amplifier import users_of
 from xductor.transforms.auto_chunker.body import Region
 from xductor.transforms.auto_chunker.refusal import CannotChunk
+from xductor.transforms.editing.editor import Editor
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The first op of a region, and the ops that must move in front of it."""
+    """The first op of a region, and the ops that must move before it."""
 
     first: TorchOp
     moved: tuple[TorchOp, ...]
 
     @classmethod
     def of(cls, ops: Sequence[TorchOp], region: Region) -> Placement:
-        """Where the chunks of a region can stand.
+        """The place of the chunks of a region.
 
         Raises:
-            CannotChunk: something outside of the region both needs it and is needed by it, or has
+            CannotChunk: an op outside the region both uses its results and is used by it, or has
                 an effect between its ops.
         """
         places = [place for place, op in enumerate(ops) if op in region.replaced]
@@ -52,13 +53,12 @@ class Placement:
             needed.add(op)
         return cls(ops[places[0]], tuple([op for op in between if op in needed]))
 
-    def put(self, graph: GraphOp, made: Sequence[Operation]) -> None:
-        """Move what must move, and put new ops in front of the region."""
+    def put(self, editor: Editor, made: Sequence[Operation]) -> None:
+        """Move the ops that must move, and insert new ops before the region."""
         for op in self.moved:
-            graph.block.detach_op(op)
-            graph.block.insert_op_before(op, self.first)
+            editor.move(op, self.first)
         for op in made:
-            graph.block.insert_op_before(op, self.first)
+            editor.insert(op, self.first)
 
 
 __all__ = ["Placement"]

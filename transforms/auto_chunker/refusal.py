@@ -1,4 +1,4 @@
-"""Why a graph is left as it is."""
+"""The error that says why a graph is not chunked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class CannotChunk(Exception):
 
     @classmethod
     def at(cls, op: TorchOp, reason: str) -> CannotChunk:
-        """The refusal of one op, with its place in the user's program where that is known."""
+        """The error for one op, with its place in the user's program if known."""
         names = ", ".join(f"%{name}" for name in op.node.names if name)
         place = op.node.location()
         where = "" if place is None else f" ({place[0]}:{place[1]})"

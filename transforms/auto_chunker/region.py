@@ -1,4 +1,4 @@
-"""What of the graph is computed chunk by chunk: all that keeps the large value from going away."""
+"""Finds the ops that are computed in chunks: all that would keep the large value alive."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FULL = "aten.full.default"
 
 
 def is_constant(value: SSAValue) -> bool:
-    """Whether a value is a `full`, which every chunk makes for itself."""
+    """Whether a value is a `full`, which every chunk makes itself."""
     return isinstance(value, OpResult) and value.op.name == FULL and not value.op._operands
 
 
 def is_broadcast(value: SSAValue) -> bool:
-    """Whether elements of a tensor are one in memory."""
+    """Whether several elements of a tensor are the same in memory."""
     type_: Any = value.type
     return any(
         size != 1 and step == 0 for size, step in zip(type_.shape, type_.stride, strict=True)
@@ -30,17 +30,16 @@ def is_broadcast(value: SSAValue) -> bool:
 
 
 def _expands(op: Any) -> bool:
-    """Whether an op makes a large value of a small one without any memory: chunks do it anew."""
+    """Whether an op makes a large value from a small one without using memory; chunks repeat it."""
     return isinstance(op, SchemaOp) and op.name == "aten.expand.default"
 
 
 class Reach:
-    """Which ops lead to large values, and which come from large values or from tangents.
+    """The ops that lead to large values, and those that come from large values or tangents.
 
-    All users of `followed` ops belong to the chunks, and the producers among `comes`.
-
-    Large is what has the rows of the amplifier's result and as many elements, or its columns too
-    and more than half as many. What is broadcast is not there as a whole, and is not large.
+    All users of `followed` ops belong to the chunks, and so do the producers in `comes`. A value is
+    large if it has the rows of the amplifier's result and as many elements, or also its columns
+    and more than half as many. Broadcast values are not stored as a whole, and are not large.
     """
 
     def __init__(
@@ -64,11 +63,11 @@ class Reach:
                 self.comes.add(op)
             if any(value.owner in depends for value in op._operands):
                 depends.add(op)
-        # What is not large, and not made of the product, may stay for others.
+        # Values that are neither large nor made from the product may stay for others.
         self.followed = (self.leads & depends) | set(large)
 
     def is_large(self, value: SSAValue) -> bool:
-        """Whether a value is about as large as what the amplifier makes, and made of its rows."""
+        """Whether a value has the amplifier's rows and about the size of its result."""
         count = numel(value.type)
         if count is None or not self._count < 2 * count <= 2 * self._count:
             return False
@@ -80,10 +79,11 @@ class Reach:
 def grow(
     ops: Sequence[TorchOp], amplifier: SchemaOp, tangents: Sequence[SSAValue]
 ) -> list[TorchOp]:
-    """The ops that are computed chunk by chunk, in order.
+    """The ops that are computed in chunks, in order.
 
-    All users of a large value, and of one that leads from the amplifier to a large one; all
-    operands that come from a large one or from a tangent; and what is only expanded for them.
+    These are all users of large values and of values between the amplifier and a large one; the
+    producers of their operands that come from a large value or a tangent; and the ops that only
+    expand a value for them.
 
     Raises:
         CannotChunk: one of them is the output, or has no rule.

@@ -1,7 +1,7 @@
-"""Which values of the region are the tangent times what they are for a tangent of one.
+"""Finds the values of the region that must be multiplied by the true tangent.
 
-The chunks run before the true tangent is known. They take it to be one, and what depends on it is
-multiplied by it afterwards: right if every op on the way is linear in what depends on it.
+The chunks run before the true tangent is known. They assume that it is one, and values that depend
+on it are multiplied by it afterwards. This is correct if every op on the way is linear in them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from xductor.ir import SchemaOp, TensorType, TorchOp
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import is_constant
 
+#: Ops that are linear in their first operand, with the others fixed.
 _IN_FIRST = frozenset(
     (
         "aten.alias.default", "aten.clone.default", "aten.neg.default", "aten.view.default",
@@ -29,29 +30,28 @@ _IN_FIRST = frozenset(
         "aten._log_softmax_backward_data.default", "prims.convert_element_type.default",
     )
 )  # fmt: skip
-"""Ops that are linear in their first operand, the others held fixed."""
 
+#: Ops that are linear in each operand, with the other fixed.
 _IN_EACH = frozenset(("aten.mul.Tensor", "aten.mm.default", "aten.bmm.default"))
-"""Ops that are linear in each operand, the other held fixed."""
 
+#: Ops that are linear in all their tensors together, except for an index.
 _IN_ALL = frozenset(
     (
         "aten.cat.default", "aten.scatter_add.default", "aten.scatter.src",
         "aten.slice_scatter.default", "aten.select_scatter.default",
     )
 )  # fmt: skip
-"""Ops that are linear in all their tensors at once, but for an index."""
 
 Scale = SSAValue | None
 Scales = dict[SSAValue, SSAValue]
 
 
 def scales(region: Sequence[TorchOp], tangents: Sequence[SSAValue]) -> Scales:
-    """The tangent that each value of the region is multiplied by; others depend on none.
+    """The tangent by which each value of the region is multiplied; values without one have none.
 
     Raises:
-        CannotChunk: an op is not known to be linear in what depends on a tangent, a tangent is no
-            number, or none is used.
+        CannotChunk: an op is not known to be linear in an operand that depends on a tangent, a
+            tangent is not a scalar, or none is used.
     """
     found: Scales = {}
     used = {value for op in region for value in op._operands}
@@ -85,7 +85,7 @@ def _scale(op: SchemaOp, known: Scales) -> SSAValue:
 
 
 def _single(scaled: Sequence[Scale], fixed: Sequence[Scale] = ()) -> Scale:
-    """The scale of the only one that has one."""
+    """The scale of the only operand that has one."""
     found = [one for one in scaled if one is not None]
     return found[0] if len(found) == 1 and not any(fixed) else None
 
@@ -96,13 +96,13 @@ def _keeps_floats(op: SchemaOp) -> bool:
 
 
 def _common(terms: Sequence[tuple[Scale, bool]]) -> Scale:
-    """The scale that all terms have but those that are zero."""
+    """The common scale of all terms that are not zero."""
     found = {scale for scale, zero in terms if not zero}
     return found.pop() if len(found) == 1 else None
 
 
 def _term(value: Any, known: Scales) -> tuple[Scale, bool]:
-    """The scale of a summand, and whether it is zero, whatever the scale."""
+    """The scale of a term, and whether the term is zero and so has any scale."""
     if not isinstance(value, SSAValue):
         return None, value == 0
     if is_constant(value):
@@ -142,7 +142,7 @@ def _all(op: SchemaOp, known: Scales) -> Scale:
 
 
 def _filled(op: SchemaOp, known: Scales) -> Scale:
-    """What is put in some places is zero."""
+    """The scale of a fill; the filled value must be zero."""
     if op.argument("value") != 0:
         return None
     first = op.argument("self")
@@ -163,9 +163,9 @@ _RULES: dict[str, Callable[[SchemaOp, Scales], Scale]] = {
 
 
 def loses_small_numbers(region: Sequence[TorchOp], known: Scales) -> TorchOp | None:
-    """An op whose unscaled result may be zero where the scaled one would not.
+    """An op whose unscaled result may underflow to zero although the scaled one would not.
 
-    float16 has no room for gradients of a loss that is not scaled up.
+    The gradients of a loss that is not scaled up are too small for float16.
     """
     for op in region:
         type_: Any = op.results[0].type

@@ -1,1 +1,1 @@
-"""What torch-level graphs before autograd write, and what the graphs around them do."""
+"""What torch-level graphs before autograd write to, and what the graphs around them do."""

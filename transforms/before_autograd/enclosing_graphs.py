@@ -1,8 +1,8 @@
-"""The graphs around one whose pre-grad stage is running, and what they do with what it shares.
+"""The graphs around one whose pre-grad stage is running, and what they do with shared tensors.
 
-Inductor runs the stage over the bodies of higher-order ops first, each by itself and without a word
-of where it stands. What a body may become depends on that: the graph that calls it may write to
-what it was given, or to what it gave.
+Inductor first runs the stage over the bodies of higher-order ops, each by itself and without
+saying where it stands. What a body may become depends on that: the graph that calls it may write
+to the body's inputs or outputs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _entered: ContextVar[tuple[GraphModule, ...]] = ContextVar("xductor_entered_grap
 
 @contextmanager
 def entering(gm: GraphModule) -> Iterator[None]:
-    """Inside the block the stage runs over `gm` and the bodies in it."""
+    """Record inside the block that the stage runs over `gm` and the bodies in it."""
     token = _entered.set((*_entered.get(), gm))
     try:
         yield
@@ -32,9 +32,9 @@ def entering(gm: GraphModule) -> Iterator[None]:
 
 
 def entered_graphs() -> tuple[GraphModule, ...]:
-    """The graph whose stage is running and those that it stands in, outermost first.
+    """The graph whose stage is running, and those that contain it, outermost first.
 
-    Empty where nothing follows the stage.
+    Empty if nothing records the stage.
     """
     return _entered.get()
 
@@ -50,7 +50,7 @@ _NOTHING = WrittenAround()
 
 
 def written_around() -> WrittenAround:
-    """What the graphs around the one whose stage is running write later, or may."""
+    """What the graphs around the one whose stage is running write later, or may write."""
     around = _NOTHING
     graphs = entered_graphs()
     for parent, body in pairwise(graphs):
@@ -77,7 +77,7 @@ def _in_body(parent: GraphModule, body: GraphModule, around: WrittenAround) -> W
 
 
 def _of_parent(parent: GraphModule, around: WrittenAround) -> set[int]:
-    """The storages of what is written around a graph."""
+    """The storages of the inputs and outputs of a graph that are written around it."""
     found: set[int] = set()
     for number, node in enumerate(parent.graph.find_nodes(op="placeholder")):
         if number in around.inputs:
@@ -91,7 +91,7 @@ def _of_parent(parent: GraphModule, around: WrittenAround) -> set[int]:
 
 
 def _written(nodes: list[Node], gm: GraphModule) -> set[int]:
-    """The storages that some calls of a graph write to, or may."""
+    """The storages that some calls of a graph write to, or may write to."""
     found: set[int] = set()
     for node in nodes:
         for arg in written_arguments(node, gm):
@@ -100,7 +100,7 @@ def _written(nodes: list[Node], gm: GraphModule) -> set[int]:
 
 
 def _storages(arg: Any) -> set[int]:
-    """The storages of what a node held when the graph was captured."""
+    """The storage of the tensor that a node had when the graph was captured, if it had one."""
     if not isinstance(arg, Node):
         return set()
     return _storages_of(arg.meta.get("example_value", arg.meta.get("val")))

@@ -1,4 +1,4 @@
-"""What the live GraphModule tells of what lies outside a graph: storages of its inputs, bodies."""
+"""What the live GraphModule says of what is outside a graph: storages of its inputs, and bodies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xductor.transforms.editing.replacement import is_outside
 def may_overlap(one: SSAValue, other: SSAValue, graph: GraphOp) -> bool:
     """Whether two inputs, parameters or constants may share storage.
 
-    The values that a graph was captured with share where the real ones do.
+    The values that a graph was captured with share storage wherever the real ones do.
     """
     if not (is_outside(one) and is_outside(other)):
         return False
@@ -25,7 +25,7 @@ def may_overlap(one: SSAValue, other: SSAValue, graph: GraphOp) -> bool:
 
 
 def _storage(value: SSAValue, graph: GraphOp) -> int | None:
-    """The storage of what an input held at capture; None where that is not known."""
+    """The storage that an input had when the graph was captured; None if that is not known."""
     gm = graph.live.gm if graph.live is not None else None
     if gm is None:
         return None
@@ -55,8 +55,8 @@ def _attribute(module: Any, path: str) -> Any:
 
 
 def is_body_without_writes(name: str, graph: GraphOp) -> bool:
-    """Whether a body that is only declared is there as a GraphModule, and calls nothing that writes
-    or may write, in bodies of its own neither.
+    """Whether a body that is only declared exists as a GraphModule in which no call, not even in
+    the bodies within it, writes or may write.
     """
     gm = graph.live.gm if graph.live is not None else None
     body = _attribute(gm, name)

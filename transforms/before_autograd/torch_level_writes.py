@@ -1,4 +1,4 @@
-"""What calls of a torch-level FX graph write to, told by the tables of effects."""
+"""What calls of a torch-level FX graph write to, according to the tables of effects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.fx.node import map_arg
 from xductor.ir.effects.target_effects import call_effects, target_effects
 from xductor.ir.python.binding import bind, bind_method
 
-#: A backward within the graph reads what was kept, in an order that nobody may change, so its
+#: A backward within the graph reads what was saved, in an order that must not change, so its
 #: effects are unknown; but it writes to no tensor of the graph.
 WRITES_NOTHING: frozenset[Any] = frozenset((torch.autograd.grad,))
 
@@ -19,7 +19,7 @@ WRITES_NOTHING: frozenset[Any] = frozenset((torch.autograd.grad,))
 def written_arguments(node: Node, gm: GraphModule) -> list[Node]:
     """The nodes whose tensors a call writes to, or may; `gm` holds the bodies that it may call.
 
-    Of a call that nobody knows, or whose body writes to something, all arguments.
+    For a call with unknown effects, or whose body writes to something, these are all arguments.
     """
     if node.op == "call_module":
         return node.all_input_nodes
@@ -43,14 +43,14 @@ def written_arguments(node: Node, gm: GraphModule) -> list[Node]:
 
 
 def may_write(gm: GraphModule) -> bool:
-    """Whether a torch-level graph, or a body in it, has a call that writes to a tensor, or may."""
+    """Whether a torch-level graph, or a body in it, has a call that may write to a tensor."""
     return any(written_arguments(node, gm) for node in gm.graph.nodes) or any(
         isinstance(child, GraphModule) and may_write(child) for child in gm.children()
     )
 
 
 def _bound(node: Node) -> dict[str, Any] | None:
-    """The arguments of a call by name; None where no signature is known that fits."""
+    """The arguments of a call by name; None if no known signature fits."""
     target: Any = node.target
     if node.op == "call_method":
         return bind_method(target, node.args, node.kwargs, _is_node)

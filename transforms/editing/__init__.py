@@ -1,1 +1,1 @@
-"""What passes need to change a graph: whether a value may stand for another, sizes as operands."""
+"""How passes change a graph: the editor, replacing one value by another, sizes as operands."""

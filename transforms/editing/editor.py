@@ -1,4 +1,4 @@
-"""The way in which passes change a graph: ops are made, put, replaced, moved and erased here."""
+"""`Editor`, the one way in which procedural passes make, insert, replace, move and erase ops."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from xductor.transforms.passes.applications import applied
 
 
 class Editor:
-    """Changes one graph, and keeps up to date what is known of it (`analyses`).
+    """Changes one graph, and keeps what is known of it (`analyses`) up to date.
 
-    What it makes stands above the op that it is made for, and comes from where that op comes from
-    in the user's program. A context manager, where types are inferred.
+    New ops are placed above the op that they are made for, and inherit its location in the user's
+    program. Use it as a context manager if types are inferred.
     """
 
     def __init__(self, graph: GraphOp) -> None:
@@ -38,7 +38,7 @@ class Editor:
 
     @cached_property
     def env(self) -> InferenceEnv:
-        """Where types are inferred."""
+        """The environment in which types are inferred."""
         return InferenceEnv.of(self.graph)
 
     def __enter__(self) -> Self:
@@ -58,17 +58,19 @@ class Editor:
         named: bool = False,
         placed: bool = True,
     ) -> TorchOp:
-        """Put a call of an operator above an op.
+        """Insert a call of an operator above an op.
 
-        - `arguments`: all that its schema has, in order, with values of the graph among them.
-        - `types`: of its results; inferred if not given. What is made on a device that is not here
-          has no kernel to infer from.
-        - `named`: it takes the name of `above` too, which it is to replace.
-        - `placed`: it comes from where `above` comes from.
+        - `arguments`: all arguments of its schema, in order, with values of the graph among them.
+        - `types`: the types of its results; inferred if not given. An op on a device that is not
+          present has no kernel to infer them from.
+        - `named`: it also takes the name of `above`, which it is to replace.
+        - `placed`: it inherits the location of `above`.
+
+        Nothing is inserted if this raises.
 
         Raises:
-            NotInferred, NotApplicable: the types are not known, or the operator refuses these
-                operands; nothing was put.
+            NotInferred: If the types cannot be inferred.
+            NotApplicable: If the operator refuses these operands.
         """
         cls: Any = op_class_by_name(name)
         operands: list[SSAValue] = []
@@ -94,38 +96,42 @@ class Editor:
         structure: StructureAttr | None = None,
         aliases: AliasAttr | None = None,
     ) -> TorchOp:
-        """Put an op with types that are known above another."""
+        """Insert an op whose types are known above another."""
         node = _node(above, len(types), named)
         made: TorchOp = cls.make(args, operands, types, node, structure=structure, aliases=aliases)
         self.insert(made, above)
         return made
 
     def insert(self, made: Operation, above: Operation) -> None:
-        """Put an op that was made elsewhere above another."""
+        """Insert an op that was made elsewhere above another."""
         self.analyses.insert(made, above)
         if (memory := self.analyses.known_memory) is not None:
             memory.puts(made, above)
 
     def replace(self, op: TorchOp, *values: SSAValue, counted: bool = True) -> None:
-        """Let values stand for the results of an op, and erase it.
+        """Replace the results of an op by `values`, and erase it.
 
-        - `counted`: it is an application of its own, for the record.
+        - `counted`: it is reported as an application of its own.
         """
         if counted:
             applied(op, *values)
-        memory = self.analyses.known_memory
         for old, new in zip(op.results, values, strict=True):
-            if memory is not None:
-                memory.unite(old, new)
-            old.replace_all_uses_with(new)
+            self.take_over(old, new)
         self.analyses.erase(op)
 
+    def take_over(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new` take over the uses of `old`."""
+        memory = self.analyses.known_memory
+        if memory is not None:
+            memory.unite(old, new)
+        old.replace_all_uses_with(new)
+
     def erase(self, op: TorchOp) -> None:
-        """Erase an op that nothing uses. Raises ValueError where something does."""
+        """Erase an op that nothing uses. Raises ValueError if something does."""
         self.analyses.erase(op)
 
     def move(self, op: TorchOp, above: TorchOp) -> None:
-        """Put an op of the graph above another one."""
+        """Move an op of the graph above another."""
         self.analyses.move(op, above)
 
 
@@ -145,7 +151,7 @@ def raw_call_args(
 
 
 def _referred(item: Any, operands: list[SSAValue]) -> Any:
-    """An argument with references in the place of values, which join the operands."""
+    """An argument with references in place of values, which are appended to `operands`."""
 
     def refer(leaf: Any) -> Any:
         if not isinstance(leaf, SSAValue):

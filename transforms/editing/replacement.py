@@ -1,4 +1,4 @@
-"""Letting a value stand for another that has the same content, where nobody can tell."""
+"""Lets a value stand for another that has the same content, where no one can notice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def known_equal(left: tuple[Dim, ...], right: tuple[Dim, ...], facts: Facts) -> 
 
 
 def surely_differ(left: TensorType, right: TensorType) -> bool:
-    """Whether two types have other dtypes, or other sizes without symbols: a quick look.
+    """Whether two types surely have different dtypes or sizes, found by a quick look.
 
     Sizes with symbols may be equal though they look different.
     """
@@ -40,7 +40,8 @@ def surely_differ(left: TensorType, right: TensorType) -> bool:
 def same_meta(left: Any, right: Any, facts: Facts) -> bool:
     """Whether two types agree in all but the offset and whether they are parameters.
 
-    Dtype, device, layout, sizes, strides, conjugate and negative bits, `requires_grad`.
+    Compared are dtype, device, layout, sizes, strides, conjugate and negative bits, and
+    `requires_grad`.
     """
     if left is right and type(left) is TensorType:
         return True
@@ -61,10 +62,10 @@ def same_meta(left: Any, right: Any, facts: Facts) -> bool:
 class Replacement:
     """Replaces results by values of the same content within one graph.
 
-    The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen; no
-    output comes to share storage with an input or another output, nor to be the very same tensor,
-    not in code generation either (`written_back`); no read moves to the other side of a write, nor
-    of one that a functionalised call comes to be (`functionalized_calls`).
+    The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen. No
+    output starts to share storage with an input or another output, or becomes the very same tensor,
+    not even in generated code (`written_back`). No read moves to the other side of a write, nor of
+    a write that a functionalized call may become (`functionalized_calls`).
     """
 
     def __init__(self, graph: GraphOp) -> None:
@@ -78,7 +79,7 @@ class Replacement:
 
     @property
     def memory(self) -> Memory:
-        """Read when it is first asked for: most graphs hold nothing to replace."""
+        """The storages, computed when first asked for: most graphs hold nothing to replace."""
         return self.analyses.memory
 
     @cached_property
@@ -98,7 +99,7 @@ class Replacement:
     def may_be(self, result: SSAValue, source: SSAValue) -> bool:
         """Whether `result`, an alias of `source`, may become the very same tensor.
 
-        Not if the graph returns it and the caller has the other already.
+        It may not if the graph returns it and the caller has the other already.
         """
         if self.facts.known_equal(_offset(result), _offset(source)) is not True:
             return False
@@ -125,7 +126,7 @@ class Replacement:
         return not (moves and (copy.returned or copy.absolute or copy.values > 1))
 
     def _would_clash(self, result: SSAValue, source: SSAValue) -> bool:
-        """Whether a functionalised call would read what it may come to write."""
+        """Whether a functionalized call would read what it may come to write."""
         if not self.analyses.has_one_of(FUNCTIONALIZED):
             return False
         memory = self.memory
@@ -137,7 +138,7 @@ class Replacement:
         return reads_what_it_writes(result, source, in_storage, self.facts)
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
-        """Let `source` stand for the only result of `op`, and erase `op`: one application."""
+        """Replace the only result of `op` by `source` and erase `op`, as one application."""
         if op.results[0] in self.returned:
             self.returned.add(tensor_of(source))
         self.editor.replace(op, source)
@@ -150,7 +151,7 @@ def is_outside(value: SSAValue) -> bool:
 
 
 def tensor_of(value: SSAValue) -> SSAValue:
-    """The value whose very tensor this is: an op in place returns its argument itself."""
+    """The value that is the same tensor object: an in-place op returns its argument itself."""
     while isinstance(value, OpResult):
         op = value.op
         assert isinstance(op, TorchOp)
@@ -168,6 +169,6 @@ def _offset(value: SSAValue) -> Dim:
 
 
 def _is_view_of(op: TorchOp, source: SSAValue) -> bool:
-    """Whether the only result shares the storage of `source` for certain."""
+    """Whether the only result is certain to share the storage of `source`."""
     fact = result_aliases(op)[0]
     return fact is not None and fact[1] and op._operands[fact[0]] is source

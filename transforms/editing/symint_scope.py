@@ -1,4 +1,4 @@
-"""Sizes as arguments of new ops: a constant, or a value that the graph has at that place."""
+"""Sizes as arguments of new ops: constants, or values that the graph has at that place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xductor.ir.dialect.types import Dim
 
 
 class SymintScope:
-    """The symbolic integers among the values of a graph, by expression."""
+    """The symbolic integers among the values of a graph, by their expressions."""
 
     def __init__(self, graph: GraphOp, position: Callable[[Operation], int]) -> None:
         self._graph = graph
@@ -22,7 +22,7 @@ class SymintScope:
 
     @cached_property
     def _values(self) -> dict[SymExpr, SSAValue]:
-        """The first value of each expression; most graphs ask for none."""
+        """The first value of each expression."""
         found: dict[SymExpr, SSAValue] = {}
         block = self._graph.block
         for value in chain(block.args, (result for op in block.ops for result in op.results)):
@@ -31,7 +31,7 @@ class SymintScope:
         return found
 
     def before(self, expression: SymExpr, op: Operation) -> SSAValue | None:
-        """The first value of that expression, if it is there when `op` runs."""
+        """The first value with that expression, if it is defined when `op` runs."""
         value = self._values.get(expression)
         if value is None:
             return None
@@ -41,9 +41,9 @@ class SymintScope:
         return value if self._position(owner) < self._position(op) else None
 
     def sizes(self, dims: Sequence[Dim], op: Operation, operands: list[SSAValue]) -> ListArg | None:
-        """Sizes as a list argument of an op in the place of `op`; None if one is not at hand.
+        """Sizes as a list argument of an op in place of `op`; None if one is not available.
 
-        Appends the values that the list refers to to `operands`.
+        The values that the list refers to are appended to `operands`.
         """
         found: list[Any] = []
         for dim in dims:

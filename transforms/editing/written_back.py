@@ -1,9 +1,10 @@
 """Values that code generation may make in the memory of an input that the graph writes to.
 
-Where nobody reads the operand of a `slice_scatter` later, Inductor makes it a write to the operand.
-If that is an input, which is written at the end of the graph anyway, the result is the input from
-there on: it changes with later writes, and who gets it as an output has got the input. A copy keeps
-both apart, so it must not be dropped between such a value and what outlives the graph.
+If nobody reads the operand of a `slice_scatter` later, Inductor turns it into a write to the
+operand. If that is an input, which is written at the end of the graph anyway, the result is the
+input from there on: it changes with later writes, and whoever gets it as an output has got the
+input. A copy keeps the two apart, so it must not be dropped between such a value and what outlives
+the graph.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SCATTERS = ("index_put", "_unsafe_index_put", "_foreach_")
 def made_in_written_input(value: SSAValue, is_written: Callable[[SSAValue], bool]) -> bool:
     """Whether a value may be made in place in an input, or a constant, that the graph writes to.
 
-    `is_written` answers that of what stands at the head of a storage.
+    `is_written` answers that for the root of a storage.
     """
     pending, seen = [value], set[SSAValue]()
     while pending:
@@ -50,7 +51,7 @@ def _may_be_made_in(result: OpResult) -> Sequence[SSAValue]:
 def outlives(value: SSAValue, graph: GraphOp) -> bool:
     """Whether the memory of a value may be that of an output, or be saved for the backward.
 
-    What of a joint graph is saved is decided later: there everything may be.
+    What a joint graph saves is decided later, so there every value may be saved.
     """
     if graph.stage.data == "joint" and any("tangent" in name for name in graph.argument_names):
         return True
@@ -70,7 +71,7 @@ def outlives(value: SSAValue, graph: GraphOp) -> bool:
 
 
 def _may_be_done_in_place(op: object) -> bool:
-    """Whether Inductor, or a pass of somebody's, may make a call a write to one of its operands."""
+    """Whether Inductor, or a user's pass, may turn a call into a write to one of its operands."""
     if not isinstance(op, SchemaOp):
         return isinstance(op, TorchOp) and isinstance(op.target, HigherOrderOperator)
     return _overload_may_be_done_in_place(op.name)

@@ -1,4 +1,4 @@
-"""Why a rewrite did not apply: for each op that may root it, the nearest that it came.
+"""Explains why a rewrite did not apply: for each op that may be its root, how near it came.
 
 Nothing is changed: what would be applied is built, checked and thrown away.
 """
@@ -12,6 +12,7 @@ from typing import Any, Literal
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
@@ -40,22 +41,22 @@ from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spellings
 
 Outcome = Literal["matched", "declined", "refused", "near miss"]
 
+#: How many near misses are printed; `entries` has all.
 SHOWN = 8
-"""How many near misses are printed; all are in `entries`."""
 
 _LOOKED_AT = 24
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of one op that may root the pattern.
+    """The outcome at one op that may be the root of the pattern.
 
-    - `outcome`: it `matched` and would be replaced; it fits and a contract `declined`, or `where`
-      or `pays` `refused`; or it is a `near miss`.
+    - `outcome`: `matched` if it would be replaced; `declined` if it fits but a contract objects;
+      `refused` if `where` or `pays` does; else `near miss`.
     - `root`: the op's text; `graph`: the graph it is in; `location`: the user's file and line.
     - `calls`, `of`: how many of the pattern's calls were found, and how many it has.
-    - `reason`: what the contract, `where` or `pays` said.
-    - `difference`: where pattern and graph part first.
+    - `reason`: the objection of the contract, `where` or `pays`.
+    - `difference`: the first difference of pattern and graph.
     - `remedies`: what would let it match, one change each; or one text with several changes.
     """
 
@@ -90,10 +91,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a rewrite did or did not apply; `str` of it is for people.
+    """Why a rewrite did or did not apply, readable as `str`.
 
     - `pattern`: as text; empty for a procedural pass, which has none.
-    - `entries`: the nearest first; those that matched are the last.
+    - `entries`: the nearest misses first, and matches last.
     - `notes`: what keeps the rewrite from running at all.
     """
 
@@ -105,12 +106,12 @@ class Explanation:
 
     @property
     def matched(self) -> list[Entry]:
-        """The roots at which the rewrite applies to the graph as it is."""
+        """The entries of roots at which the rewrite applies to the graph as it is."""
         return [one for one in self.entries if one.outcome == "matched"]
 
     @property
     def near(self) -> list[Entry]:
-        """The others, the nearest first."""
+        """The entries that did not match, the nearest first."""
         return [one for one in self.entries if one.outcome != "matched"]
 
     def __str__(self) -> str:
@@ -134,7 +135,7 @@ class Explanation:
 
 
 def explain_module(one: Rewrite, module: ModuleOp, notes: Sequence[str] = ()) -> Explanation:
-    """Why `one` applies or does not, at each op of each graph of a module that may root it.
+    """Explain why `one` does or does not apply at each op of a module that may be its root.
 
     `notes` say what keeps it from running at all.
     """
@@ -155,7 +156,7 @@ class _WouldApply(BaseException):
 
 
 class _Search:
-    """The roots of one graph."""
+    """The search over the possible roots of one graph."""
 
     def __init__(self, one: Rewrite, state: GraphState) -> None:
         self.one = one
@@ -167,7 +168,7 @@ class _Search:
         self.roots = self._roots()
 
     def entries(self) -> list[Entry]:
-        """What became of each op that may root the pattern, or nearly."""
+        """The outcome at each op that may be the root, or nearly."""
         found: list[tuple[int, TorchOp, Entry]] = []
         for op in self.state.graph.block.ops:
             if not isinstance(op, TorchOp) or type(op) is OutputOp:
@@ -179,7 +180,7 @@ class _Search:
             if entry is not None:
                 found.append((entry.calls, op, entry))
         matched = {op for _, op, entry in found if entry.outcome == "matched"}
-        # What uses a match is no root that is spelled in another way.
+        # An op that uses a match is not a root spelled differently.
         found = [
             item for item in found if item[1].name in self.roots or not _uses(item[1], matched)
         ]
@@ -207,12 +208,12 @@ class _Search:
             nearest = matcher.nearest
             if nearest.difference is None and op.name not in self.one.compiled.roots:
                 return None
-            # The search goes by the order of operands; what is there does not.
+            # The search depends on the order of operands; the count of what is there does not.
             there = [
                 1 + calls_below(call, op, self.spellings)
                 for output in self.outputs
                 for call in calls_of(output)
-                if any(type(op) is head.cls for head in call.heads)
+                if any(aten_name(op) == head.cls.name for head in call.heads)
             ]
             calls = max(nearest.calls, 0, *there)
             return self._entry("near miss", op, calls, difference=nearest.difference)
@@ -233,7 +234,7 @@ class _Search:
         return refusal(self.one, match, self.state)
 
     def _objection(self, op: TorchOp) -> str | None:
-        """What the contracts say against the application at `op`; None if it would be made."""
+        """The contracts' objection to the application at `op`; None if it would be made."""
         told: list[Exception] = []
 
         def stop(_: Application) -> None:
@@ -244,14 +245,14 @@ class _Search:
                 attempt(Driver(RewriteIndex([self.one]), "fast"), self.state, self.one, op)
             except _WouldApply:
                 return None
-        # What `where` said of other ways to match comes before.
+        # Reports before the last come from `where`, about other ways to match.
         error = told[-1] if told else None
         if isinstance(error, ContractViolation):
             return f"a contract is broken: {str(error.__cause__ or '') or error}"
         return f"declined: {error}"
 
     def _at_another(self, op: TorchOp) -> Entry | None:
-        """An op of another kind that has what stands below the root."""
+        """An op of another kind that has what the pattern has below its root."""
         if len(self.outputs) != 1 or self.total < 2:
             return None
         best, root = 0, None

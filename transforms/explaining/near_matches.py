@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, TorchOp
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
 from xductor.ir.text.printing import value_names
 from xductor.transforms.explaining.pattern_text import (
@@ -18,7 +19,12 @@ from xductor.transforms.explaining.pattern_text import (
     pattern_text,
 )
 from xductor.transforms.rewriting.commutativity import swappable
-from xductor.transforms.rewriting.matcher import Match, Matcher, arguments_of
+from xductor.transforms.rewriting.matcher import (
+    Match,
+    Matcher,
+    arguments_of,
+    spelled_arguments,
+)
 from xductor.transforms.rewriting.patterns import Call, Head, Item, OneOf, Var, children
 from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spelling, Spellings
 
@@ -27,10 +33,10 @@ Before = Callable[[TorchOp, TorchOp], bool]
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a pattern and a graph part: both sides, and why they do not fit.
+    """Where a pattern and a graph differ: both sides, and why they do not fit.
 
     - `pattern`: as the rewrite writes it; `graph`: the op, value or constant in its place.
-    - `location`: file and line of the user's code, where known.
+    - `location`: file and line of the user's code, if known.
     """
 
     pattern: str
@@ -41,7 +47,7 @@ class Difference:
 
 @dataclass
 class Nearest:
-    """The nearest that a search came: how many of the pattern's calls are there, what differs."""
+    """The nearest miss of a search: how many of the pattern's calls were found, what differs."""
 
     calls: int = -1
     difference: Difference | None = None
@@ -49,7 +55,7 @@ class Nearest:
 
 
 class TracingMatcher(Matcher):
-    """A matcher that keeps the miss at which it had come farthest."""
+    """A matcher that keeps the miss at which it had come furthest."""
 
     def __init__(self, facts: Facts, spellings: Spellings, before: Before) -> None:
         super().__init__(facts, spellings, before, self._missed)
@@ -116,7 +122,7 @@ class TracingMatcher(Matcher):
         """The matched call that has `pattern` among its entries where the op has `item`."""
         for call, op in reversed([*self.match.ops.items(), *self.match.repeated]):
             for head in call.heads:
-                arguments = arguments_of(op) if type(op) is head.cls else {}
+                arguments = spelled_arguments(head.cls, op) or {}
                 for slot, entry in head.entries:
                     if slot in arguments and _holds(entry, pattern):
                         argument = arguments[slot]
@@ -157,7 +163,7 @@ def _short(item: Any) -> str:
 
 
 def outside_uses(match: Match) -> list[tuple[Call | None, TorchOp, TorchOp]]:
-    """Users of inner values that are not of the match: (call, its op, the user)."""
+    """Users of inner values outside the match: (call, its op, the user)."""
     inside, outputs = match.removable(), set(match.outputs)
     found: list[tuple[Call | None, TorchOp, TorchOp]] = []
     for call, op in match.matched_ops():
@@ -174,7 +180,7 @@ def outside_uses(match: Match) -> list[tuple[Call | None, TorchOp, TorchOp]]:
 
 
 def call_count(pattern: Any) -> int:
-    """How many calls a pattern has; of alternatives, the longest."""
+    """How many calls a pattern has, counting the longest of alternatives."""
     if isinstance(pattern, OneOf):
         return max(call_count(one) for one in pattern.alternatives)
     if isinstance(pattern, Item):
@@ -196,7 +202,7 @@ def calls_of_pattern(pattern: Any) -> list[Call]:
 
 
 def calls_below(call: Call, op: TorchOp, spellings: Spellings) -> int:
-    """How many of the calls below a call of the pattern stand below an op, whatever the op is."""
+    """How many of the calls below `call` in the pattern are below `op`, whatever `op` is."""
     wanted = list(
         dict.fromkeys(
             inner
@@ -226,7 +232,7 @@ def calls_below(call: Call, op: TorchOp, spellings: Spellings) -> int:
 
 def _may_be(call: Call, op: TorchOp, spellings: Spellings) -> bool:
     return any(
-        type(op) is head.cls or (op.name, head.cls.name) in spellings.synonyms
+        aten_name(op) == head.cls.name or (aten_name(op), head.cls.name) in spellings.synonyms
         for head in call.heads
     )
 
@@ -245,7 +251,7 @@ class Leave:
 
 
 class LenientMatcher(Matcher):
-    """A matcher that overlooks what it has leave for, and says what it did overlook."""
+    """A matcher that overlooks what it is allowed to, and records what it did overlook."""
 
     def __init__(self, facts: Facts, spellings: Spellings, before: Before, leave: Leave) -> None:
         super().__init__(facts, spellings, before)
@@ -272,11 +278,12 @@ class LenientMatcher(Matcher):
     def _is_closed(self) -> bool:
         return self.leave.users or super()._is_closed()
 
-    def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
-        yield from super()._orders(head, op)
+    def _orders(
+        self, head: Head, arguments: Mapping[int | str, Any]
+    ) -> Iterator[Mapping[int | str, Any]]:
+        yield from super()._orders(head, arguments)
         if not self.leave.order or head.swappable is not None or len(head.entries) < 2:
             return
-        arguments = arguments_of(op)
         (left, _), (right, _), *_ = head.entries
         a, b = arguments.get(left), arguments.get(right)
         if a is b or not isinstance(a, SSAValue) or not isinstance(b, SSAValue):
@@ -305,8 +312,8 @@ class LenientMatcher(Matcher):
         return f"{argument_text(item)} instead of {argument_text(pattern)} in {call.name}"
 
 
+#: The objection of `where` to a match; None if it has none.
 Accepts = Callable[[Match], str | None]
-"""What `where` says against a match; None where it says nothing."""
 
 
 def remedies(
@@ -317,8 +324,8 @@ def remedies(
     before: Before,
     refuses: Accepts,
 ) -> list[str]:
-    """The single changes of a rewrite that let it match at `op`; if none does, all that together
-    do. Each as advice, with what `where` would then say.
+    """Changes to a rewrite that let it match at `op`, as advice: each single change that does, or
+    else all that are needed together. Each says what `where` would then object.
     """
 
     def attempt(leave: Leave) -> str | None:
@@ -339,7 +346,7 @@ def remedies(
         return found
     if attempt(Leave(more, True, True, True)) is None:
         return []
-    # Everything together does it: leave out one after the other while it still does.
+    # All changes together do it: drop one after the other while it still matches.
     kept = list(more)
     order = users = constants = True
     for one in more:

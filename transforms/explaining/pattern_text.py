@@ -1,4 +1,4 @@
-"""Patterns as text, the way a rewrite writes them."""
+"""Prints patterns as a rewrite writes them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from xductor.transforms.rewriting.patterns import (
 
 
 def pattern_text(pattern: Any, depth: int = 3) -> str:
-    """A part of a pattern: `aten.add(aten.mul(y, s), x)`; calls below `depth` are left out.
+    """A part of a pattern as text, `aten.add(aten.mul(y, s), x)`; calls below `depth` are omitted.
 
-    Arguments that stand at their schema's defaults are left out too.
+    Arguments that equal their schema's defaults are omitted too.
     """
     if pattern is ...:
         return "..."
@@ -50,7 +50,7 @@ def pattern_text(pattern: Any, depth: int = 3) -> str:
 
 
 def argument_text(item: Any) -> str:
-    """A constant argument as our text has it."""
+    """A constant argument as it is printed in IR text."""
     if isinstance(item, list | ListArg):
         return f"[{', '.join(argument_text(part) for part in item)}]"
     if isinstance(item, SymExpr):
@@ -62,7 +62,7 @@ def argument_text(item: Any) -> str:
 
 
 def parameter_name(head: Head, slot: int | str) -> str:
-    """The name of the argument that stands at a slot."""
+    """The name of the argument in a slot."""
     cls: Any = head.cls
     if isinstance(slot, int) and issubclass(cls, SchemaOp):
         return cls.table.params[slot].name
@@ -70,7 +70,7 @@ def parameter_name(head: Head, slot: int | str) -> str:
 
 
 def is_default(head: Head, slot: int | str, entry: Any) -> bool:
-    """Whether an entry of a pattern is what the schema has where a call mentions nothing."""
+    """Whether an entry of a pattern equals the schema's default for its slot."""
     cls: Any = head.cls
     if not isinstance(slot, int) or not issubclass(cls, SchemaOp):
         return False

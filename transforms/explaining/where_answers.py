@@ -20,9 +20,9 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 
 def refusal(one: Rewrite, match: Match, state: GraphState) -> str | None:
-    """Why `where` or `pays` does not take a match; None if both do.
+    """Why `where` or `pays` refuses a match; None if both accept it.
 
-    Where one returns a plain False, the clause whose value that is, as the source has it.
+    If one returns a plain False, the reason is the source of the clause that gave it.
     """
     compiled = one.compiled
     known = [handle(match.bindings.get(name), state.facts) for name in compiled.where_names]
@@ -33,7 +33,7 @@ def refusal(one: Rewrite, match: Match, state: GraphState) -> str | None:
 
 
 def refusal_of(method: Any, arguments: Sequence[Any]) -> str | None:
-    """Why `where` or `pays` does not take the values of its parameters; None if it does."""
+    """Why `where` or `pays` refuses these values of its parameters; None if it accepts them."""
     name = method.__name__
     code = getattr(method, "__code__", None) or method.__func__.__code__
     watch = _LastStep(code)
@@ -71,7 +71,7 @@ def _leaves(fact: Fact) -> list[str]:
 
 
 class _LastStep:
-    """Follows one call of a function: where it was when it last evaluated something."""
+    """Traces one call of a function and keeps where it last evaluated something."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -96,7 +96,7 @@ class _LastStep:
         return self._step
 
     def clause(self) -> str:
-        """The source of what was evaluated last, with its line's place."""
+        """The source of what was evaluated last, with file and line."""
         if self._at < 0:
             return ""
         line, end_line, start, end = list(self.code.co_positions())[self._at // 2]

@@ -1,1 +1,1 @@
-"""What a pass is: its class, its numerics, what counts and watches it."""
+"""The pass class, its numerics and results, and how its applications are counted and watched."""

@@ -1,6 +1,6 @@
-"""Procedural passes say here which op they are about to change, for the record of a compile.
+"""Where procedural passes report the op they are about to change, for the record of a compile.
 
-Declared rewrites say nothing: their driver is followed (`rewriting.driver.watching`).
+Declared rewrites report nothing here: their driver is followed (`rewriting.driver.watching`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from contextvars import ContextVar
 
 from xdsl.ir import Operation, SSAValue
 
+#: Called with an op that is about to go or move, and the values that will stand for its results.
 Told = Callable[[Operation, tuple[SSAValue, ...]], None]
-"""Told of an op that goes or moves, and of the values that will stand for its results."""
 
 _told: ContextVar[tuple[Told, ...]] = ContextVar("xductor_ops_applied", default=())
 
 
 def applied(op: Operation, *new: SSAValue) -> None:
-    """Say that `op` is about to be replaced by `new`, moved or erased, as one application.
+    """Report that `op` is about to be replaced by `new`, moved or erased, as one application.
 
-    Called once for each application that the pass counts, while `op` is as it was.
+    Call it once for each application that the pass counts, while `op` is still unchanged.
     """
     for listener in _told.get():
         listener(op, new)
@@ -28,7 +28,7 @@ def applied(op: Operation, *new: SSAValue) -> None:
 
 @contextmanager
 def told(listener: Told) -> Iterator[None]:
-    """Tell `listener` of the applications that procedural passes make inside the block."""
+    """Call `listener` for the applications that procedural passes make inside the block."""
     token = _told.set((*_told.get(), listener))
     try:
         yield

@@ -1,19 +1,19 @@
-"""Debug counters: which applications of a pass happen, by number.
+"""Debug counters choose by number which applications of a pass happen.
 
-`should_apply(name)` is asked at the point where a pass is about to apply a rewrite that it has
-found to be right. It says yes unless a counter of that name is set. A counter `skip:count` says no
-to the first `skip` questions, yes to the next `count`, and no from then on, so that the one
-application that breaks a program is found by halving.
+A pass asks `should_apply(name)` just before it applies a rewrite that it has found to be right. The
+answer is yes unless a counter of that name is set. A counter `skip:count` says no to the first
+`skip` questions, yes to the next `count`, and no from then on, so that the one application that
+breaks a program can be found by bisection.
 
-The counter `*` is of all applications together, whatever their pass: `*=0:7` stops after the first
+The counter `*` counts the applications of all passes together: `*=0:7` stops after the first
 seven. Each application has a number, its place in that count, beginning with 1; the ledger keeps
-it, and `xductor bisect` halves by it. A pass that must run for a graph to be right (sorting) asks
-nothing.
+it, and `xductor bisect` bisects over it. A pass that must run for a graph to be right (sorting)
+does not ask.
 
-Counters are of the process, as their numbers are: applications are counted over all graphs, in
+Counters and their numbers belong to the process: applications are counted over all graphs, in
 the order in which they are compiled, from 1 at the start of the process or of the innermost
-:func:`counting`. While a counter is in force, Inductor's caches are left alone. Counters come from
-`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from :func:`counting`.
+`counting`. While a counter is in force, Inductor's caches are not used. Counters come from
+`XDUCTOR_DEBUG_COUNTER` (`name=skip:count,name=skip:count`), or from `counting`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from difflib import get_close_matches
 
 VARIABLE = "XDUCTOR_DEBUG_COUNTER"
 
+#: The counter that every application asks.
 TOTAL = "*"
-"""The counter that every application asks."""
 
 _RANGE = re.compile(r"(\d*)(?::(\d*))?")
 
 
 class CounterError(ValueError):
-    """A counter that cannot be understood, or that no pass of this name will ever ask."""
+    """A counter that cannot be parsed, or that no pass will ever ask."""
 
 
 class UnknownCounterWarning(UserWarning):
@@ -46,7 +46,10 @@ class UnknownCounterWarning(UserWarning):
 
 @dataclass
 class Counter:
-    """`skip` times no, `count` times yes (None: always), then no; `asked` is how often so far."""
+    """Says no `skip` times, then yes `count` times (None: always), then no.
+
+    `asked` is the number of questions so far.
+    """
 
     skip: int = 0
     count: int | None = None
@@ -59,7 +62,7 @@ class Counter:
         return past if self.count is None else min(past, self.count)
 
     def ask(self) -> bool:
-        """Count one question, and answer it."""
+        """Count one question and answer it."""
         number = self.asked
         self.asked += 1
         return self.skip <= number and (self.count is None or number < self.skip + self.count)
@@ -67,8 +70,8 @@ class Counter:
 
 Counters = dict[str, Counter]
 
+#: Called with an application about to be made: its pass, its number, whether it may happen.
 Asked = Callable[[str, int, bool], None]
-"""Told of an application that is about to be made: whose, its number, whether it may happen."""
 
 _lock = threading.Lock()
 _number = 0
@@ -76,17 +79,17 @@ _asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked",
 _given: Counters | None = None
 _of_environment: tuple[str, Counters] = ("", {})
 _names: Callable[[], Collection[str]] | None = None
+#: Whether the environment's counters were read before `know_names` said which names exist.
 _unwarned = False
-"""The environment's counters were read before anybody said which names there are."""
 
 
 def should_apply(name: str) -> bool:
-    """Whether the pass or rewrite called `name` may make the application it is about to make.
+    """Whether the pass or rewrite called `name` may make the application that it is about to make.
 
     Counts the question, so ask it last, and once for each application.
 
     Raises:
-        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+        CounterError: If `XDUCTOR_DEBUG_COUNTER` cannot be parsed.
     """
     global _number
     counters = active()
@@ -102,7 +105,7 @@ def should_apply(name: str) -> bool:
 
 @contextmanager
 def asking(listener: Asked) -> Iterator[None]:
-    """Tell `listener` of every application that is about to be made inside the block."""
+    """Call `listener` for every application that is about to be made inside the block."""
     token = _asked.set((*_asked.get(), listener))
     try:
         yield
@@ -114,7 +117,7 @@ def active() -> Counters:
     """The counters in force, by name.
 
     Raises:
-        CounterError: `XDUCTOR_DEBUG_COUNTER` cannot be understood.
+        CounterError: If `XDUCTOR_DEBUG_COUNTER` cannot be parsed.
     """
     global _of_environment, _unwarned
     if _given is not None:
@@ -132,16 +135,16 @@ def active() -> Counters:
 
 
 def know_names(names: Callable[[], Collection[str]]) -> None:
-    """Let `names` say what the passes and rewrites are called that may ask a counter.
+    """Register `names`, which gives the names of the passes and rewrites that may ask a counter.
 
-    Who knows them registers here, so that the counters, which every pass asks, import none of them.
+    The registry calls this, so that the counters, which every pass asks, need not import it.
     """
     global _names
     _names = names
 
 
 def _warn_of_unknown(counters: Counters, names: Callable[[], Collection[str]]) -> None:
-    """Warn of counters that no pass will ask: nothing that is loaded has their name."""
+    """Warn of counters that no pass will ask because nothing loaded has their name."""
     if set(counters) <= {TOTAL}:
         return
     named = names()
@@ -158,7 +161,7 @@ def _warn_of_unknown(counters: Counters, names: Callable[[], Collection[str]]) -
 
 @contextmanager
 def counting(counters: Counters) -> Iterator[Counters]:
-    """Put `counters` in force, in every thread, in place of the environment's.
+    """Put `counters` in force in every thread, in place of the environment's.
 
     Inside the block applications are numbered from 1.
     """
@@ -172,12 +175,11 @@ def counting(counters: Counters) -> Iterator[Counters]:
 
 
 def parse(text: str, given_as: str = "--debug-counter") -> Counters:
-    """Counters of `name=skip:count,name=skip:count`.
+    """Parse counters from `name=skip:count,name=skip:count`.
 
-    An absent `skip` is 0, an absent `count` means all that follow: `name=3`, `name=:2`.
+    An absent `skip` is 0; an absent `count` means all that follow: `name=3`, `name=:2`.
 
-    Raises:
-        CounterError: naming what was expected and what was found.
+    Raises CounterError, naming what was expected and what was found.
     """
     counters: Counters = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
@@ -193,7 +195,7 @@ def parse(text: str, given_as: str = "--debug-counter") -> Counters:
 
 
 def report(counters: Counters) -> str:
-    """How often each counter was asked, and how often it said yes; one line each."""
+    """How often each counter was asked and how often it said yes, one line each."""
     width = max(map(len, counters), default=0)
     return "\n".join(
         f"{name.ljust(width)}  asked {one.asked}, applied {one.allowed} (skip {one.skip}, "

@@ -1,12 +1,13 @@
-"""What the class attributes of rewrites and passes may be; checked when the class is made.
+"""Checks the class attributes of rewrites and passes when the class is made.
 
-Which passes there are to run beside is told by who knows them (`know_passes`).
+The names of the passes that one may run before or after come from `know_passes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from types import CodeType, FunctionType
 from typing import Any, get_args
 
 import torch
@@ -14,8 +15,8 @@ import torch
 from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.passes.stage import Stage
 
+#: The attributes that say where in its stage a rewrite or pass runs.
 PLACE = ("position", "before", "after")
-"""Attributes that say where in its stage a rewrite or pass runs."""
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "meta", "privateuseone")
 
@@ -23,22 +24,22 @@ _passes: Callable[[Stage], Collection[str]] | None = None
 
 
 class DeclarationError(TypeError):
-    """A class attribute that is none of those it may be; raised when the class is made."""
+    """A class attribute that does not exist or has a wrong value; raised when the class is made."""
 
 
 def know_passes(names: Callable[[Stage], Collection[str]]) -> None:
-    """Let `names` say which passes and steps a stage has."""
+    """Register `names`, which gives the names of the passes and steps of a stage."""
     global _passes
     _passes = names
 
 
 def check_values(cls: type, given: Collection[str]) -> None:
-    """Check the attributes of a class that rewrites and passes have in common.
+    """Check the attributes that rewrites and passes have in common.
 
-    - `given`: the names of those that the class has.
+    - `given`: the names of the attributes that the class has.
 
-    Raises DeclarationError naming class and attribute, what was expected and found, and of what
-    looks like a misspelling what was meant.
+    Raises DeclarationError naming class and attribute, what was expected and what was found, with
+    a suggestion for what looks like a misspelling.
     """
     if "stage" in given:
         _check_stages(cls)
@@ -55,7 +56,7 @@ def check_values(cls: type, given: Collection[str]) -> None:
 
 
 def check_kind(cls: type, name: str, kind: type, expected: str) -> None:
-    """Raise DeclarationError where an attribute is of another kind."""
+    """Raise DeclarationError if an attribute is not an instance of `kind`."""
     value = getattr(cls, name)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         _refuse(cls, name, expected)
@@ -64,9 +65,9 @@ def check_kind(cls: type, name: str, kind: type, expected: str) -> None:
 def check_members(
     cls: type, name: str, admitted: Callable[[Any], bool], expected: str, known: Iterable[str]
 ) -> None:
-    """Raise DeclarationError where an attribute is no tuple or set, or one of its members is wrong.
+    """Raise DeclarationError if an attribute is no tuple, list or set, or has a wrong member.
 
-    `known` are the names among which the meant one is looked for.
+    `known` are the names among which a suggestion is looked for.
     """
     value = getattr(cls, name)
     if not isinstance(value, tuple | list | set | frozenset):
@@ -77,13 +78,13 @@ def check_members(
 
 
 def check_devices(cls: type) -> None:
-    """Raise DeclarationError for a `devices` that is no tuple of kinds of device."""
+    """Raise DeclarationError if `devices` is not a tuple of device types."""
     expected = 'a tuple of kinds of device, such as ("cuda", "xpu")'
     check_members(cls, "devices", _is_device, expected, _DEVICES)
 
 
 def meant(found: Any, known: Iterable[str]) -> str:
-    """The nearest of some names, as the end of a message; empty if none is near."""
+    """A suggestion to end a message, the nearest of the names in `known`; "" if none is near."""
     text = str(found).lower()
     by_text = {one.lower(): one for one in known}
     close = get_close_matches(text, list(by_text), n=1)
@@ -91,9 +92,27 @@ def meant(found: Any, known: Iterable[str]) -> str:
     return f" Did you mean {by_text[close[0]]!r}?" if close and close[0] != found else ""
 
 
-def _is_device(kind: Any) -> bool:
-    import torch
+def names_used(owners: Iterable[type]) -> set[str]:
+    """The names that the methods of some classes use, those of the functions inside them too."""
+    functions = [
+        function
+        for owner in owners
+        for value in vars(owner).values()
+        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
+        if isinstance(function, FunctionType)
+    ]
+    return {name for one in functions for code in codes(one.__code__) for name in code.co_names}
 
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def _is_device(kind: Any) -> bool:
     if not isinstance(kind, str):
         return False
     try:
@@ -115,10 +134,6 @@ def _check_stages(cls: Any) -> None:
         _refuse(cls, "stage", "a stage, or several")
 
 
-def _check_choice(cls: Any, name: str, choices: tuple[str, ...]) -> None:
-    _check_chosen(cls, name, getattr(cls, name), choices)
-
-
 def _check_chosen(cls: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise DeclarationError(
@@ -128,7 +143,7 @@ def _check_chosen(cls: Any, name: str, value: Any, choices: tuple[str, ...]) -> 
 
 
 def _check_numerics(cls: Any) -> None:
-    """One for all dtypes, or a mapping from dtypes, which is not empty."""
+    """Check that `numerics` is one kind, or a mapping from dtypes that is not empty."""
     declared = cls.numerics
     if isinstance(declared, Mapping):
         wrong = [key for key in declared if not isinstance(key, torch.dtype)]
@@ -149,7 +164,7 @@ def _check_place(cls: Any, given: Collection[str]) -> None:
             + " and ".join(sorted(said))
         )
     if said == ["position"]:
-        _check_choice(cls, "position", ("first", "last"))
+        _check_chosen(cls, "position", cls.position, ("first", "last"))
     elif said and "stage" in given:
         _check_beside(cls, said[0])
 
@@ -191,6 +206,8 @@ __all__ = [
     "check_kind",
     "check_members",
     "check_values",
+    "codes",
     "know_passes",
     "meant",
+    "names_used",
 ]

@@ -1,4 +1,4 @@
-"""Watching a pipeline of passes: what is called around each pass and each verification."""
+"""Runs a pipeline of passes and calls listeners around each pass and each verification."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Check = Callable[[ModuleOp], None]
 
 
 class PassListener:
-    """What can be told of a pipeline; a listener overrides what it wants to hear.
+    """The events of a pipeline; a listener overrides those that it wants.
 
-    Listeners are told in the order in which they were given. They must not change the module.
+    Listeners are called in the order in which they were given. They must not change the module.
     """
 
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
@@ -26,14 +26,14 @@ class PassListener:
     def after_pass(self, one: ModulePass, module: ModuleOp, applications: int | None) -> None:
         """`one` ran, and the module passed the check.
 
-        `applications` is what a typed pass says it did; None for a pass of xDSL.
+        `applications` is what a typed pass reports; None for a pass of xDSL.
         """
 
     def after_failure(self, one: ModulePass, module: ModuleOp, error: Exception) -> None:
-        """`one` raised, or left a module that the check refuses. The error goes on afterwards."""
+        """`one` raised, or left a module that the check refuses. The error is raised afterwards."""
 
     def before_check(self, one: ModulePass | None, module: ModuleOp) -> None:
-        """The module is about to be checked, after `one` or (None) before the first pass."""
+        """The module is about to be checked, after `one`, or before the first pass if None."""
 
     def after_check(self, one: ModulePass | None, module: ModuleOp) -> None:
         """The module passed the check."""
@@ -41,11 +41,11 @@ class PassListener:
 
 @dataclass(frozen=True)
 class InstrumentedPipeline(PassPipeline):
-    """A pipeline that tells listeners of what it does.
+    """A pipeline that calls listeners as it runs.
 
-    - `check`: run before the first pass and after each; raises for a module that is not valid.
-      None: nothing is checked.
-    - `check_each`: False checks before the first pass and after the last one only.
+    - `check`: runs before the first pass and after each; raises if the module is not valid. None
+      checks nothing.
+    - `check_each`: if False, `check` runs only before the first pass and after the last one.
     """
 
     listeners: tuple[PassListener, ...] = ()
@@ -86,7 +86,7 @@ class InstrumentedPipeline(PassPipeline):
 
 
 def run_counted(one: ModulePass, ctx: Context, module: ModuleOp) -> int | None:
-    """Run a pass; the number of applications that it reports, None if it reports none."""
+    """Run a pass and return the number of applications it reports; None if it reports none."""
     counts: list[int] = []
 
     def note(heard: TypedPass, applications: int) -> None:

@@ -17,23 +17,23 @@ Numerics = Literal[
 ]
 Policy = Literal["strict", "default", "fast"]
 
-#: The same bits for every input; all NaN are one value.
+#: The same bits for every input, where all NaN count as one value.
 EXACT: Numerics = "exact"
-#: As exact, but 0.0 may become -0.0 and the other way round (`x + 0.0` is `x`).
+#: As `EXACT`, except that 0.0 may become -0.0 and the other way round (`x + 0.0` is `x`).
 UP_TO_ZERO_SIGN: Numerics = "exact up to the sign of zero"
 #: The same terms in another order, with or without zeros among them: equal over the reals, rounded
-#: elsewhere. So a sum that is zero may have the other sign.
+#: elsewhere. A sum that is zero may therefore have the other sign.
 REASSOCIATES: Numerics = "reassociates"
-#: Roundings of what is computed on the way do not take place, and none is added: over all elements
-#: the result is no further from that of float64 than it was.
+#: Intermediate results are rounded less often, and no rounding is added: over all elements the
+#: result is no further from that of float64 than it was.
 ROUNDS_LESS_OFTEN: Numerics = "rounds less often"
-#: A rounding to a narrower type that the graph asks for, a cast, does not take place.
+#: A rounding to a narrower dtype that the graph asks for, a cast, does not take place.
 DROPS_ROUNDING: Numerics = "drops a rounding"
-#: NaN, infinities or accuracy may differ, as stock Inductor has it (`x * 0` is `0`).
+#: NaN, infinities or accuracy may differ, as in stock Inductor (`x * 0` is `0`).
 APPROXIMATE: Numerics = "approximate"
 
 #: What each policy admits. `default` keeps what eager shows of NaN, infinities, the sign of zero,
-#: dtypes and casts, and lets sums be reordered and be rounded less often, as Inductor does.
+#: dtypes and casts; like Inductor, it lets sums be reordered and rounded less often.
 ADMITTED: Mapping[Policy, frozenset[Numerics]] = {
     "strict": frozenset((EXACT,)),
     "default": frozenset((EXACT, REASSOCIATES, ROUNDS_LESS_OFTEN)),
@@ -42,9 +42,9 @@ ADMITTED: Mapping[Policy, frozenset[Numerics]] = {
 
 
 class NumericsByDtype(Mapping[torch.dtype, Numerics]):
-    """Numerics for each dtype of the first output; other dtypes are not taken.
+    """Numerics by the dtype of the first output; outputs of other dtypes are not matched.
 
-    Hashable, and written the same whatever the order it was given in.
+    Hashable, and printed the same whatever order it was given in.
     """
 
     def __init__(self, given: Mapping[torch.dtype, Numerics]) -> None:
@@ -66,12 +66,12 @@ class NumericsByDtype(Mapping[torch.dtype, Numerics]):
         return numerics_text(self)
 
 
+#: What a rewrite declares: one kind for all dtypes, or one for each.
 Declared = Numerics | Mapping[torch.dtype, Numerics]
-"""What a rewrite declares: one for all dtypes, or one for each."""
 
 
 def numerics_at(declared: Declared, dtype: torch.dtype | None) -> Numerics | None:
-    """What is declared for a first output of this dtype; None where such a one is not taken.
+    """What is declared for a first output of this dtype; None if such an output is not matched.
 
     - `dtype`: None for an output that is no tensor.
     """
@@ -81,21 +81,21 @@ def numerics_at(declared: Declared, dtype: torch.dtype | None) -> Numerics | Non
 
 
 def weakest(declared: Declared) -> Numerics:
-    """What is declared, or of what is declared by dtype that which changes most."""
+    """What is declared; if it is declared by dtype, the kind that changes most."""
     if isinstance(declared, str):
         return declared
     return max(declared.values(), key=lambda kind: get_args(Numerics).index(kind))
 
 
 def admits(policy: Policy, declared: Declared) -> bool:
-    """Whether a policy admits what is declared, of some dtype if it is declared by dtype."""
+    """Whether a policy admits what is declared, for at least one dtype."""
     admitted = ADMITTED[policy]
     kinds = {declared} if isinstance(declared, str) else declared.values()
     return not admitted.isdisjoint(kinds)
 
 
 def numerics_text(declared: Declared) -> str:
-    """What is declared, in one line: `"exact (int64), reassociates (float32, float64)"`."""
+    """What is declared, on one line: `"exact (int64), reassociates (float32, float64)"`."""
     if isinstance(declared, str):
         return declared
     dtypes: dict[Any, list[str]] = {}

@@ -1,12 +1,12 @@
-"""What the class of a typed pass declares: attributes that there are, with values they may have."""
+"""Checks the class attributes of a typed pass: that they exist, and that their values are right."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from types import CodeType, FunctionType
 from typing import Any
 
+from xductor.ir.python.qualified_names import resolve
 from xductor.transforms.passes.declared_attributes import (
     PLACE,
     DeclarationError,
@@ -14,15 +14,16 @@ from xductor.transforms.passes.declared_attributes import (
     check_members,
     check_values,
     meant,
+    names_used,
 )
 
 _ANALYSES = ("memory", "order")
 
 
 def check_pass(cls: type, base: type) -> None:
-    """Raise DeclarationError for an attribute of a pass's class that has no use, or a wrong value.
+    """Raise DeclarationError for an attribute of a pass class that has no use or a wrong value.
 
-    That a class has not all that a pass needs is no fault: others may be derived from it.
+    A class may lack what a pass needs, since other classes may be derived from it.
     """
     own = vars(cls)
     check_values(cls, [name for name in _VALUES if hasattr(cls, name)])
@@ -45,7 +46,7 @@ _METHODS = ("may_apply", "may_fire", "has_work", "explained", "uuid", "apply")
 
 
 def _may_be_analysis(name: Any) -> bool:
-    """Whether a name may be that of an analysis: passes have some of their own."""
+    """Whether `name` may name an analysis; passes may have analyses of their own."""
     return isinstance(name, str) and (name in _ANALYSES or not meant(name, _ANALYSES))
 
 
@@ -58,11 +59,13 @@ def _overloads() -> Iterator[str]:
 
 
 def _may_be_root(root: Any) -> bool:
-    """Whether an operator is what it is called; of a library not imported yet nobody knows."""
+    """Whether `root` may name an operator; a library that is not imported yet cannot be checked."""
     if not isinstance(root, str):
         return callable(root)
     if root.startswith("method."):
         return len(root) > len("method.")
+    if root.startswith("pyfn."):
+        return resolve(root.removeprefix("pyfn.")) is not None
     library, _, name = root.partition(".")
     operator, _, overload = name.partition(".")
     if not operator:
@@ -87,7 +90,7 @@ def _check_uses(cls: type, base: type) -> None:
     ]
     if not unknown:
         return
-    used = _names_used(cls)
+    used = names_used(one for one in cls.__mro__ if one is not object)
     for name in unknown:
         if name not in used:
             raise DeclarationError(
@@ -100,26 +103,6 @@ def _check_uses(cls: type, base: type) -> None:
 def _public(base: type) -> list[str]:
     known = [*vars(base), *base.__annotations__, *PLACE, "name"]
     return [name for name in dict.fromkeys(known) if not name.startswith("_")]
-
-
-def _names_used(cls: type) -> set[str]:
-    functions = [
-        function
-        for owner in cls.__mro__
-        if owner is not object
-        for value in vars(owner).values()
-        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
-        if isinstance(function, FunctionType)
-    ]
-    return {name for one in functions for name in _names(one.__code__)}
-
-
-def _names(code: CodeType) -> set[str]:
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= _names(constant)
-    return found
 
 
 __all__ = ["check_pass"]

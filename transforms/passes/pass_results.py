@@ -1,4 +1,4 @@
-"""What a procedural pass answers, held against what it did."""
+"""Checks the number of applications that a procedural pass returns against what it did."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xdsl.ir import Operation
 
 
 class WrongCount(Exception):
-    """A pass does not say how often it was applied; the message names it and where it stands."""
+    """A pass returned a wrong number of applications; the message names it and its source line."""
 
 
 Snapshot = list[tuple[Operation, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]]
 
 
 def snapshot(module: ModuleOp) -> Snapshot:
-    """The ops of a module in order, with the very objects they hold."""
+    """The ops of a module in order, with the very objects that they hold."""
     return [
         (
             op,
@@ -29,12 +29,12 @@ def snapshot(module: ModuleOp) -> Snapshot:
 
 
 def application_count(one: Any, answer: Any, changed: bool | None = None) -> int:
-    """The number of applications that `rewrite` of `one`, a `TypedPass`, answered.
+    """The number of applications that `rewrite` of `one`, a `TypedPass`, returned.
 
-    `changed`: whether the module is another than before; None if that is not known.
+    `changed`: whether the module differs from before; None if that is not known.
 
-    Raises WrongCount for an answer that is no count, for 0 where the module changed, and for
-    another number where it did not.
+    Raises WrongCount if the answer is no count, is 0 although the module changed, or is not 0
+    although it did not.
     """
     if not isinstance(answer, int) or answer < 0:
         raise WrongCount(

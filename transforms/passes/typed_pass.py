@@ -14,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xductor.ir import op_class_by_name
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
@@ -31,7 +32,7 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("xductor_pass_listener
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call ``listener(pass, applications)`` after each typed pass applied inside the block."""
+    """Call `listener(pass, applications)` after each typed pass applied inside the block."""
     token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
@@ -44,27 +45,26 @@ class TypedPass(ModulePass):
     """A pass over typed IR, named as Inductor names the pass it stands for.
 
     Subclasses are frozen dataclasses; their fields are the pass's options, given on a command
-    line as ``name{option=value}``. They implement :meth:`rewrite`.
-
+    line as `name{option=value}`. They implement `rewrite`.
     Class attributes:
 
-    - ``name``: Inductor's name for the pass, as its observer or its function has it.
-    - ``stage``: the stage or stages whose graphs the pass may see.
-    - ``inductor``: where Inductor has the pass, ``"joint_graph.py:pointless_view"``; empty for a
-      pass that Inductor has not.
-    - ``numerics``: what an application may change about values.
-    - ``roots``: targets of which an FX graph must hold at least one for the pass to be able to
-      fire: operator overloads or their names (``"aten.view.default"``), Python callables, and
-      ``"method.clone"`` for a method call. A pass that is not tied to targets (dead code, order)
-      overrides :meth:`may_apply` instead.
-    - ``matched_nodes``: nodes that Inductor's matcher counts for one application in
-      ``counters["inductor"]["pattern_matcher_nodes"]``; 0 where stock does not use its matcher.
-    - ``counter``: a further counter that stock bumps at each application.
-    - ``preserves``: which of the graph's `analyses` the pass keeps up to date while it changes it.
-    - ``position``, ``before``, ``after``: where in its stage a user's pass runs (`xductor.placed`).
+    - `name`: Inductor's name for the pass, as its observer or its function has it.
+    - `stage`: the stage or stages whose graphs the pass may see.
+    - `inductor`: where Inductor has the pass, `"joint_graph.py:pointless_view"`; empty for a
+      pass that Inductor does not have.
+    - `numerics`: what an application may change about values.
+    - `roots`: targets of which an FX graph must hold at least one for the pass to be able to
+      fire: operator overloads or their names (`"aten.view.default"`), Python callables or
+      their names (`"pyfn.torch.cat"`), and `"method.clone"` for a method call. A pass that is not
+      tied to targets (dead code, order) overrides `may_apply` instead.
+    - `matched_nodes`: how many nodes Inductor's matcher counts for one application in
+      `counters["inductor"]["pattern_matcher_nodes"]`; 0 where stock does not use its matcher.
+    - `counter`: a further counter that stock increments at each application.
+    - `preserves`: which of the graph's `analyses` the pass keeps up to date while it changes it.
+    - `position`, `before`, `after`: where in its stage a user's pass runs (`xductor.placed`).
 
-    Raises DeclarationError when the class is made, for an attribute that there is not, or that is
-    none of what it may be.
+    Raises DeclarationError, when the class is made, for an attribute that does not exist or has a
+    wrong value.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -81,15 +81,15 @@ class TypedPass(ModulePass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether the pass could fire on ``graph``, without lowering it. Must be cheap.
+        """Whether the pass could fire on `graph`, without lowering it. Must be cheap.
 
-        An answer of True promises nothing; False promises that the pass would do nothing.
+        True promises nothing; False promises that the pass would do nothing.
         """
         return cls.has_root(graph)
 
     @classmethod
     def has_root(cls, graph: Graph) -> bool:
-        """Whether ``graph`` holds one of ``roots``."""
+        """Whether `graph` holds one of `roots`."""
         return any(
             graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
         )
@@ -102,28 +102,28 @@ class TypedPass(ModulePass):
         )
 
     def may_fire(self, graph: Graph) -> bool:
-        """As :meth:`may_apply`, for a pass whose options tell more."""
+        """Whether this instance could fire on `graph`: `may_apply`, refined by its options."""
         return self.may_apply(graph)
 
     def has_work(self, module: ModuleOp) -> bool:
-        """As :meth:`may_fire`, for a graph in the typed IR."""
+        """Whether this instance could fire on a graph in the typed IR; True promises nothing."""
         return True
 
     @abstractmethod
     def rewrite(self, module: ModuleOp) -> int:
-        """Rewrite ``module`` in place and return the number of applications (0: unchanged)."""
+        """Rewrite `module` in place and return the number of applications (0: unchanged)."""
 
     def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
-        """Run on a module that is thrown away, and tell ``refused`` of ops that the pass came near.
+        """Run on a module that is thrown away, and report the ops that nearly matched to `refused`.
 
-        With each goes the reason why it was left. A pass that has no reasons to tell just runs.
+        Each comes with the reason why it was left alone. A pass that has no reasons just runs.
         """
         self.rewrite(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """xDSL's entry: :meth:`rewrite`, reported to those who listen.
+        """xDSL's entry point: run `rewrite` and report it to the listeners.
 
-        Raises WrongCount where `rewrite` returns no count.
+        Raises WrongCount if `rewrite` returns no count.
         """
         applications = application_count(self, self.rewrite(op))
         for listener in _listeners.get():
@@ -132,18 +132,20 @@ class TypedPass(ModulePass):
 
 @cache
 def _lookups(cls: type[TypedPass]) -> tuple[tuple[str, Any], ...]:
-    """The (node op, node target) pairs by which an FX graph finds the roots of ``cls``."""
+    """The (node op, node target) pairs by which the roots of `cls` are found in an FX graph."""
     pairs: list[tuple[str, Any]] = []
     for root in cls.roots:
         if isinstance(root, str) and root.startswith("method."):
             pairs.append(("call_method", root.removeprefix("method.")))
+        elif isinstance(root, str) and root.startswith("pyfn."):
+            pairs.append(("call_function", op_class_by_name(root).target))
         else:
             pairs.extend(("call_function", target) for target in _targets(root))
     return tuple(pairs)
 
 
 def _targets(root: object) -> tuple[object, ...]:
-    """The call targets a root stands for: itself, a named overload, or all of a packet's."""
+    """The call targets that a root stands for: itself, a named overload, or all of a packet's."""
     import torch
 
     if isinstance(root, str):

@@ -8,7 +8,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, SchemaOp, TensorType
+from xductor.ir import Facts, TensorType, TorchOp
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.transforms.pieces.readings import Reading, put_together, reading_by_type
 from xductor.transforms.pieces.regions import Regions, Source, bases, strided
 
@@ -23,7 +24,7 @@ class Join:
     - `stacks`: whether each part is one index of that dim.
     """
 
-    op: SchemaOp
+    op: TorchOp
     parts: tuple[SSAValue, ...]
     dim: int
     type: TensorType
@@ -57,15 +58,16 @@ class Run:
 
 def join_of(op: Any) -> Join | None:
     """A call as a join; None if it is none, has no elements, or parts that nobody knows."""
-    if op.name not in JOINS or len(op.results) != 1:
+    call = aten_call(op)
+    if call is None or call.name not in JOINS or len(op.results) != 1:
         return None
     type_ = strided(op.results[0])
-    parts, dim = op.argument("tensors"), op.argument("dim")
+    parts, dim = call.argument("tensors"), call.argument("dim")
     if type_ is None or type(dim) is not int or 0 in type_.shape:
         return None
     if not isinstance(parts, tuple) or not all(isinstance(one, SSAValue) for one in parts):
         return None
-    return Join(op, parts, dim % type_.rank, type_, op.name == "aten.stack.default")
+    return Join(op, parts, dim % type_.rank, type_, call.name == "aten.stack.default")
 
 
 def runs_of(join: Join, regions: Regions) -> list[Run]:

@@ -22,6 +22,8 @@ from xductor.ir import (
     result_aliases,
 )
 from xductor.ir.dialect.types import Dim
+from xductor.ir.functions.torch_calls import aten_name
+from xductor.ir.functions.torch_spellings import spelled
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.infer import NotApplicable, infer_types
 from xductor.transforms.analysis.analyses import ORDER, analyses_of
@@ -47,6 +49,11 @@ from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
 
+_SPELLED = spelled(JOINS)
+
+ROWS = ("aten.select.int", "aten.unbind.int", "aten.squeeze.dim", "aten.unsqueeze.default")
+"""What gives one index of a dim, the dim left out or not."""
+
 Form = Literal["view", "reshape", "fewer"]
 """What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a
 join of fewer pieces."""
@@ -71,9 +78,25 @@ class Pieces:
         """What the result reads, if it is a view or a reshape of one root."""
         return whole_of(self.join, self.runs, self.regions.facts)
 
+    def are_rows(self) -> bool:
+        """Whether every part is one index of a dim of something."""
+        return self.are_made_by(*ROWS)
+
+    def has_rows(self) -> bool:
+        """Whether a part is one index of a dim of something."""
+        return self.has_one_made_by(*ROWS)
+
+    def has_one_made_by(self, *names: str) -> bool:
+        """Whether a part is made by an op of one of some names."""
+        return any(
+            isinstance(one, OpResult) and aten_name(one.op) in names for one in self.join.parts
+        )
+
     def are_made_by(self, *names: str) -> bool:
         """Whether every part is made by an op of one of some names."""
-        return all(isinstance(one, OpResult) and one.op.name in names for one in self.join.parts)
+        return all(
+            isinstance(one, OpResult) and aten_name(one.op) in names for one in self.join.parts
+        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +130,7 @@ class PiecesPass(TypedPass):
 
     def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
         analyses = analyses_of(graph)
-        joins = analyses.named(JOINS)
+        joins = analyses.named(_SPELLED if graph.stage.data == "pre_grad" else JOINS)
         if not joins:
             return 0
         with InferenceEnv.of(graph) as env:
@@ -154,6 +177,7 @@ class _Work:
         if way is None:
             return False
         self._check_types(join)
+        self._check_modes(join)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
 
@@ -167,8 +191,6 @@ class _Work:
 
     def _make_fewer(self, pieces: Pieces) -> bool:
         join = pieces.join
-        if join.stacks:
-            return False
         runs = parted(pieces.runs, join, self.regions, self.one.wants)
         found: list[tuple[Run, Way | None]] = []
         for run in runs:
@@ -177,21 +199,23 @@ class _Work:
         if len(found) >= len(join.parts):
             return False
         self._check_types(join)
+        self._check_modes(join)
         reader = Reader(self.facts)
         sources = [run.source for run, way in found if way is not None]
         copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
 
         def build() -> Any:
-            parts = [
-                reader.build(way, run.source.reading)
-                if way is not None and run.source is not None
-                else value_handle(run.parts[0], self.facts)
-                for run, way in found
-            ]
-            return aten.cat(parts, join.dim)
+            return aten.cat([self._part(run, way, join, reader) for run, way in found], join.dim)
 
         self.procedure.replace(_match(join, tuple(copies)), build)
         return True
+
+    def _part(self, run: Run, way: Way | None, join: Join, reader: Reader) -> Any:
+        """A run as one part of a cat."""
+        if way is not None and run.source is not None:
+            return reader.build(way, run.source.reading)
+        part: Any = value_handle(run.parts[0], self.facts)
+        return aten.unsqueeze(part, join.dim) if join.stacks else part
 
     def _check_layout(self, join: Join, found: TensorType) -> None:
         """That no reader lays out its result by the step of a dim of size one, as eager calls do
@@ -203,7 +227,7 @@ class _Work:
         fault = check_users(result, found, self.procedure.state)
         for use in result.uses if fault is None else ():
             user = use.operation
-            after = strided(user.results[0]) if user.name in KEEP_ORDER else None
+            after = strided(user.results[0]) if aten_name(user) in KEEP_ORDER else None
             if after is not None and result_aliases(user)[0] is not None:  # type: ignore[arg-type]
                 moved = TensorType(after.data._replace(offset=found.offset))
                 if not is_reshape(found, moved, self.facts):
@@ -221,6 +245,20 @@ class _Work:
                 raise Declined(f"where {op.name} reads is not known: {error}") from error
             if types != [result.type for result in op.results]:
                 raise Declined(f"the recorded types of {op.name} are not what it gives")
+
+    def _check_modes(self, join: Join) -> None:
+        """That before autograd the parts are cut under the modes of the join. Raises Declined.
+
+        No gradient flows through a view that is made under `no_grad`, whatever its type says.
+        """
+        state = self.procedure.state
+        if state.graph.stage.data != "pre_grad":
+            return
+        region = state.region(join.op)
+        for part in join.parts:
+            for op in makers(part):
+                if state.region(op) != region:
+                    raise Declined(f"{op.name} stands under other modes")
 
     def _way_of(self, run: Run) -> Way | None:
         """How to read a run of several parts as one; None if it stays as it is."""

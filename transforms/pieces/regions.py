@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, TensorType, TorchOp, result_aliases
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.pieces.readings import Reading, reading_by_type, reshaped, same_elements
 
@@ -56,7 +57,7 @@ class Regions:
     def _is_true(self, value: SSAValue) -> bool:
         """Whether a view under other sizes has the elements that its type says."""
         assert isinstance(value, OpResult)
-        if value.op.name not in KEEP_ORDER:
+        if aten_name(value.op) not in KEEP_ORDER:
             return True
         operand, type_ = strided(value.op.operands[0]), strided(value)
         return operand is not None and type_ is not None and is_reshape(operand, type_, self.facts)
@@ -64,11 +65,13 @@ class Regions:
     def _behind_copy(self, value: SSAValue, type_: TensorType) -> Source | None:
         """What a value reads that is a copy in the same order, seen through views of the copy."""
         current = value
-        while isinstance(current, OpResult) and current.op.name in KEEP_ORDER:
+        while isinstance(current, OpResult) and aten_name(current.op) in KEEP_ORDER:
             op: Any = current.op
             operand = op._operands[0]
             source = strided(operand)
             if source is None or source.dtype is not type_.dtype or _writes(op):
+                return None
+            if has_gradient(source) is not has_gradient(type_):
                 return None
             fact = result_aliases(op)[current.index]
             if fact is None or not fact[1]:
@@ -94,7 +97,8 @@ def is_reshape(before: TensorType, after: TensorType, facts: Facts) -> bool:
 def bases(value: SSAValue) -> list[SSAValue]:
     """The value and what it is a view of for certain, up to the root.
 
-    All are strided, of one dtype, without conjugate and negative bits, and no subclasses.
+    All are strided, of one dtype, without conjugate and negative bits, and no subclasses, and a
+    gradient goes through all of them or through none.
     """
     found = [value]
     own = strided(value)
@@ -106,6 +110,8 @@ def bases(value: SSAValue) -> list[SSAValue]:
         value = value.op._operands[fact[0]]
         type_ = strided(value)
         if type_ is None or type_.dtype is not own.dtype or type_.device != own.device:
+            break
+        if has_gradient(type_) is not has_gradient(own):
             break
         found.append(value)
     return found
@@ -125,6 +131,11 @@ def strided(value: SSAValue) -> TensorType | None:
     if data.layout != "strided" or data.subclass or not _BITS.isdisjoint(data.flags):
         return None
     return type_
+
+
+def has_gradient(type_: TensorType) -> bool:
+    """Whether a tensor requires a gradient, as types say before autograd."""
+    return "requires_grad" in type_.data.flags
 
 
 def _writes(op: TorchOp) -> bool:

@@ -1,4 +1,4 @@
-"""Certificates: what was proved of which code, in a form that can be kept and checked."""
+"""Certificates: what was proved of which code, in a form that can be stored and checked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from xductor.transforms.proving.results import FAILED, Proof
 from xductor.transforms.proving.subjects import Subject
 from xductor.transforms.semantics.registry import meaning_of
 
+#: The version of the prover: proofs by other versions do not count.
 PROVER = 3
-"""The version of the prover: proofs of another one do not count."""
 
 _PROVER = "xductor.transforms.proving.prover"
 
+#: The certificates of this project's own rewrites.
 OURS = Path(__file__).resolve().parents[1] / "rows" / "proofs.json"
-"""The certificates of this project's own rewrites."""
 
 _KEPT = tuple(
     one.name
@@ -32,7 +32,7 @@ _KEPT = tuple(
 
 
 def certificate_of(subject: Subject, proof: Proof) -> dict[str, Any]:
-    """What is kept of a proof, with hashes of all that it depends on."""
+    """What is kept of a proof, with hashes of everything it depends on."""
     entry: dict[str, Any] = {name: _plain(getattr(proof, name)) for name in _KEPT}
     entry["seconds"] = round(proof.seconds, 1)
     entry["prover"] = PROVER
@@ -49,7 +49,7 @@ def _plain(item: Any) -> Any:
 
 
 def _hash_of_meaning(op: str) -> str | None:
-    """The hash of an operator's meaning; None of one that has none, which it may get later."""
+    """The hash of an operator's meaning; None for one without, which it may get later."""
     return None if meaning_of(op) is None else hash_of_meaning(op)
 
 
@@ -69,7 +69,7 @@ def is_current(subject: Subject, entry: Mapping[str, Any]) -> bool:
 
 
 def proof_of(entry: Mapping[str, Any]) -> Proof:
-    """The proof that a certificate tells of."""
+    """The proof that a certificate describes."""
     items: dict[str, Any] = {
         name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
         for name in _KEPT
@@ -82,16 +82,16 @@ def proof_of(entry: Mapping[str, Any]) -> Proof:
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """The certificates of a file by the identity of what they are about; none if it is absent."""
+    """The certificates of a file by the identity of their subjects; empty if there is no file."""
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def write(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a file of certificates, in order, so that a change shows as what it is."""
+    """Write a file of certificates, sorted, so that a diff shows only what changed."""
     path.write_text(json.dumps(dict(sorted(entries.items())), indent=1, sort_keys=True) + "\n")
 
 
-#: What no more time would change.
+#: The statuses that more time would not change.
 WHOLE = ("proved", "proved up to re-association")
 
 
@@ -100,13 +100,13 @@ def _versions() -> str:
 
 
 class Cache:
-    """Certificates kept between runs, of all that is neither refuted nor vacuous.
+    """Certificates kept between runs, except for what is refuted, vacuous or undecided.
 
-    What is no whole proof depends on the time it was given, on the solver and, if it was run, on
-    PyTorch: it is kept for the same ones, and for no more time.
+    Anything but a whole proof depends on the time it was given, on the solver and, if it was run,
+    on PyTorch: it is reused only with the same versions, and if no more time is given.
 
-    They are kept by the sources of the prover too, so that none comes back that another prover
-    made. In the folder that `XDUCTOR_PROOFS` names, or in the user's cache folder.
+    The key includes the prover's sources, so that no result of another prover is reused. The folder
+    is the one that `XDUCTOR_PROOFS` names, or one in the user's cache folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -120,7 +120,7 @@ class Cache:
         return self.folder / f"{hash_of((subject.identity, sources, *code))}.json"
 
     def get(self, subject: Subject, seconds: float) -> Proof | None:
-        """The proof of the very same code, if one was kept; a whole one, or after that time."""
+        """The proof of exactly this code, if one was kept that is whole or was given that time."""
         path = self._path(subject)
         try:
             entry = json.loads(path.read_text())
@@ -132,7 +132,7 @@ class Cache:
         return proof_of(entry) if is_current(subject, entry) else None
 
     def put(self, subject: Subject, proof: Proof, seconds: float) -> None:
-        """Keep what came of so much time."""
+        """Keep a proof that was given so much time."""
         if proof.status in FAILED:
             return
         path = self._path(subject)
@@ -145,7 +145,7 @@ class Cache:
 
 
 def missing(subjects: Iterable[Subject], entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What has no certificate of the code as it is now."""
+    """The identities of subjects that have no certificate of the code as it is now."""
     return [
         one.identity
         for one in subjects

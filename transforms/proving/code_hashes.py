@@ -1,9 +1,9 @@
 """Hashes of code: of what a pass claims, and of all the sources that a proof of it ran through.
 
-What a pass claims is the text of its methods and of what they name among passes and meanings of
-ops. No module's name is part of it, nor is the engine that runs it: a record stays what it is when
-a file is moved or the matcher is mended, and goes when a pattern, a condition, a replacement or a
-meaning changes.
+A pass claims what its methods say, and what they name among passes and meanings of ops. No module's
+name is part of it, nor is the engine that runs it: a record stays valid when a file is moved or the
+matcher is changed, and becomes stale when a pattern, a condition, a replacement or a meaning
+changes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from xductor.transforms.semantics.registry import meanings
 
 _OURS = "xductor"
 
+#: The packages of `transforms` that hold no passes.
 _ENGINES = (
     "analysis",
     "before_autograd",
@@ -38,18 +39,17 @@ _ENGINES = (
     "rows",
     "validation",
 )
-"""The packages of `transforms` that hold no pass."""
 
+#: The modules that meanings are written in: the prover's engine, not the meaning of an op.
 _TERMS = ("evaluation", "registry", "terms", "values")
-"""In what meanings are written: the engine of the prover, not the meaning of an op."""
 
 
 def hash_of(items: Iterable[Any]) -> str:
-    """A hash of what functions and classes say, with all that they name, and of constants.
+    """A hash of what functions and classes say, with everything they name, and of constants.
 
-    Of this project what is named counts where it is part of a pass or of a meaning. Of another
-    package all that is named in it counts. Comments, docstrings and layout do not count, nor does
-    the version of Python.
+    Of this project, names count if they are part of a pass or of a meaning. Of any other package,
+    all names in it count. Comments, docstrings and layout do not count, nor does the version of
+    Python.
     """
     claim = _Claim()
     constants: list[str] = []
@@ -63,13 +63,13 @@ def hash_of(items: Iterable[Any]) -> str:
 
 @cache
 def hash_of_meaning(op: str) -> str:
-    """A hash of the meaning of an op and of all that it is made of."""
+    """A hash of the meaning of an op and of everything it is made of."""
     return hash_of([meanings()[op]])
 
 
 @cache
 def hash_of_sources(modules: tuple[str, ...]) -> str:
-    """A hash of modules, and of all that they import of their own top-level packages."""
+    """A hash of modules, and of everything they import from their own top-level packages."""
     found: dict[str, None] = {}
     pending = list(modules)
     while pending:
@@ -87,14 +87,14 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 class _Claim:
-    """The texts of functions and classes, and of all that they name where it counts."""
+    """The texts of functions and classes, and of everything they name that counts."""
 
     def __init__(self) -> None:
         self.texts: set[str] = set()
         self._seen: set[Any] = set()
 
     def add(self, item: Any) -> None:
-        """Add what an item says; nothing for what is no function or class, or is the engine's."""
+        """Add what an item says, if it is a function or class, and not one of the engine."""
         if isinstance(item, type):
             self._add_class(item)
             return
@@ -123,14 +123,14 @@ class _Claim:
             module = getattr(used, "__module__", None)
             if isinstance(module, str) and module.partition(".")[0] == home:
                 self.add(used)
-            # What is no constant by its name is a register or a cache, and changes as it is used.
+            # A name that is not that of a constant may be a registry or a cache, which changes.
             plain = key.rpartition(".")[2].strip("_")
             constant = self._constant(used) if plain.isupper() or "." in key else ""
             if constant:
                 self.texts.add(f"{key} = {constant}")
 
     def _constant(self, item: Any) -> str:
-        """A value that is no function as text, the functions in it being added; else empty."""
+        """A value that is no function as text, adding the functions in it; "" for other values."""
         if isinstance(item, bool | int | float | str | torch.dtype | None):
             return repr(item)
         if isinstance(item, tuple | list):
@@ -145,7 +145,7 @@ class _Claim:
 
 
 def _counts(module: str) -> bool:
-    """Whether what a module defines is part of a claim."""
+    """Whether the definitions in a module are part of a claim."""
     home, _, inside = module.partition(".")
     if home != _OURS:
         return True
@@ -156,7 +156,7 @@ def _counts(module: str) -> bool:
 
 
 def _imports(name: str) -> Iterator[str]:
-    """The names that a module imports, those that may be modules among them."""
+    """The names that a module imports, including those that may be modules."""
     for node in ast.walk(ast.parse(_source_of(name) or "")):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
@@ -169,7 +169,7 @@ def _imports(name: str) -> Iterator[str]:
 
 @cache
 def _source_of(name: str) -> str | None:
-    """A module's source, None where there is none: of what is typed in, or is no module."""
+    """A module's source; None if there is none, as for interactive code, or if it is no module."""
     module = sys.modules.get(name)
     origin = getattr(module, "__file__", None)
     if module is None:
@@ -191,7 +191,7 @@ def _function(item: Any) -> FunctionType | None:
 
 
 def _names(function: FunctionType) -> list[tuple[str, Any]]:
-    """What a function's code names among its globals and in its closure."""
+    """The globals that a function's code names, and the variables of its closure."""
     found: dict[str, Any] = {}
     pending = [function.__code__]
     while pending:
@@ -209,7 +209,7 @@ def _names(function: FunctionType) -> list[tuple[str, Any]]:
 
 @cache
 def _text(item: Any) -> str:
-    """Source without comments, docstrings and layout; bytecode where there is no source."""
+    """Source without comments, docstrings and layout; bytecode if there is no source."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
     except (OSError, TypeError, SyntaxError):
@@ -219,7 +219,7 @@ def _text(item: Any) -> str:
 
 
 def _plain(tree: ast.Module) -> ast.Module:
-    """Without docstrings."""
+    """Remove docstrings."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):

@@ -1,4 +1,4 @@
-"""Looks for values on which an instance is wrong, and runs them before calling them an example."""
+"""Searches for values on which an instance is wrong, and runs them to make sure."""
 
 from __future__ import annotations
 
@@ -42,12 +42,11 @@ def find(
 ) -> CounterExample | None:
     """An example on which the two sides differ in eager, or None if none was found.
 
-    - `run`: both sides on given values.
-    - `conditions`: under which they differ, if that is known; `values`: elements there.
+    - `run`: runs both sides on given values.
+    - `conditions`: under which they differ, if known; `values`: elements for which they do.
     - `extra`: further integer variables, such as the index at which they differ.
-    - `numerics`: what they may differ by. Ordinary numbers only are tried where NaN and infinities
-      may be others; where sums may be taken in another order, none that are so large that it
-      depends on the order whether they overflow.
+    - `numerics`: what they may differ by. If NaN and infinities may differ, only ordinary numbers
+      are tried; if sums may be reordered, none so large that overflow depends on the order.
     """
     ordinary = numerics == APPROXIMATE
     tame = numerics not in (EXACT, UP_TO_ZERO_SIGN)
@@ -68,11 +67,11 @@ def find(
 def refusal_of_eager(
     run: Callable[[Sequence[Any]], Trial], instance: Instance, rounds: int = 4
 ) -> str:
-    """Why eager refuses the source, whatever the values; empty if it takes some, or was not asked.
+    """Why eager refuses the source for all values; empty if it accepts some, or was not asked.
 
-    Integers among the elements are 0, as they may be indices; all is on the CPU.
+    Integers among the elements are 0, since they may be indices; everything is on the CPU.
 
-    - `run`: both sides on given values.
+    - `run`: runs both sides on given values.
     """
     found = ""
     assumptions, variables = instance.assumptions, instance.variables
@@ -95,7 +94,7 @@ def refusal_of_eager(
 
 
 def _calm(item: Any) -> Any:
-    """A value for a run that is to go through, if the source is legal at all."""
+    """A value for a run that should succeed if the source is legal at all."""
     if isinstance(item, Named) and not item.data.is_floating_point():
         return Named(item.name, torch.zeros_like(item.data))
     if isinstance(item, list | tuple):
@@ -106,7 +105,7 @@ def _calm(item: Any) -> Any:
 def _sizes(
     instance: Instance, conditions: Sequence[Term], variables: Mapping[str, Term], rounds: int
 ) -> Iterator[dict[str, int]]:
-    """Numbers for the integer variables: those of the solver, then small ones at random."""
+    """Numbers for the integer variables: those of the solver, then small random ones."""
     found: list[dict[str, int]] = []
     for wanted in (list(conditions), []):
         for preferred in ((2, 1), (1,), ()):
@@ -122,7 +121,7 @@ def _sizes(
 
 
 class _Concrete:
-    """Numbers in the place of what is symbolic."""
+    """Puts numbers in place of what is symbolic."""
 
     def __init__(
         self,
@@ -183,7 +182,7 @@ class _Concrete:
         return Named(name, data)
 
     def _place(self, name: str, data: torch.Tensor) -> None:
-        """Put the solver's elements where they belong."""
+        """Put the solver's elements in their places."""
         for element, known in self.values.items():
             if element.op != "element" or element.args[0] != name or known is None:
                 continue

@@ -1,4 +1,4 @@
-"""What an argument may be: the values that a proof tries, or one that stands for all of them."""
+"""The values of an argument: those that a proof tries, or one that stands for all of them."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from xductor.transforms.proving.pattern_runs import Slot
 from xductor.transforms.semantics.scalars import KNOWN
 from xductor.transforms.semantics.values import Illegal, NoMeaning
 
+#: The ranks that ops require: with others they are illegal, so that nothing is left out.
 RANKS = {
     "mm": {"self": 2, "mat2": 2},
     "addmm": {"mat1": 2, "mat2": 2},
     "bmm": {"self": 3, "mat2": 3},
     "baddbmm": {"batch1": 3, "batch2": 3},
 }
-"""The ranks that ops ask for: of others they are illegal, so that nothing is left out."""
 
+#: Ops whose tensors must share a dtype.
 ONE_DTYPE = frozenset(RANKS)
-"""Ops whose tensors have one dtype."""
 
+#: Names of parameters that are dims.
 DIMS = frozenset(("dim", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"))
-"""Names of parameters that are a dim."""
 
 _JOINING = frozenset(("cat", "concat", "concatenate", "stack"))
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
+#: Ops whose sizes regroup their input; other ops with sizes make tensors of those sizes.
 _VIEWS = frozenset(("view", "reshape", "_unsafe_view", "view_copy"))
-"""Ops whose sizes are of what they are given; other ops with sizes make tensors of them."""
 
 _PERMUTING = frozenset(("permute", "permute_copy", "transpose"))
+#: Up to this rank, lists of dims are tried in every order, each dim counted from both ends.
 SIGNED_RANK = 3
-"""Up to this rank lists of dims are tried in every order, each dim from both ends."""
 
+#: The dtypes that are tried beside a tensor of any dtype.
 OTHER_DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
-"""What tensors have beside one of any dtype."""
 
+#: The greatest length that is tried for lists whose length no rank determines.
 LONGEST_LIST = 3
-"""The length to which lists are tried whose length no rank gives."""
 
+#: The greatest number of pieces of given sizes that a tensor is split into.
 MOST_PIECES = 5
-"""Into how many pieces of given sizes a tensor is split at most."""
 
+#: Beside a list of tensors: up to this rank each dim counts from both ends, whatever others do.
 MIXED_RANK = 2
-"""Beside a list of tensors: up to this rank each dim is from both ends whatever the others are."""
 
+#: Up to this rank one tensor of a list may be unlike the others.
 ODD_RANK = 3
-"""Up to this rank one tensor of a list may be unlike the others."""
 
+#: The values tried for a Python number if a rewrite asks for its digits.
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1.1, float("inf"), float("nan"), 0, 1, 2, -1)
-"""What stands for a Python number whose digits a rewrite asks for."""
 
 INTEGERS = (0, 1, 2, 3, -1, -2)
+#: Parameters that do not affect what is computed.
 _NO_MATTER = frozenset(("pin_memory", "requires_grad"))
-"""Parameters that say nothing of what is computed."""
 
 STRINGS = {
     "rounding_mode": (None, "floor", "trunc"),
@@ -64,7 +64,7 @@ STRINGS = {
 
 
 def rank_of(slot: Slot) -> int:
-    """The rank that dims of a call count in."""
+    """The rank that the dims of a call refer to."""
     if not slot.tensors and slot.op in _JOINING:
         raise Illegal(f"{slot.op} of no tensors")
     if not slot.tensors:
@@ -77,7 +77,7 @@ _BY_INDEX = frozenset(("scatter", "scatter_add", "gather"))
 
 
 def dtypes(slot: Slot, allowed: Sequence[torch.dtype]) -> Sequence[torch.dtype]:
-    """The dtypes of a tensor that stands there."""
+    """The dtypes of a tensor in a slot."""
     if slot.op in _BY_INDEX and slot.param == "index" and len(allowed) > 1:
         return (torch.int64, torch.int32)
     if slot.op in ONE_DTYPE and slot.tensors:
@@ -86,7 +86,7 @@ def dtypes(slot: Slot, allowed: Sequence[torch.dtype]) -> Sequence[torch.dtype]:
 
 
 def ranks(slot: Slot, largest: int) -> Sequence[int]:
-    """The ranks of a tensor that stands there."""
+    """The ranks of a tensor in a slot."""
     if slot.op in _BY_INDEX and slot.param == "index" and slot.tensors:
         rank = slot.tensors[0].rank
         return [one for one in ((0, 1) if rank < 2 else (rank,)) if one <= largest]
@@ -103,19 +103,19 @@ def dims(slot: Slot) -> list[int]:
 
 
 def from_one_end(dims: list[int], other: int) -> list[int]:
-    """Those of some dims that are from the end from which another one is."""
+    """Those of some dims that count from the same end as `other`."""
     return [dim for dim in dims if (dim < 0) == (other < 0)]
 
 
 def dim_lists(slot: Slot) -> list[list[int]]:
-    """Permutations, or lists of distinct dims; beyond `SIGNED_RANK` from the front, in order."""
+    """Permutations, or lists of distinct dims; above `SIGNED_RANK` from the front, in order."""
     permuting = slot.op in _PERMUTING
     rank = rank_of(slot)
     if rank > SIGNED_RANK:
         ways = itertools.permutations if permuting else itertools.combinations
         counts = (rank,) if permuting else range(rank + 1)
         return [list(one) for count in counts for one in ways(range(rank), count)]
-    count = rank if permuting else max(rank, 1)  # where there are no dims, 0 and -1 are dims too
+    count = rank if permuting else max(rank, 1)  # at rank 0, 0 and -1 are dims too
     return [
         [dim - count if from_end else dim for dim, from_end in zip(one, ends, strict=True)]
         for length in ((count,) if permuting else range(count + 1))
@@ -125,7 +125,7 @@ def dim_lists(slot: Slot) -> list[list[int]]:
 
 
 def left_out_of_dim_lists(slot: Slot) -> str:
-    """What `dim_lists` leaves out; empty if it is nothing."""
+    """What `dim_lists` leaves out; "" if nothing."""
     if rank_of(slot) <= SIGNED_RANK:
         return ""
     order = "" if slot.op in _PERMUTING else " and in order"
@@ -133,10 +133,10 @@ def left_out_of_dim_lists(slot: Slot) -> str:
 
 
 def odd_ones(count: int, rank: int) -> list[tuple[int, str]]:
-    """Which tensor of a list differs from the others, and in what: place and "dtype" or "rank".
+    """Which tensor of a list differs from the others, and in what: its place, "dtype" or "rank".
 
-    Of lists of two and of three tensors; where one may be of rank 1, which can be empty, the others
-    are of another rank.
+    For lists of two or three tensors. One may be of rank 1, which can be empty, if the others are
+    of another rank.
     """
     if not 1 < count < 4 or rank > ODD_RANK:
         return []
@@ -145,12 +145,12 @@ def odd_ones(count: int, rank: int) -> list[tuple[int, str]]:
 
 
 def is_made(slot: Slot) -> bool:
-    """Whether a list of integers there is the shape of a tensor that an op makes of nothing."""
+    """Whether a list of integers is the shape of a tensor that an op makes from nothing."""
     return slot.param in ("size", "shape") and slot.op not in (*_VIEWS, "expand", "expand_copy")
 
 
 def lengths(slot: Slot, largest: int, longest_shape: int) -> Sequence[int]:
-    """How long a list of sizes may be."""
+    """The possible lengths of a list of sizes."""
     if slot.op in ("expand", "expand_copy", "repeat"):
         rank = slot.tensors[0].rank
         return range(rank, min(rank + 2, largest + 1) + 1)
@@ -164,21 +164,21 @@ def lengths(slot: Slot, largest: int, longest_shape: int) -> Sequence[int]:
 
 
 def longest_list(slot: Slot) -> int:
-    """How long a list of integers is at most whose length no rank gives."""
+    """The greatest length tried for a list of integers whose length no rank determines."""
     return MOST_PIECES if slot.param in ("split_sizes", "split_size") else LONGEST_LIST
 
 
 def has_minus_one(slot: Slot) -> bool:
-    """Whether one entry of a list of sizes may be -1, which is then worked out."""
+    """Whether one entry of a list of sizes may be -1, which is then inferred."""
     return slot.param in ("size", "shape") and slot.op in _VIEWS
 
 
 def is_complete_length(slot: Slot) -> bool:
-    """Whether `lengths` gives all lengths, ranks being bounded."""
+    """Whether `lengths` gives all lengths, given that ranks are bounded."""
     return slot.param in ("size", "shape", "pad", "repeats")
 
 
-#: Plain numbers that conditions ask for by name, besides an integer that may be any.
+#: Plain numbers that conditions ask for by name, besides an integer that may have any value.
 _LITERALS: dict[str, tuple[int, ...]] = {
     "step": (1,),
     "start": (0,),
@@ -188,14 +188,14 @@ _LITERALS: dict[str, tuple[int, ...]] = {
 
 
 def literals(slot: Slot) -> tuple[Any, ...]:
-    """What an argument may be besides the values of its kind: None, and some numbers."""
+    """Values of an argument besides those of its kind: None, and some numbers."""
     found: tuple[Any, ...] = _LITERALS.get(slot.param, ()) if slot.kind == "int" else ()
-    # None among constants is theirs to give; no dim list and no tensor is None here.
+    # For other kinds `constants` gives None; dim lists and tensors are never None here.
     return (None, *found) if slot.optional and slot.kind in ("int", "scalar", "float") else found
 
 
 def constants(kind: str, slot: Slot) -> Sequence[Any]:
-    """The values of an argument that is no number and no dim."""
+    """The values of an argument that is neither a number nor a dim."""
     if slot.param in _NO_MATTER:
         return (None,) if slot.optional else (False,)
     if kind == "bool":

@@ -1,4 +1,4 @@
-"""One instance with numbers: both sides run in eager, and written as a script."""
+"""Runs both sides of one instance with numbers in eager, and writes them as a script."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, TensorType, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, OverloadFunction, building
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     REASSOCIATES,
@@ -29,11 +30,11 @@ from xductor.transforms.validation.value_comparison import Budget, compare
 
 
 class NotTaken(Exception):
-    """The rewrite does not apply to these values, or the source does not take them."""
+    """The rewrite does not apply to these values, or the source refuses them."""
 
 
 class SourceRefused(NotTaken):
-    """Eager refuses the source: of such values nothing is claimed."""
+    """Eager refuses the source: nothing is claimed about such values."""
 
 
 class ConcreteTensor(Tensor):
@@ -49,7 +50,7 @@ class ConcreteTensor(Tensor):
 
 
 class Recorder:
-    """Runs ops and writes each call down."""
+    """Runs ops and records each call as text."""
 
     def __init__(self, prefix: str, facts: Facts) -> None:
         self.prefix = prefix
@@ -99,7 +100,10 @@ class Recorder:
         return self(calls[0].cls, calls[0].args)
 
     def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        raise NotTaken(f"{cls.name} is no operator")
+        call = call_meant(cls, args, kwargs)
+        if call is None:
+            raise NotTaken(f"{cls.name} is no operator")
+        return self(call.cls, call.args)
 
 
 def _is_default(item: Any, default: Any) -> bool:
@@ -135,7 +139,7 @@ def _text(item: Any) -> str:
 
 
 class _Replay:
-    """Fills a pattern with values that are given in order."""
+    """Fills a pattern with given values, in order."""
 
     def __init__(self, fillings: Sequence[Any]) -> None:
         self.fillings = list(fillings)
@@ -157,10 +161,10 @@ class _Replay:
 
 @dataclass
 class Trial:
-    """Both sides on the same inputs.
+    """A run of both sides on the same inputs.
 
     - `problem`: how they differ; empty if they agree.
-    - `script`: a program that shows it.
+    - `script`: a program that shows the difference.
     """
 
     inputs: dict[str, torch.Tensor]
@@ -182,12 +186,13 @@ def run_both(
     - `fillings`: what the pattern leaves open, in the order in which it is asked for: tensors
       (named by their variable), constants, and the numbers of alternatives.
 
-    Raises SourceRefused where the source raises, NotTaken where `where` refuses, or where the
-    numerics take no output of this dtype.
+    Raises:
+        SourceRefused: If the source raises.
+        NotTaken: If `where` refuses, or the numerics exclude an output of this dtype.
     """
     facts = Facts.from_table(SymbolTable())
     inputs: dict[str, torch.Tensor] = {}
-    given = [_as_handle(item, facts, inputs) for item in fillings]
+    given = [as_handle(item, facts, inputs) for item in fillings]
     record = Recorder("s", facts)
     run = PatternRun(rewrite.compiled, _Replay(given), record)
     try:
@@ -245,18 +250,19 @@ def run_both(
     return trial
 
 
-def _as_handle(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
+def as_handle(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
+    """A filling as a recorder takes it; the tensors in it are added to `inputs`."""
     if isinstance(item, Named):
         inputs[item.name] = item.data
         return ConcreteTensor(item.data, item.name, facts)
     if isinstance(item, list | tuple):
-        return ListArg(_as_handle(one, facts, inputs) for one in item)
+        return ListArg(as_handle(one, facts, inputs) for one in item)
     return item
 
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """A tensor and the variable that it is the value of."""
+    """A tensor, and the variable whose value it is."""
 
     name: str
     data: torch.Tensor
@@ -270,7 +276,7 @@ def _check_where(answer: Any) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an exception says."""
+    """The first line of an exception's message."""
     return (str(error).splitlines() or [""])[0]
 
 
@@ -282,15 +288,14 @@ def difference(
 ) -> str:
     """How the two sides differ by more than is declared; empty if they do not.
 
-    - `dtypes`: those of values between.
-    - `largest`: of the numbers of which a result may be the difference, by which errors are
-      measured.
+    - `dtypes`: those of intermediate values.
+    - `largest`: the largest number of which a result may be a difference, to scale errors by.
     """
     if len(trial.source) != len(trial.target):
         return f"{len(trial.source)} results before and {len(trial.target)} after"
     every = {*dtypes, *[one.dtype for one in trial.inputs.values()]}
     floats = [one for one in every if one.is_floating_point]
-    # A dropped rounding may be an overflow: then the dtype of the smallest range is what matters.
+    # A dropped rounding may be an overflow: then the dtype of the smallest range decides.
     order = (
         (lambda one: -torch.finfo(one).max)
         if numerics in ("drops a rounding", "rounds less often")
@@ -311,7 +316,7 @@ def _further_off(
     trial: Trial, wide: Sequence[Any], dtypes: Iterable[torch.dtype], largest: float
 ) -> str:
     """How the results are further from float64 than the source's; empty if they are not."""
-    # Dtypes, sizes, and what is NaN or infinite; float64 tells of the rest.
+    # Compares dtypes, sizes, and what is NaN or infinite; float64 decides the rest.
     problem = difference(trial, ROUNDS_LESS_OFTEN, dtypes, largest)
     total = Errors()
     for place, (reference, old, new) in enumerate(
@@ -337,7 +342,7 @@ def script_of(
     target: Sequence[Any],
     problem: str,
 ) -> str:
-    """A program that raises AssertionError where the two sides differ."""
+    """A program that raises AssertionError if the two sides differ."""
     lines = [
         f'"""A counter-example to {name}: {problem}."""',
         "",

@@ -1,8 +1,8 @@
 """Whether two elements are equal at every index, given what holds on a path.
 
-Index maps are settled first: cases that an index decides are looked at one by one, and elements of
-one tensor are equal where their indices are. What is left is a formula over single elements, which
-z3 decides bit by bit; it is closed, so that its answer is kept for other ranks and paths.
+Index maps are settled first: cases that an index decides are split, and elements of one tensor are
+equal where their indices are. What is left is a formula over single elements, which z3 decides bit
+by bit; it is closed, so that its answer is reused for other ranks and paths.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from xductor.transforms.semantics.terms import (
     within,
 )
 
+#: Equal bits, where all NaN count as one value; or equal up to the sign of zero.
 Relation = Literal["bits", "zero sign"]
-"""Equal bits, all NaN being one value; or equal but for the sign of zero."""
 
 Answer = Literal["equal", "different", "unknown"]
 
 
 @dataclass
 class Budget:
-    """Time for z3, in seconds; what is spent is kept across the proofs of one rewrite."""
+    """Time for z3, in seconds; what was spent is shared by the proofs of one rewrite."""
 
     query: float = 10.0
     total: float = 120.0
@@ -61,17 +61,17 @@ class Budget:
         return min(self.query, self.total - sum(self.spent))
 
     def hasty(self) -> Budget:
-        """The same time, of which a formula gets little, and one of different sums gets none."""
+        """The same total, but little time for each formula, and none for formulas of other sums."""
         return replace(self, query=0.1, is_hasty=True)
 
 
 @dataclass
 class Verdict:
-    """What came of comparing two elements.
+    """The outcome of comparing two elements.
 
     - `engines`: what was used: `index maps`, `bits`, `sums`.
-    - `difference`: under which conditions they may differ, where they may.
-    - `values`: z3's values for single elements there, by the element.
+    - `conditions`: under which they may differ, if they may.
+    - `values`: z3's values for single elements there, by element.
     """
 
     answer: Answer = "equal"
@@ -124,7 +124,7 @@ class Comparison:
         return self._leaf(a, b)
 
     def related(self, a: Term, b: Term) -> Answer:
-        """As `equal`, of both terms in the form that the numerics allow."""
+        """Whether two elements are equal in the form that the numerics allow."""
         if self.form is not None:
             a, b = self.form(a), self.form(b)
         return self.equal(a, b)
@@ -161,7 +161,7 @@ class Comparison:
         return visit(item)
 
     def _of_one(self, item: Term) -> Term | None:
-        """What a fold over one element is, where that is the element, bit for bit."""
+        """The element that a fold over one element equals, bit for bit; None if it does not."""
         name, binders, sizes, body = item.args
         if name not in _OF_ONE_ITSELF:
             return None
@@ -185,7 +185,7 @@ class Comparison:
         return FALSE if self.assumptions.implies(negation(condition)) else condition
 
     def _truth_of_numbers(self, condition: Term) -> Term:
-        """As `_truth`, of a condition on Python numbers alone."""
+        """Decide a condition on Python numbers alone, if z3 can."""
         if condition is TRUE or condition is FALSE:
             return condition
         for answer in (TRUE, FALSE):
@@ -202,7 +202,7 @@ class Comparison:
         return self._by_formula(a, b)
 
     def _alike(self, a: Term, b: Term) -> bool:
-        """Whether two terms are made alike of parts that are equal."""
+        """Whether two terms are built alike from equal parts."""
         if a is b:
             return True
         if a.sort == b.sort == INT:
@@ -231,7 +231,7 @@ class Comparison:
         return a is b or self.assumptions.implies(eq(a, b))
 
     def _plain_index(self, item: Term) -> Term:
-        """An index in which elements that are equal are one."""
+        """An index in which equal elements are represented by one."""
         values = list(_values(item))
         if not values:
             return item
@@ -240,7 +240,7 @@ class Comparison:
         )
 
     def _folds_alike(self, a: Term, b: Term) -> bool:
-        """Reductions over equal extents whose bodies are equal at each index."""
+        """Whether reductions over equal extents have bodies that are equal at each index."""
         if self._is_in_any_order(b):
             return any(self._folds_in_order(a, one) for one in reordered(b))
         return self._folds_in_order(a, b)
@@ -273,7 +273,7 @@ class Comparison:
         given = tuple(self.assumptions.items)
         found = self._chosen.get((given, item))
         if found is None:
-            # Those in its indices first: comparing it asks for theirs, of which one may be itself.
+            # Elements in its indices first: comparing it asks for theirs, and it may be among them.
             for one in _values(item):
                 self._representative(one.args[0])
             name = item.args[0] if item.op == "element" else None
@@ -315,7 +315,7 @@ class Comparison:
         found = self.known.get(key) or self.known.get((*key, self.budget.query))
         if found is None:
             found = self._solved(claim, given, formulas)
-            # What is unknown is so for the time that it had.
+            # An unknown answer holds only for the time that it was given.
             self.known[(*key, self.budget.query) if found[0] == "unknown" else key] = found
         answer, values = found
         self.verdict.engines.add("bits")
@@ -364,12 +364,12 @@ class Comparison:
         return "different", values
 
 
-#: Folds of which one element is the result; a sum begins at 0.0.
+#: Folds whose result over one element is that element; a sum begins at 0.0.
 _OF_ONE_ITSELF = frozenset(("any", "all", "max", "min"))
 
 
 def _by_elements(condition: Term) -> Term:
-    """That an index which is an element equals another, as a comparison of int64, which all fit."""
+    """An equation of an index that is an element, as a comparison of int64, which all fit."""
     if condition.op != "zero":
         return condition
     whole = polynomial(condition.args[0])
@@ -385,7 +385,7 @@ def _by_elements(condition: Term) -> Term:
 
 
 def is_of_numbers(item: Term) -> bool:
-    """Whether a term is made of Python numbers, and of no element of a tensor."""
+    """Whether a term is made of Python numbers only, and of no element of a tensor."""
     if item.op in ("element", "fold", "var"):
         return False
     inner = list(parts(item))
@@ -393,7 +393,7 @@ def is_of_numbers(item: Term) -> bool:
 
 
 def _values(item: Term) -> Iterator[Term]:
-    """The indices in a term that are elements, without those within them."""
+    """The indices in a term that are elements, without those inside them."""
     seen: set[Term] = set()
     pending = [item]
     while pending:

@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir import ListArg, SchemaOp, TorchOp
 from xductor.ir.functions.op_functions import BoundCall, building
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.explaining.where_answers import refusal_of
 from xductor.transforms.proving import domains
 from xductor.transforms.proving.mutations import Mutation
@@ -42,8 +43,8 @@ from xductor.transforms.semantics.terms import (
 )
 from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
+#: The largest rank that is tried for each tensor variable, by the number of tensor variables.
 LARGEST_RANK = {0: 5, 1: 5, 2: 4, 3: 3, 4: 2}
-"""To which rank each tensor variable goes, by the number of tensor variables."""
 
 
 _ANY = object()
@@ -143,7 +144,7 @@ class SymbolicFiller:
         return self._made(name, self._rank(name, slot), self._dtype(name, slot))
 
     def _tensors(self, name: str, slot: Slot) -> list[SymbolicTensor]:
-        """Tensors that are alike but for their sizes, or of which one has another dtype or rank."""
+        """Tensors that differ only in size, or of which one has another dtype or rank."""
         longest = self.limits.longest_list
         count = self._length(range(1, longest + 1), name)
         if count > 1:
@@ -204,15 +205,15 @@ class SymbolicFiller:
         return self._listed(options, f"rank of {name}")
 
     def _length(self, options: Sequence[int], name: str) -> int:
-        """How long a list is whose length no tensor gives."""
+        """The length of a list that no tensor determines."""
         count = self._listed(options, f"length of {name}")
         self.reads.lengths.setdefault(name, set()).add(count)
         return count
 
     def _others(self) -> tuple[torch.dtype, ...]:
-        """What a tensor may have beside the dtype of another one.
+        """The dtypes that a tensor may have besides that of another.
 
-        Where one dtype stands for all, a second one shows whether two that differ are taken at all.
+        If one dtype stands for all, a second one shows whether two that differ are accepted.
         """
         return domains.OTHER_DTYPES if len(self.limits.dtypes) > 1 else (torch.int64,)
 
@@ -224,16 +225,16 @@ class SymbolicFiller:
         if known:
             self.unlike.append(name)
             others = self._others()
-            if len(self.free_dtypes) > 1:  # of further tensors: those there are, or one more
+            if len(self.free_dtypes) > 1:  # for further tensors: the known dtypes, or one more
                 others = others[-2:-1] if len(known) == 1 else ()
             allowed = tuple(dict.fromkeys((*known[:2], *others)))
         self.free_dtypes.append(self._listed(allowed, f"dtype of {name}"))
         return self.free_dtypes[-1]
 
     def note_unlike_dtypes(self) -> None:
-        """Say of an instance that is taken, and whose tensors differ in dtype, what it is one of.
+        """Record the bound of an accepted instance whose tensors differ in dtype.
 
-        If one dtype stood for all, it does so no longer.
+        If one dtype stood for all, it no longer does.
         """
         if len(set(self.free_dtypes)) < 2:
             return
@@ -254,9 +255,9 @@ class SymbolicFiller:
         return SymbolicDim(self._expression(made), self.knowledge, self.reads)
 
     def _dim(self, options: list[int], name: str) -> int:
-        """A dim; of high rank beside a list of tensors, from the end from which the first one is.
+        """A dim; of high rank beside a list of tensors, counted from the same end as the first.
 
-        The instances with lists are many, and never all that there are.
+        There are many instances with lists, and they are never complete anyway.
         """
         if self._has_list and self.dim is not None and len(options) > 2 * domains.MIXED_RANK:
             self._bounded(f"dims of rank above {domains.MIXED_RANK}: all from the same end")
@@ -324,7 +325,7 @@ def unwrapped(item: Any) -> Any:
 
 
 class MeaningCalls:
-    """Calls of ops as their meanings; `used` has the names of the ops."""
+    """Evaluates calls of ops by their meanings; `used` has the names of the ops."""
 
     def __init__(self, world: PathWorld, filler: SymbolicFiller) -> None:
         self.world = world
@@ -354,7 +355,10 @@ class MeaningCalls:
         return self(calls[0].cls, calls[0].args)
 
     def raw_call(self, cls: type[TorchOp], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        raise NoMeaning(f"{cls.name} has no meaning yet")
+        call = call_meant(cls, args, kwargs)
+        if call is None:
+            raise NoMeaning(f"{cls.name} has no meaning yet")
+        return self(call.cls, call.args)
 
 
 def make_instance(
@@ -365,7 +369,7 @@ def make_instance(
     used: set[str],
     mutation: Mutation | None = None,
 ) -> Instance:
-    """The instance of one path. Raises Pruned where the rewrite does not apply on it."""
+    """The instance of one path. Raises Pruned if the rewrite does not apply on it."""
     world = PathWorld(path)
     filler = SymbolicFiller(world, limits, reads)
     calls = MeaningCalls(world, filler)
@@ -374,12 +378,12 @@ def make_instance(
     asked = reads.dtype
     try:
         source = run.outputs()
-    except Pruned:  # for its sizes, which no dtype changes
+    except Pruned:  # because of its sizes, which do not depend on dtypes
         reads.dtype = asked
         raise
     except Illegal as error:
         raise Unmade(str(error)) from error
-    # Of what `where` refuses it matters only which dtypes `where` asked for.
+    # For what `where` refuses, only the dtypes that `where` itself asked for matter.
     reads.dtype, asked = asked, reads.dtype
     if mutation is None or not mutation.drops_condition:
         _answer_where(rewrite, run.bindings, world, limits.explain)
@@ -430,7 +434,7 @@ def _answer_where(
 
 
 def _why_not(answer: Any) -> str:
-    """Why `where` refuses what it is asked about."""
+    """Why `where` refuses, from its answer."""
     if isinstance(answer, Refusal):
         return f"`where` says no: {answer.reason}"
     if isinstance(answer, Fact):
@@ -439,12 +443,12 @@ def _why_not(answer: Any) -> str:
 
 
 def _called(method: Any, arguments: list[Any], name: str) -> Any:
-    """A method of the rewrite on symbolic values; what it cannot do with them is said so."""
+    """Call a method of the rewrite on symbolic values, and report what it cannot do with them."""
     try:
         return method(*arguments)
     except (Pruned, NotSymbolic, NoMeaning, Illegal):
         raise
-    except IndexError as error:  # a dim that a tensor of this rank has not
+    except IndexError as error:  # a dim that a tensor of this rank does not have
         raise Illegal(f"`{name}` raises IndexError: {error}") from error
     except (TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
         raise NotSymbolic(f"`{name}` on symbolic values: {error}") from error

@@ -1,4 +1,4 @@
-"""The ways of being equal that numerics allow, tried from the strictest on."""
+"""The kinds of equality that numerics allow, tried from the strictest on."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scala
 
 @dataclass(frozen=True)
 class Level:
-    """One way of being equal: the numerics it amounts to, and how both sides are compared.
+    """One kind of equality: the numerics it amounts to, and how both sides are compared.
 
-    - `of_source`: as `form`, of the source alone.
-    - `drops_rounding`: only where the source loses a rounding by `of_source`, and the target has
-      none that it could lose: what a sum in another order is off by is less than that rounding.
-    - `hasty`: with little time for a formula, as another way comes after it.
+    - `form`: applied to both sides before comparing; `of_source`: applied to the source alone.
+    - `drops_rounding`: used only if the source loses a rounding by `of_source` and the target has
+      none to lose: the error of a sum in another order is then smaller than that rounding.
+    - `hasty`: formulas get little time, since another level follows.
     """
 
     numerics: Numerics
@@ -71,11 +71,11 @@ _FEWER_SUMS = Level(
 )
 _SUMS = Level(REASSOCIATES, axioms=AXIOMS, comparison=SumComparison)
 
-#: What is tried for what a rewrite declares, the strictest first.
+#: What is tried for the numerics that a rewrite declares, the strictest first.
 LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
     EXACT: (_BITS,),
     UP_TO_ZERO_SIGN: (_BITS, _ZERO_SIGN),
-    # Bits of sums in two orders are nothing that z3 decides, nor has to; the last way asks it too.
+    # z3 cannot decide the bits of reordered sums, and need not; the last level uses it too.
     REASSOCIATES: (replace(_BITS, hasty=True), _SUMS),
     ROUNDS_LESS_OFTEN: (replace(_BITS, hasty=True), replace(_FEWER, hasty=True), _FEWER_SUMS),
     DROPS_ROUNDING: (_BITS, _ROUNDINGS),
@@ -85,10 +85,10 @@ LEVELS: Mapping[Numerics, tuple[Level, ...]] = {
 
 @dataclass
 class Agreement:
-    """What comparing two elements came to.
+    """The outcome of comparing two elements.
 
     - `level`: at which they are equal, None if at none; `engines`: what was used for it.
-    - `verdict`: of the first level that decided, or of the first one.
+    - `verdict`: that of the first level, or of the first that decided.
     """
 
     level: Level | None = None
@@ -98,7 +98,7 @@ class Agreement:
 
 @dataclass
 class Elements:
-    """Compares the elements of a rewrite's results; what was decided is kept across its paths."""
+    """Compares the elements of a rewrite's results; decisions are kept across its paths."""
 
     numerics: Numerics
     budget: Budget
@@ -106,7 +106,7 @@ class Elements:
     _agreed: dict[Any, Agreement] = field(default_factory=dict[Any, Agreement])
 
     def agreement(self, assumptions: Assumptions, a: Term, b: Term) -> Agreement:
-        """Whether two elements are equal where the assumptions hold, and in which way."""
+        """Whether two elements are equal where the assumptions hold, and at which level."""
         levels = LEVELS[self.numerics]
         if levels[0].hasty:
             found = self._whatever_numbers(assumptions, a, b, levels)
@@ -139,10 +139,9 @@ class Elements:
     def _whatever_numbers(
         self, assumptions: Assumptions, a: Term, b: Term, levels: tuple[Level, ...]
     ) -> Agreement | None:
-        """That the elements are equal whatever the Python numbers in them are as elements.
+        """An agreement that holds whatever elements the Python numbers in both are; else None.
 
-        Then it does not matter of what kind the numbers are, nor what they are cast from. None if
-        this does not show.
+        Then the kinds of the numbers, and what they are cast from, do not matter.
         """
         names: dict[Term, Term] = {}
         pair = _with_opaque_numbers(a, names), _with_opaque_numbers(b, names)
@@ -163,7 +162,7 @@ def _loses_roundings(source: Term, target: Term) -> bool:
 
 
 def _with_opaque_numbers(item: Term, names: dict[Term, Term]) -> Term:
-    """A term in which what Python numbers are cast to are numbers themselves, one for each."""
+    """A term in which each cast of a Python number is replaced by a number of its own."""
     done: dict[Term, Term] = {}
 
     def visit(one: Term) -> Term:

@@ -1,7 +1,7 @@
-"""Two graphs as a claim: what a pass made of one application, or a whole module before and after.
+"""Two graphs as a claim: one application of a pass, or a whole module before and after it.
 
-A graph is as it stands: its ranks, dtypes and constants are the ones that it has, and its symbols
-may be any numbers that their bounds allow. So a proof is about this graph, for all sizes.
+A graph is taken as it is: its ranks, dtypes and constants are fixed, and its symbols may be any
+numbers that their bounds allow. So a proof is about this graph, for all sizes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from xdsl.ir import SSAValue
 from xductor.ir import (
     GraphOp,
     OutputOp,
-    SchemaOp,
     SymIntType,
     TensorType,
     entry_graph,
     print_ir,
     run,
 )
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import Named, NotTaken, Trial, difference
 from xductor.transforms.proving.instances import Instance, unwrapped
@@ -48,7 +48,7 @@ class ModulePair:
     """Two modules whose entry graphs take the same arguments and give the same results."""
 
     tensors = 1
-    least_decided = 1  # a graph leaves nothing open but the sizes, which one instance stands for
+    least_decided = 1  # a graph leaves only sizes open, for which one instance stands
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ModulePair:
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
         graph = entry_graph(self.before)
         world = PathWorld(path)
-        reads.dtype = True  # a graph has the dtypes that it has
+        reads.dtype = True  # the dtypes of a graph are fixed
         for name, info in graph.symbols.data.items():
             world.variables[name] = var(name)
             if isinstance(info.lower, int):
@@ -171,7 +171,7 @@ class _SymbolicRun:
         self.world = world
         self.reads = reads
         self.used = used
-        self.facts = SizeKnowledge(lambda _: False)  # what is no number there is a symbol
+        self.facts = SizeKnowledge(lambda _: False)  # sizes that are not numbers are symbols
         self._made = 0
 
     def argument(self, value: SSAValue, name: str) -> Any:
@@ -200,13 +200,22 @@ class _SymbolicRun:
         for op in graph.block.ops:
             if isinstance(op, OutputOp):
                 return [known[one] for one in op.operands]
-            if not isinstance(op, SchemaOp):
+            if op.name == "method.size" and len(op.results) == 1:
+                known[op.results[0]] = self._size(op, known)
+                continue
+            call = aten_call(op)
+            if call is None:
                 raise NoMeaning(f"{op.name} has no meaning yet")
-            items = [_read(op.argument_tree(part), known) for part in op.args.data]
-            found = self.call(type(op), tuple(items))
+            items = [_read(one, known) for one in call.items]
+            found = self.call(call.cls, tuple(items))
             made = found if isinstance(found, list) else [found]
             known.update(zip(op.results, made, strict=True))
         raise NoMeaning("a graph without an output")
+
+    def _size(self, op: Any, known: dict[SSAValue, Any]) -> SymbolicDim:
+        """`x.size(dim)`."""
+        x, dim = (_read(one, known) for one in op.argument_tree(op.args.data[0]))
+        return SymbolicDim(x.sizes[dim], self.facts, self.reads)
 
     def call(self, cls: Any, items: tuple[Any, ...]) -> Any:
         if cls.name == "aten.sym_size.int":
@@ -246,7 +255,7 @@ def prove_modules(
     """Decide whether two modules compute the same, for all sizes of their symbols.
 
     Their entry graphs take the same arguments, as those of a module before and after a pass do, or
-    the two fragments of one application (`rewriting.fragments`).
+    the two fragments of one application (`validation.fragments`).
     """
     return prove_subject(ModulePair(name, before, after, numerics), seconds=seconds)
 

@@ -1,4 +1,4 @@
-"""Copies of a rewrite with one thing wrong, which a prover that can see anything must refute."""
+"""Copies of a rewrite with one mistake, which a sound prover must refute."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Caller = Callable[[type[TorchOp], tuple[Any, ...]], Any]
 
 
 class Mutation:
-    """One change to what a rewrite does; `applied` tells whether there was anything to change.
+    """One change to what a rewrite does; `applied` says whether there was anything to change.
 
-    - `condition dropped`: `where` is not asked.
-    - `operands swapped`: of the first call of the replacement with two tensors, the tensors.
-    - `constant changed`: in the first call with a number, that number.
-    - `result reversed`: the first result, along its last dim.
+    - `condition dropped`: `where` is not called.
+    - `operands swapped`: swaps the tensors of the replacement's first call with two of them.
+    - `constant changed`: changes the number in the first call that has one.
+    - `result reversed`: reverses the first result along its last dim.
     """
 
     def __init__(self, kind: Kind) -> None:
@@ -29,7 +29,7 @@ class Mutation:
         self._done = False
 
     def begin(self) -> None:
-        """Before each run of the replacement."""
+        """Prepare for a run of the replacement."""
         self._done = False
 
     @property
@@ -42,7 +42,7 @@ class Mutation:
         return _MutatingBuilder(inner, self)
 
     def arguments(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of a call of the replacement, changed if it is the one."""
+        """The arguments of a call of the replacement, changed if this is the call to change."""
         if self._done:
             return items
         changed = list(items)
@@ -62,7 +62,7 @@ class Mutation:
         return tuple(changed)
 
     def outputs(self, found: list[Any], call: Caller) -> list[Any]:
-        """The results, the first one reversed if that is the change."""
+        """The results, with the first one reversed if that is the change."""
         if self.kind != "result reversed" or not found or not _is_tensor(found[0]):
             return found
         if not found[0].ndim:
@@ -77,7 +77,7 @@ def _is_tensor(item: Any) -> bool:
 
 
 def _another(item: Any) -> Any:
-    """Another constant of the kind; None for what is none."""
+    """A different constant of the same kind; None if the item is none."""
     if type(item) is int:
         return item + 1
     if type(item) is float:
@@ -88,7 +88,7 @@ def _another(item: Any) -> Any:
 
 
 class _MutatingBuilder:
-    """A builder whose calls are changed on the way."""
+    """A builder that changes calls before passing them on."""
 
     def __init__(self, inner: Any, mutation: Mutation) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""Reductions of reductions: an extreme of extremes is that of all."""
+"""Reductions of reductions: an extreme of extremes is the extreme of all."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _TRUTHS = frozenset(("any", "all"))
 
 
 def is_extreme(item: Term) -> bool:
-    """Whether a fold gives one of its elements; of 0.0 and -0.0 it gives either."""
+    """Whether a fold gives one of its elements; of 0.0 and -0.0 it may give either."""
     return item.args[0] in _EXTREMES
 
 
 def is_in_any_order(item: Term) -> bool:
-    """Whether a fold gives the same bits in any order: not an extreme of 0.0 and -0.0."""
+    """Whether a fold gives the same bits in any order, unlike an extreme of 0.0 and -0.0."""
     return item.args[0] in _TRUTHS or (is_extreme(item) and not is_float(item))
 
 
 def flattened(item: Term, is_one: Callable[[Term], bool]) -> Term:
-    """A fold over the elements of the folds of its own kind in it, without extents of one.
+    """A fold merged with the folds of its own kind directly inside it, without extents of one.
 
     - `is_one`: whether an extent is known to be 1.
     """

@@ -1,7 +1,7 @@
-"""The no-op registry as claims: a call of the operator under the rule's condition is its argument.
+"""The no-op registry as claims: under a rule's condition, a call of the operator is its argument.
 
-The rule's own condition is asked, on an op of the IR with symbolic sizes. That result and argument
-have one type is part of the hypothesis, as the pass checks it for every rule.
+The rule's own condition is called, on an op of the IR with symbolic sizes. The hypothesis includes
+that result and argument have the same type, since the pass checks it for every rule.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any
 import torch
 from xdsl.ir import Block, SSAValue
 
-from xductor.ir import Facts, ListArg, SchemaOp, SymbolTable, SymExpr, SymIntType, op_class_by_name
+from xductor.ir import Facts, SchemaOp, SymbolTable, SymExpr, SymIntType, op_class_by_name
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.passes.numerics import EXACT, Numerics
 from xductor.transforms.proving.eager_runs import (
     ConcreteTensor,
-    Named,
     NotTaken,
     Recorder,
     SourceRefused,
     Trial,
+    as_handle,
     data_of,
     difference,
     first_line,
@@ -50,7 +50,7 @@ PASS = "remove_noop_ops"
 
 
 class _PathFacts:
-    """Facts about sizes for a rule's condition: what is not settled may be known, or not known."""
+    """Facts about sizes for a rule's condition; unsettled ones are tried as known and unknown."""
 
     def __init__(self, world: PathWorld) -> None:
         self.world = world
@@ -114,7 +114,7 @@ class NoopCase:
         except Illegal as error:
             raise Unmade(str(error)) from error
         except NoMeaning:
-            self._ask(world, items, source, source)  # of what the rule refuses nothing is claimed
+            self._ask(world, items, source, source)  # nothing is claimed if the rule refuses
             raise
         self._assume_same_type(world, result, source)
         self._ask(world, items, result, source)
@@ -180,7 +180,7 @@ class NoopCase:
         order = sorted(range(len(params)), key=lambda place: params[place].kind != "tensor")
         items: list[Any] = [None] * len(params)
         for place, item in zip(order, fillings, strict=True):
-            items[place] = _concrete(item, facts, inputs)
+            items[place] = as_handle(item, facts, inputs)
         record = Recorder("s", facts)
         try:
             result = record(self.cls, tuple(items))
@@ -213,15 +213,6 @@ class NoopCase:
 
     def validated(self) -> ValidationResult:
         return validate_calls(self.op, typed_class(PASS)(), instances=24, rounds=3)
-
-
-def _concrete(item: Any, facts: Facts, inputs: dict[str, torch.Tensor]) -> Any:
-    if isinstance(item, Named):
-        inputs[item.name] = item.data
-        return ConcreteTensor(item.data, item.name, facts)
-    if isinstance(item, list | tuple):
-        return ListArg(_concrete(one, facts, inputs) for one in item)
-    return item
 
 
 class _Call:

@@ -32,15 +32,15 @@ from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue
 
 @dataclass(frozen=True)
 class Limits:
-    """What instances are tried.
+    """Which instances are tried.
 
     - `rank`: the largest rank of a tensor.
-    - `dtypes`: those of tensors; one only, where nothing depends on them.
-    - `devices`: those of the first tensor, with which all others are.
-    - `listed_ints`, `listed_numbers`: integer and number attributes are some of a list, where the
+    - `dtypes`: those of tensors; only one if nothing depends on them.
+    - `devices`: those of the first tensor; all others are on the same one.
+    - `listed_ints`, `listed_numbers`: take integer and number attributes from a list, because the
       rewrite asks for their digits.
-    - `longest_shape`: of the sizes that an op without tensors is given.
-    - `explain`: a plain no of `where` is told with the clause that says it.
+    - `longest_shape`: the greatest number of sizes given to an op without tensors.
+    - `explain`: report a plain no of `where` with the clause that gave it.
     """
 
     rank: int = 3
@@ -55,14 +55,14 @@ class Limits:
 
 @dataclass
 class Obligation:
-    """What has to hold of the target for it to be legal where the source is."""
+    """A condition for the target to be legal wherever the source is."""
 
     condition: Term
     why: str
 
 
 class PathWorld:
-    """The world of meanings on one path: what sources require holds, what a target does is due."""
+    """The world of meanings on one path: requirements of sources hold, those of targets are due."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -77,7 +77,7 @@ class PathWorld:
         self._state = GENERATOR
 
     def assume(self, condition: Term) -> None:
-        """Take a condition for granted. Raises Pruned where it cannot be."""
+        """Assume a condition. Raises Pruned if it cannot hold."""
         if condition is TRUE:
             return
         if condition is FALSE or not self.assumptions.possible(condition):
@@ -85,7 +85,7 @@ class PathWorld:
         self.assumptions.add(condition)
 
     def elements_within(self, index: TensorValue, low: Term, size: Term) -> None:
-        """Indices that are data: a target may read at those that its source reads at in range."""
+        """Require indices that are data to be in range; a target may reuse ranges of its source."""
         if not self.in_target:
             self._indices.append((index, low, size))
         elif not any(self._covers(one, index, low, size) for one in self._indices):
@@ -94,7 +94,7 @@ class PathWorld:
     def _covers(
         self, known: tuple[TensorValue, Term, Term], index: TensorValue, low: Term, size: Term
     ) -> bool:
-        """Whether the elements of a tensor are in a range, as others are in another."""
+        """Whether a known range of other elements implies that those of `index` are in range."""
         other, least, end = known
         if other.rank != index.rank:
             return False
@@ -107,13 +107,13 @@ class PathWorld:
         return all(self.known(one) for one in (*same, le(low, least), le(end, size)))
 
     def draw(self, after: Callable[[Term], Term]) -> Term:
-        """The state of the generator, which is another afterwards."""
+        """The state of the generator, which `after` then changes."""
         before = self._state
         self._state = after(before)
         return before
 
     def begin_target(self) -> None:
-        """From here on ops are those of the target, which stands in the place of the source."""
+        """Treat ops from here on as those of the target, which replaces the source."""
         self.in_target = True
         self.path.source = len(self.path.taken)
         self._state = GENERATOR
@@ -167,9 +167,9 @@ class PathWorld:
         return made
 
     def is_static(self, expr: Any) -> bool:
-        """Whether a size is a plain number in the graph: if all that it is made of are.
+        """Whether a size is a plain number in the graph, that is, all its variables are.
 
-        Either may be, whatever its value; sizes that are known to be equal are so together.
+        Both are tried, whatever its value; sizes known to be equal are treated alike.
         """
         return all(self._is_static(var(name)) for name in sorted(symbols_of([expr])))
 
@@ -189,7 +189,7 @@ class PathWorld:
         return self._decided(condition_of(fact), fact.text)
 
     def _known_to_be(self, condition: Term, text: str) -> bool:
-        """Whether a compile knows it: if so it holds, if not nothing is said."""
+        """Whether a compile knows it: if so it holds, and if not nothing follows."""
         if self.known(negation(condition)):
             return False
         if self.path.choose((True, False), text):

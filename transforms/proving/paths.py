@@ -1,4 +1,4 @@
-"""Every way through a program that makes choices: depth first, by running it anew for each."""
+"""Explores every path through a program that makes choices, depth first, by rerunning it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class Pruned(Exception):
-    """A path that leads nowhere: what it assumes cannot be, or the rewrite is not taken there."""
+    """A path that ends: its assumptions contradict each other, or the rewrite does not apply."""
 
 
 class Refused(Pruned):
-    """A path whose source can be made, and which the rewrite's own condition refuses."""
+    """A path whose source can be made, but which the rewrite's own condition refuses."""
 
 
 class Unmade(Pruned):
@@ -23,9 +23,9 @@ class Unmade(Pruned):
 
 @dataclass
 class Path:
-    """One way through: the choices taken, and between how many.
+    """One path: the choices taken, and between how many options each.
 
-    - `source`: how many of them were taken for the source and the condition; 0 if that is not said.
+    - `source`: how many of them were taken for the source and the condition; 0 if not recorded.
     """
 
     prefix: tuple[int, ...] = ()
@@ -35,7 +35,7 @@ class Path:
     source: int = 0
 
     def choose(self, options: Sequence[T], what: str) -> T:
-        """One of some options. Raises Pruned where there are none."""
+        """Choose one of some options. Raises Pruned if there are none."""
         if not options:
             raise Pruned(f"no option for {what}")
         if len(options) == 1:
@@ -53,9 +53,9 @@ def all_paths(
     pruned: Callable[[Path, Pruned], None] = lambda path, error: None,
     begins: Sequence[tuple[int, ...]] = ((),),
 ) -> Iterator[tuple[Path, Any]]:
-    """The result of `run` for each way through it; what raises Pruned is left out, and told.
+    """The result of `run` for each path; paths that raise Pruned are passed to `pruned` instead.
 
-    - `begins`: the first choices of the ways that are taken, if not all are.
+    - `begins`: the first choices of the paths to explore, if not all.
     """
     pending = list(begins)[::-1]
     while pending:

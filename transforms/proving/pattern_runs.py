@@ -1,7 +1,7 @@
-"""Evaluates a rewrite's pattern from the inside out: with symbolic values, or with tensors.
+"""Evaluates a rewrite's pattern from the inside out, with symbolic values or with tensors.
 
-What the pattern leaves open (its variables, `...`, alternatives) a `Filler` gives. The order in
-which it is asked depends on its answers alone, so that a second run can repeat a first one.
+A `Filler` gives what the pattern leaves open (its variables, `...`, alternatives). The order in
+which it is asked depends only on its answers, so that a second run can repeat a first one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xductor.ir import ListArg, SchemaOp, TorchOp
+from xductor.ir.dialect.python_call_binding import call_arguments
+from xductor.ir.functions.torch_calls import call_meant
 from xductor.transforms.rewriting.patterns import (
     Bound,
     Call,
@@ -29,12 +31,12 @@ from xductor.transforms.semantics.values import Illegal
 
 @dataclass(frozen=True)
 class Slot:
-    """Where an argument stands.
+    """The place of an argument.
 
-    - `op`: the operator without its overload; `param`, `kind`: of the parameter, `kind` being
-      `list[int]` and the like for lists.
-    - `optional`: whether None is an argument too.
-    - `tensors`: the tensors among the arguments of the call, those in lists included.
+    - `op`: the operator without its overload; `param`, `kind`: name and kind of the parameter,
+      where lists have kinds such as `list[int]`.
+    - `optional`: whether None is accepted too.
+    - `tensors`: the tensors among the arguments of the call, including those in lists.
     """
 
     op: str
@@ -67,7 +69,7 @@ class PatternRun:
         self._elements: list[Any] = []
 
     def outputs(self) -> list[Any]:
-        """The outputs of the pattern; of a call that gives a list, its elements."""
+        """The outputs of the pattern; for a call that gives a list, its elements."""
         nowhere = Slot("", "", "any", False, ())
         found = [self._part(one, nowhere) for one in self.compiled.outputs]
         return found[0] if len(found) == 1 and isinstance(found[0], list) else found
@@ -86,7 +88,7 @@ class PatternRun:
             return self._part(part.alternatives[self._alternative(part)], slot)
         if isinstance(part, Bound):
             name = part.variable.name
-            if name not in self.bindings:  # an alternative inside of it is chosen once
+            if name not in self.bindings:  # an alternative inside it is chosen once
                 self.bindings[name] = self._part(part.pattern, slot)
             return self.bindings[name]
         if isinstance(part, Each):
@@ -150,11 +152,15 @@ class PatternRun:
                 tensors += made if isinstance(made, list) else [made]
         if issubclass(cls, SchemaOp):
             return self.caller(cls, tuple([items[place] for place in range(len(items))]))
+        named = {str(place): items[place] for place, _ in head.entries}
+        meant = call_meant(cls, *call_arguments(cls, named))
+        if meant is not None:
+            return self.caller(meant.cls, meant.args)
         return self.caller(cls, tuple(items.items()))
 
 
 def _distinct(heads: tuple[Head, ...]) -> list[Head]:
-    """Overloads, those of one meaning once."""
+    """Overloads, with those that share a meaning only once."""
     found: list[Head] = []
     seen: set[Any] = set()
     for head in heads:
@@ -174,7 +180,7 @@ def _slot(cls: type[TorchOp], op: str, slot: Any, tensors: tuple[Any, ...]) -> S
 
 
 def _holds_tensors(entry: Any) -> bool:
-    """Whether an argument of a pattern is a tensor or a list of them."""
+    """Whether an argument of a pattern is a tensor or a list of tensors."""
     if isinstance(entry, Pattern):
         return "tensor" in getattr(entry, "kind", "")
     return isinstance(entry, list | tuple | ListArg) and any(map(_holds_tensors, entry))

@@ -1,4 +1,4 @@
-"""Proves a declared rewrite: the very methods that run, on symbolic instances of its pattern."""
+"""Proves a declared rewrite by running its own methods on symbolic instances of its pattern."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ from xductor.transforms.semantics.values import NoMeaning, dtypes_of_both
 
 @dataclass
 class Found:
-    """What the instances of a rewrite showed so far.
+    """What the instances of a rewrite have shown so far.
 
-    - `ranks`: those at which both sides agree; `open_ranks`: those at which it was asked.
-    - `not_taken`: why others were not taken, or not made, with counts and the first of each.
+    - `ranks`: those at which both sides agree; `open_ranks`: those at which this was asked.
+    - `not_taken`: why other instances were refused or not made, with counts; `first_of`: the first
+      path of each.
     """
 
     needed: Numerics = EXACT
@@ -64,35 +65,35 @@ class Found:
 
 
 class _Enough(Exception):
-    """A counter-example was found, the time is up, or it cannot be proved any more."""
+    """A counter-example was found, the time is up, or no proof is possible any more."""
 
 
 class _AsksForMore(Exception):
-    """A dtype or device was asked for, so that all of them have to be looked at."""
+    """A dtype or device was read, so that all of them have to be looked at."""
 
 
+#: How many refused sources of the same dtypes and ranks eager is asked about before giving up.
 _MOST_REFUSALS = 4
-"""After so many sources of these dtypes and ranks that eager refuses, it is not asked of others."""
 
 _DEVICES = ("cpu", "cuda:0")
 
+#: After how many differences without an example the rest is left to generated instances.
 _MOST_SUSPICIONS = 12
-"""After so many differences that no example shows, what is left is for generated instances."""
 
 
 def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
     """Decide whether a rewrite's two sides agree on all instances.
 
-    - `seconds`: after which what has not been looked at becomes a bound.
+    - `seconds`: the time after which what has not been looked at becomes a bound.
 
-    Raises ProverUnavailable where z3 is not installed.
+    Raises ProverUnavailable if z3 is not installed.
     """
     one = rewrite() if isinstance(rewrite, type) else rewrite
     return prove_subject(RewriteSubject(one), seconds=seconds)
 
 
 def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
-    """As `prove`, of anything with a source and a target."""
+    """Decide whether the source and the target of `subject` agree on all instances, as `prove`."""
     z3_module()
     start = time.thread_time()
     prover = _Prover(subject, seconds)
@@ -109,7 +110,7 @@ def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
 
 
 def _of_mutations(original: _Prover) -> dict[str, str]:
-    """What becomes of copies with a mistake: a prover that lets all pass has seen nothing."""
+    """The statuses of copies with a mistake: a prover that accepts them all proves nothing."""
     found: dict[str, str] = {}
     for kind in KINDS:
         mutation = Mutation(kind)
@@ -148,7 +149,7 @@ class _Prover:
         self._begins: dict[Limits, list[tuple[int, ...]]] = {}
 
     def take_instances_of(self, other: _Prover) -> None:
-        """Look only at what another one was not refused: it has the same source and condition."""
+        """Look only at instances that `other`, with the same source and condition, accepted."""
         self.reads = copy.deepcopy(other.reads)
         self._taken, self._begins = set(other._taken), dict(other._begins)
 
@@ -158,7 +159,7 @@ class _Prover:
         for listed in (False, True):
             limits = Limits(rank=rank, listed_ints=listed, listed_numbers=listed)
             limits = replace(limits, longest_shape=3) if listed else limits
-            if listed:  # what was spent on the other way is not to be missing here
+            if listed:  # time spent on the first attempt must not be missing here
                 self.end = max(self.end, time.thread_time() + self.seconds / 2)
                 self.budget = Budget(total=self.seconds)
                 for one in self.elements.values():
@@ -167,7 +168,7 @@ class _Prover:
                 # Low ranks first: their counter-examples are small.
                 self._explore(replace(limits, rank=min(1, rank), longest_shape=2))
                 self._until_stable(limits)
-                if self.may_validate:  # of a copy with a mistake it does not matter how many agree
+                if self.may_validate:  # for a copy with a mistake, the number does not matter
                     self._until_enough(limits)
             except NotSymbolic as error:
                 reason = str(error)
@@ -181,7 +182,7 @@ class _Prover:
         return self.validated(reason)
 
     def _until_enough(self, limits: Limits) -> None:
-        """Look at what one instance stood for one by one, while they are few."""
+        """Split the cases that one instance stood for, while there are too few instances."""
         for more in ({"dtypes": KNOWN}, {"devices": _DEVICES}):
             limits = replace(limits, **more)
             if self._are_few() and self._with_what_is_asked(limits) != self.limits:
@@ -200,9 +201,9 @@ class _Prover:
         return 0 < found.instances < self.subject.least_decided
 
     def _look_by_sizes(self, many: int) -> None:
-        """Look at what was decided by classes of its sizes.
+        """Look at decided instances again, by classes of their sizes.
 
-        All of the first classes; of finer ones as many as are missing.
+        All of the first classes; of finer ones only as many as are needed.
         """
         decided = 0
 
@@ -218,7 +219,7 @@ class _Prover:
         self.found.instances = max(self.found.instances, decided)
 
     def _until_stable(self, limits: Limits) -> None:
-        """Explore anew while it turns out that something asks for dtypes or devices."""
+        """Explore again as long as it turns out that dtypes or devices are read."""
         while self.found.example is None:
             self.found = Found()
             self._decided.clear()
@@ -237,7 +238,7 @@ class _Prover:
     def _explore(self, limits: Limits, *, whole: bool = False) -> None:
         """Look at all instances.
 
-        - `whole`: only if they are all there are, which raises _AsksForMore if not.
+        - `whole`: require that they are all there are, and raise _AsksForMore if not.
         """
         asked = self._asked()
         self.limits = limits
@@ -269,14 +270,14 @@ class _Prover:
         return self.reads.dtype, self.reads.device
 
     def _check_time(self) -> None:
-        """Raises _Enough when the time is up: paths that are not taken cost time too."""
+        """Raise _Enough when the time is up; paths that are not taken cost time too."""
         if time.thread_time() > self.end:
             self.found.bounds[f"stopped after {self.seconds:g} s"] = None
             self.found.stopped = True
             raise _Enough
 
     def _pruned(self, path: Path, error: Pruned) -> None:
-        """Note why a path was not taken; no word of what contradicts itself."""
+        """Record why a path was not taken, unless it contradicts itself."""
         self._check_time()
         if isinstance(error, Unmade):
             self._note_not_taken(f"cannot be made: {error}", path)
@@ -290,7 +291,7 @@ class _Prover:
     # One instance.
 
     def _is_refused_by_eager(self, instance: Instance) -> bool:
-        """Whether eager refuses the source; asked until it takes one of these dtypes and ranks."""
+        """Whether eager refuses the source; asked until one of these dtypes and ranks passes."""
         constants = [str(one) for one in instance.fillings if isinstance(one, torch.dtype)]
         key = (instance.dtypes, instance.ranks, *constants)
         if key in self._taken:
@@ -326,7 +327,7 @@ class _Prover:
         found.bounds.update(dict.fromkeys(instance.bounds))
 
     def _agrees(self, instance: Instance) -> bool:
-        """Whether both sides agree, as far as is decided."""
+        """Whether both sides agree, as far as can be decided."""
         found = self.found
         before = (found.undecided, found.suspicions, found.refused_later)
         self._obligations(instance)
@@ -343,7 +344,7 @@ class _Prover:
         values: Any = None,
         extra: Any = None,
     ) -> None:
-        """Something that may be wrong: an example that is run decides."""
+        """Search for an example of something that may be wrong; running it decides."""
         example = counterexamples.find(
             self.subject.run,
             instance,
@@ -409,21 +410,21 @@ class _Prover:
         found.axioms.update(level.axioms)
 
     def _elements_at(self, instance: Instance) -> Elements:
-        """What compares elements by the numerics of an instance, which is one that is taken."""
+        """The comparison of elements under the numerics of an accepted instance."""
         numerics = self._numerics_of(instance)
         if numerics not in self.elements:
             self.elements[numerics] = Elements(numerics, self.budget)
         return self.elements[numerics]
 
     def _numerics_of(self, instance: Instance) -> Numerics:
-        """What an instance that is taken may change."""
+        """What an accepted instance may change."""
         numerics = numerics_at(self.subject.numerics, _dtype_of(instance))
         assert numerics is not None
         return numerics
 
     def _different(self, instance: Instance, verdict: Verdict, index: list[Term]) -> None:
         if verdict.answer == "unknown":
-            if len(self.found.bounds) < 3:  # numbers may show what the solver does not
+            if len(self.found.bounds) < 3:  # numbers may show what the solver cannot
                 example = counterexamples.find(
                     self.subject.run, instance, rounds=12, numerics=self._numerics_of(instance)
                 )
@@ -463,7 +464,7 @@ class _Prover:
         )
 
     def _at_one_length(self) -> list[str]:
-        """Lists that were tried at one length, though nothing fixes it."""
+        """Lists that were tried at one length only, though nothing fixes it."""
         lengths = {
             name: min(tried) for name, tried in self.reads.lengths.items() if len(tried) == 1
         }
@@ -491,7 +492,7 @@ class _Prover:
         return proof
 
     def _too_few(self) -> str:
-        """Why what was decided is no proof; empty if it is one."""
+        """Why what was decided is too little for a proof; "" if it is enough."""
         found = self.found
         if found.instances < self.subject.least_decided:
             bounds = f": {', '.join(found.bounds)}" if found.bounds else ""
@@ -515,7 +516,7 @@ class _Prover:
         return f"{count} times: {self._explained(why, path)}{notes}"
 
     def _explained(self, why: str, path: Path) -> str:
-        """A reason with the clause of `where` that said no, if it gave none."""
+        """A reason with the clause of `where` that said no, if `where` gave no reason."""
         limits = replace(self.limits, explain=True)
         try:
             self.subject.instance(Path(tuple(path.taken)), limits, self.reads, self.used)
@@ -526,7 +527,7 @@ class _Prover:
         return why
 
     def validated(self, reason: str) -> Proof:
-        """What cannot be proved is run on generated instances."""
+        """Run generated instances in place of a proof, for the given reason."""
         proof = self._base()
         proof.reason = reason
         if not self.may_validate:
@@ -561,7 +562,7 @@ def _weaker(a: Numerics, b: Numerics) -> Numerics:
 
 
 def _dtype_of(instance: Instance) -> torch.dtype | None:
-    """The dtype of the first output, if that is a tensor."""
+    """The dtype of the first output, if it is a tensor."""
     first = instance.source[0] if instance.source else None
     return first.meaning._dtype if isinstance(first, SymbolicTensor) else None
 

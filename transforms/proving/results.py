@@ -1,4 +1,4 @@
-"""What a proof came to."""
+"""The results of proofs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Status = Literal[
     "refuted",
 ]
 
-#: What is an error where a proof was asked for.
+#: The statuses that are errors if a proof was asked for.
 FAILED: tuple[Status, ...] = ("undecided", "vacuous", "refuted")
 
 
 class ProofError(Exception):
-    """A rewrite that is refuted, vacuous or undecided, where a proof was asked for."""
+    """A rewrite is refuted, vacuous or undecided, though a proof was asked for."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class CounterExample:
     """Values for which a rewrite is wrong, run in eager.
 
     - `inputs`, `attributes`: by variable; `before`, `after`: the results of both sides.
-    - `script`: a program that fails where the two differ.
+    - `script`: a program that fails because they differ.
     """
 
     problem: str
@@ -46,13 +46,13 @@ class Proof:
     """The result of proving one rewrite.
 
     - `needed`: the numerics that the proof needed; `declared`: those that the rewrite declares.
-    - `ranks`: of tensors, least and largest; `dtypes`: those of the instances, or `any`.
+    - `ranks`: the least and the largest rank of tensors; `dtypes`: those of instances, or `any`.
     - `bounds`: what the proof leaves out.
-    - `instances`: on how many symbolic instances both sides agree; of what is validated, on how
-      many generated ones, and `runs` on how many inputs.
-    - `engines`: what decided; `axioms`: what was taken for granted about sums.
-    - `reason`: why it is no more than it is; `not_taken`: of what is vacuous, why instances were
-      not taken, and why others could not be made.
+    - `instances`: on how many symbolic instances both sides agree; if validated, on how many
+      generated ones, with `runs` the number of inputs.
+    - `engines`: what decided; `axioms`: what was assumed about sums.
+    - `reason`: why the status is not a better one; `not_taken`: if vacuous, why instances were
+      refused or could not be made.
     """
 
     rewrite: str
@@ -81,7 +81,7 @@ class Proof:
         return self.status in ("proved", "proved up to re-association", "bounded")
 
     def raise_if_wrong(self) -> Proof:
-        """The proof itself. Raises ProofError where it is refuted, vacuous or undecided."""
+        """Return the proof itself. Raises ProofError if it is refuted, vacuous or undecided."""
         if self.status in FAILED:
             raise ProofError(str(self))
         return self

@@ -1,4 +1,4 @@
-"""Terms without the roundings that `drops a rounding` lets a rewrite drop."""
+"""Terms without the roundings that a rewrite may drop under `drops a rounding`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def is_float(item: Term) -> bool:
 
 
 def without_roundings(item: Term) -> Term:
-    """A term in which each chain of casts between floats is the last of them."""
+    """A term in which only the last cast of each chain of casts between floats remains."""
     done: dict[Term, Term] = {}
 
     def visit(one: Term) -> Term:

@@ -1,7 +1,7 @@
 """Elements as z3 terms: IEEE floats, two's complement integers, truth values.
 
-What is no arithmetic stands for itself: an element of an input is a variable, a function of libm
-an uninterpreted function. A caller says which elements are one variable.
+What is no arithmetic is opaque: an element of an input is a variable, and a function of libm an
+uninterpreted function. The caller says which elements are the same variable.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from xductor.transforms.proving.solver import BITS, FLOAT_FORMATS, z3_module
 from xductor.transforms.semantics.terms import BOOL, Sort, Term, constant_value
 
 NARROW = (torch.float16, torch.bfloat16)
-#: Operations that round once whether done narrow, or wide and then rounded: a product of two
+#: Operations that round once, whether done narrow or done wide and then rounded: a product of two
 #: significands of 11 bits is exact in 24, and sums round alike.
 _SAME_ROUNDED = ("add", "sub", "mul")
 
 
 class NotInterpreted(Exception):
-    """A term without a form in z3."""
+    """A term that has no form in z3."""
 
 
 class Formulas:
-    """Elements in z3. `variable_of` gives the name of the variable that a leaf is."""
+    """Elements in z3. `variable_of` gives the name of the variable for a leaf."""
 
     def __init__(self, variable_of: Callable[[Term], str]) -> None:
         self.z3 = z3_module()
@@ -116,7 +116,7 @@ class Formulas:
         return self._resized(inner, source.sort, target)
 
     def _narrow_arithmetic(self, source: Term, target: Sort) -> Any:
-        """`float16(a + b)` of widened operands as one sum of float16: the same bits."""
+        """`float16(a + b)` of widened operands as one sum of float16, which gives the same bits."""
         if target not in NARROW or source.sort is not torch.float32 or source.op != "call":
             return None
         name, *items = source.args
@@ -129,7 +129,7 @@ class Formulas:
         return None
 
     def _to_integer(self, inner: Any, source: Sort, target: Sort) -> Any:
-        """Toward zero; what is out of range is the same unknown number for the same bits."""
+        """Round toward zero; out of range, equal bits give the same unknown number."""
         z3 = self.z3
         bits = BITS[target]  # type: ignore[index]
         unsigned = target is torch.uint8
@@ -189,7 +189,7 @@ class Formulas:
         return simple[name](*items)
 
     def _extreme(self, name: str, a: Any, b: Any) -> Any:
-        """NaN if one is; of two zeros of either sign one of them, whichever: kernels differ."""
+        """NaN if one is; of zeros of both signs an unknown one, since kernels differ."""
         z3 = self.z3
         zeros = z3.And(z3.fpIsZero(a), z3.fpIsZero(b), a != b)
         first, second = z3.Bools(f"zero-of-{name} negative-zero-of-{name}")
@@ -226,7 +226,7 @@ class Formulas:
         return self._division(name, a, b, unsigned)
 
     def _division(self, name: str, a: Any, b: Any, unsigned: bool) -> Any:
-        """A quotient or rest; of a division by zero nothing is known but that it is one."""
+        """A quotient or remainder; a division by zero gives an unknown function of `a`."""
         z3 = self.z3
         sort = a.sort()
         unknown = z3.Function(f"{name} by zero", sort, sort)(a)

@@ -1,4 +1,4 @@
-"""Looks at one instance by classes of its sizes, each of which is a part of it."""
+"""Splits one instance into classes of its sizes, each of which is a part of it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.semantics.terms import Term, eq, le
 
+#: The number from which on sizes form one class; tried in turn while there are few instances.
 FINENESS = (2, 5, 11, 23)
-"""From which number on sizes are one class, tried in turn while instances are few."""
 
 
 def each_class(
     assumptions: Assumptions, sizes: Sequence[Term], many: int, look: Callable[[], bool]
 ) -> bool:
-    """Call a function under each way of saying how large sizes are; what cannot be is left out.
+    """Call `look` under each way of choosing a class for every size; impossible ones are left out.
 
-    The classes of a size are 0, 1 and so on up to `many`, and that or more: each value is in one.
-    The function, and this one, answer whether to go on.
+    The classes of a size are 0, 1 and so on up to `many`, and `many` or more: each value is in one.
+    `look`, and this function, return whether to go on.
     """
     if not sizes:
         return look()

@@ -36,7 +36,7 @@ class ProverUnavailable(ImportError):
 
 @cache
 def z3_module() -> Any:
-    """The module `z3`. Raises ProverUnavailable, with what to install, where there is none."""
+    """The module `z3`. Raises ProverUnavailable, with what to install, if it is missing."""
     try:
         import z3
     except ImportError as error:
@@ -49,14 +49,14 @@ def z3_module() -> Any:
 
 @cache
 def has_elements(item: Term) -> bool:
-    """Whether a term asks for an element of a tensor or for an attribute that is a number."""
+    """Whether a term contains an element of a tensor, or an attribute that is a number."""
     if item.op in ("element", "scalar", "call", "cast", "constant", "fold"):
         return True
     return any(has_elements(part) for part in parts(item))
 
 
 class Integers:
-    """z3's form of integer and truth terms; indices that are elements are variables.
+    """Integer and truth terms in z3, where indices that are elements are variables.
 
     `definitions` are facts about the variables that stand for digits and quotients.
     """
@@ -105,7 +105,7 @@ class Integers:
             return (z3.And if op == "and" else z3.Or)(*map(self.lower, args))
         if op == "not":
             return z3.Not(self.lower(args[0]))
-        if item.sort == BOOL:  # what elements decide may be either
+        if item.sort == BOOL:  # what elements decide may be true or false
             return z3.Bool(f"element!{item.key}")
         raise TypeError(f"{item} is neither an integer nor a truth value")
 
@@ -120,7 +120,7 @@ class Integers:
         return total
 
     def _digits(self, whole: Term, sizes: tuple[Term, ...]) -> list[Any]:
-        """Witnesses: the numbers below the sizes of which `whole` is made."""
+        """Witnesses: the numbers below the sizes of which `whole` is composed."""
         z3 = self.z3
         places = [self._variable("digit") for _ in sizes]
         extents = [self.lower(size) for size in sizes]
@@ -158,12 +158,12 @@ class Integers:
 
 
 class Assumptions:
-    """What holds on the path that is looked at, and what follows from it.
+    """What holds on the current path, and what follows from it.
 
-    Questions are asked of linear arithmetic first; what has products of sizes, digits or quotients
-    is only used where that does not decide. Solvers are made at the first question. Sizes that are
-    known to be equal are one, and what fails for numbers that were found before is not asked. Nor
-    is what was asked under the same assumptions before, as paths have their begins in common.
+    Linear arithmetic is asked first; products of sizes, digits and quotients are used only if it
+    does not decide. Solvers are made at the first question. Sizes that are known to be equal are
+    merged, and what numbers found before refute is not asked. Nor is what was asked under the same
+    assumptions before, since paths have their beginnings in common.
     """
 
     def __init__(self, timeout: float = 5.0) -> None:
@@ -180,7 +180,7 @@ class Assumptions:
         self._examples: list[dict[Term, int]] = []
 
     def add(self, condition: Term) -> None:
-        """Take a condition for granted, in the current scope."""
+        """Assume a condition in the current scope."""
         if condition is TRUE:
             return
         self.items.append(condition)
@@ -190,7 +190,7 @@ class Assumptions:
             self._learn(part)
 
     def _learn(self, condition: Term) -> None:
-        """Let a variable that equals something else stand for it no more."""
+        """Replace a variable by what it is found to equal."""
         if condition.op != "zero":
             return
         self._equations = [*self._equations, condition]
@@ -207,7 +207,7 @@ class Assumptions:
                     again = True
 
     def _cancelled(self, item: Term) -> Term:
-        """One side of an equation with zero without factors of all parts that are positive."""
+        """One side of an equation with zero, without common factors that are positive."""
         if item.op != "poly":
             return item
         first, *rest = [monomial for monomial, _ in item.args[0]]
@@ -218,7 +218,7 @@ class Assumptions:
         return item
 
     def plain(self, item: Term) -> Term:
-        """A term with one size for all that are known to be equal."""
+        """A term with one size in place of all those known to be equal."""
         return substitute(item, self._equal) if self._equal else item
 
     def _ready(self) -> _Solvers:
@@ -236,7 +236,7 @@ class Assumptions:
 
     @contextmanager
     def under(self, *conditions: Term) -> Iterator[None]:
-        """Further assumptions inside the block."""
+        """Assume further conditions inside the block."""
         count, answers = len(self.items), self._answers
         equal, equations, examples = self._equal, self._equations, self._examples
         self._scopes.append(count)
@@ -254,7 +254,7 @@ class Assumptions:
             self._equal, self._equations, self._examples = equal, equations, examples
 
     def implies(self, condition: Term) -> bool:
-        """Whether a condition follows; False where it does not, or is not decided in time."""
+        """Whether a condition follows; False if it does not, or is not decided in time."""
         condition = self.plain(condition)
         if condition is TRUE or condition is FALSE:
             return condition is TRUE
@@ -264,7 +264,7 @@ class Assumptions:
         return found
 
     def possible(self, *conditions: Term) -> bool:
-        """Whether the assumptions can hold together with some conditions; True if not decided."""
+        """Whether the assumptions can hold together with `conditions`; True if not decided."""
         plain = [self.plain(one) for one in conditions]
         if FALSE in plain:
             return False
@@ -274,7 +274,7 @@ class Assumptions:
 
     def _asked(self, *conditions: Term) -> bool | None:
         for example in self._examples:
-            tried = dict(example)  # what is only asked about is not settled by the answer
+            tried = dict(example)  # what is only asked must not be fixed by the answer
             if all(_holds(one, tried) for one in conditions):
                 return True
         question = (tuple(self.items), conditions)
@@ -290,7 +290,7 @@ class Assumptions:
         return answer
 
     def all_alike(self, value: int, variables: Mapping[str, Term]) -> dict[str, int] | None:
-        """One number for all variables, None if what is assumed does not show to hold for it."""
+        """`value` for all variables; None unless the assumptions are seen to hold for it."""
         example = dict.fromkeys(variables.values(), value)
         if all(_holds(one, example) for one in self.items):
             return dict.fromkeys(variables, value)
@@ -303,10 +303,10 @@ class Assumptions:
         preferred: Sequence[int] = (2, 1),
         largest: int = 3,
     ) -> dict[str, int] | None:
-        """Numbers for the variables with which all holds, None if none are found.
+        """Numbers for the variables with which everything holds; None if none are found.
 
-        Small ones if possible, and each of the variables at least the first of `preferred` that
-        what was chosen for the others allows.
+        Small ones if possible; each variable is at least the first of `preferred` that is possible
+        given the choices for the others.
         """
         solvers = self._ready()
         for bound in (largest, largest + 6, None):
@@ -316,14 +316,14 @@ class Assumptions:
         return None
 
 
+#: Answers by assumptions and question; they hold for every rewrite.
 _decided: dict[Any, tuple[bool | None, dict[Term, int] | None]] = {}
-"""What followed from assumptions, by these and what was asked: it does so for every rewrite."""
 
 _MOST_DECIDED = 200_000
 
 
 def _holds(condition: Term, example: dict[Term, int]) -> bool:
-    """Whether a condition holds for numbers; False too where they do not tell.
+    """Whether a condition holds for the numbers of an example; False too if it cannot be told.
 
     A variable that nothing has asked about yet is added to the example, as 1.
     """
@@ -346,7 +346,7 @@ def _variables(item: Term) -> tuple[Term, ...]:
 
 
 def _solved_for(item: Term) -> tuple[Term, Term] | None:
-    """A variable that an equation with zero gives by itself, and what it equals."""
+    """A variable that an equation with zero determines, and what it equals."""
     if item.op == "var":
         return item, number(0)
     if item.op != "poly":
@@ -366,7 +366,7 @@ def _solved_for(item: Term) -> tuple[Term, Term] | None:
 
 
 def _is_plain(item: Term) -> bool:
-    """Whether an integer is a polynomial of variables."""
+    """Whether an integer term is a polynomial of variables."""
     return item.op in ("number", "var", "poly") and all(map(_is_plain, parts(item)))
 
 
@@ -375,7 +375,7 @@ def _mentions(item: Term, variable: Term) -> bool:
 
 
 class _Solvers:
-    """The two solvers of some assumptions: one of what is linear, one of everything."""
+    """The two solvers of some assumptions: one for what is linear, one for everything."""
 
     def __init__(self, timeout: int) -> None:
         z3 = z3_module()
@@ -412,7 +412,7 @@ class _Solvers:
     def pop(self) -> None:
         self.linear.pop()
         self.full.pop()
-        # What was defined inside is defined anew outside.
+        # Definitions made inside are made again outside.
         self._defined, self._is_linear = self._scopes.pop()
 
     def check(self, conditions: Sequence[Term]) -> tuple[bool | None, dict[Term, int] | None]:

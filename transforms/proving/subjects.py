@@ -1,4 +1,4 @@
-"""What a proof can be about: a declared rewrite, or a case of the no-op registry."""
+"""The subjects of proofs: a declared rewrite, or a case of the no-op registry."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from xductor.transforms.proving.symbolic import Reads
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.validate import ValidationResult, validate
 
+#: On how many instances both sides must agree if the subject leaves ranks, dtypes and so on open.
 LEAST_DECIDED = 24
-"""On so many instances both sides of what leaves open ranks, dtypes and the like have to agree."""
 
 
 class Subject(Protocol):
@@ -25,7 +25,7 @@ class Subject(Protocol):
 
     - `name`: as results and certificates show it; `numerics`: what it declares.
     - `tensors`: how many tensor variables it has.
-    - `least_decided`: on how many instances both sides have to agree for a proof to count as one.
+    - `least_decided`: on how many instances both sides have to agree for a proof.
     - `identity`: a name that no other subject has.
     """
 
@@ -40,23 +40,23 @@ class Subject(Protocol):
     least_decided: int
 
     def instance(self, path: Path, limits: Limits, reads: Reads, used: set[str]) -> Instance:
-        """The instance of one path. Raises Pruned where nothing is claimed on it."""
+        """The instance of one path. Raises Pruned if nothing is claimed on it."""
         ...
 
     def run(self, fillings: Sequence[Any]) -> Trial:
-        """Both sides on tensors. Raises NotTaken where nothing is claimed about these."""
+        """Run both sides on tensors. Raises NotTaken if nothing is claimed about these."""
         ...
 
     def mutated(self, mutation: Mutation) -> Subject:
-        """The same with a mistake in it."""
+        """A copy with a mistake in it."""
         ...
 
     def code(self) -> tuple[Any, ...]:
-        """What the claim depends on: functions, and constants."""
+        """The functions and constants that the claim depends on."""
         ...
 
     def validated(self) -> ValidationResult:
-        """Both sides on generated instances, where no proof is to be had."""
+        """Run both sides on generated instances, in place of a proof."""
         ...
 
 
@@ -95,7 +95,7 @@ class RewriteSubject:
         return (*methods, *_own(one), one.numerics, repr(one.through), repr(options))
 
 
-#: Of a class what says nothing of what it computes, nor of what it is tried on.
+#: Class attributes that do not affect what is computed, nor what it is tried on.
 _ELSEWHERE = frozenset(("name", "inductor", "devices", "counter", "stage", "compiled", "pays"))
 
 

@@ -1,9 +1,9 @@
 """Sums up to re-association: the same products, added in another order.
 
-A float is read as a sum of products of atoms, each product perhaps summed over indices. Nothing is
-cancelled and no factor of zero drops another, so that what both sides show of NaN and infinities
-stays: `x * 0` is not 0 here, and `x - x` is not either. Casts between floats and the roundings that
-kernels do on their own are dropped.
+A float is read as a sum of products of atoms, each product possibly summed over indices. Nothing is
+cancelled, and a factor of zero does not absorb others, so that NaN and infinities on both sides are
+kept: `x * 0` is not 0 here, and neither is `x - x`. Casts between floats, and the roundings inside
+kernels, are dropped.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ _MOST_STEPS = 64
 
 
 class _TooMany(Exception):
-    """More products than are worth looking at."""
+    """There are more products than are worth looking at."""
 
 
 class SumComparison(Comparison):
-    """As `Comparison`, where sums may be taken in any order."""
+    """A comparison in which sums may be taken in any order."""
 
     def _leaf(self, a: Term, b: Term) -> Answer:
         if self._equal_parts(a, b):
@@ -76,7 +76,7 @@ class SumComparison(Comparison):
         return super()._leaf(a, b)
 
     def _alike(self, a: Term, b: Term) -> bool:
-        """As without re-association; floats whatever they are rounded to on the way."""
+        """Whether two terms are built alike; floats whatever they are rounded to on the way."""
         if a is b:
             return True
         if not (is_float(a) and is_float(b)):
@@ -118,7 +118,7 @@ class SumComparison(Comparison):
         return any(self._folds_in_order(a, one) for one in reordered(b))
 
     def _folds_in_order(self, a: Term, b: Term) -> bool:
-        """Reductions over equal extents, in this order, whose bodies are equal at each index."""
+        """Whether reductions over equal extents, in this order, have equal bodies at each index."""
         _, binders, sizes, body = a.args
         _, other_binders, other_sizes, other_body = b.args
         if len(sizes) != len(other_sizes):
@@ -262,7 +262,7 @@ class SumComparison(Comparison):
         return None
 
     def _multiplied(self, a: Term, b: Term) -> list[Product]:
-        """The products of both sides; a plain zero stays beside what it multiplies."""
+        """The products of both sides multiplied out; a plain zero stays as a factor."""
         left, right = self._products(a), self._products(b)
         if not left and not right:
             return []
@@ -292,7 +292,7 @@ class SumComparison(Comparison):
     # One way to write a product.
 
     def _plain(self, product: Product) -> Product | None:
-        """With ranges instead of guards, and digits as indices; None for what has no element."""
+        """A product in normal form, with ranges for guards and digits as indices; None if empty."""
         for _ in range(_MOST_STEPS):
             after = self._step(product)
             if after is None:
@@ -319,7 +319,7 @@ class SumComparison(Comparison):
         )
 
     def _without_known(self, product: Product) -> Product | None:
-        """Without a guard that always holds."""
+        """A product without a guard that always holds."""
         ranges = [within(var(name), size) for name, size in product.indices]
         for k, guard in enumerate(product.guards):
             rest = (*product.guards[:k], *product.guards[k + 1 :])
@@ -334,7 +334,7 @@ class SumComparison(Comparison):
         return None
 
     def _narrowed(self, product: Product) -> Product | None:
-        """A guard `k < n` or `k >= n` as a smaller range of `k`; `k == n` as that one index."""
+        """A guard `k < n` or `k >= n` becomes a smaller range of `k`, and `k == n` that index."""
         for place, guard in enumerate(product.guards):
             for name, size in product.indices:
                 bound = bound_of(guard, var(name))

@@ -1,4 +1,4 @@
-"""Sums of products: what a term of floats is up to re-association."""
+"""Sums of products: the form of a float term up to re-association."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xductor.transforms.semantics.terms import (
     var,
 )
 
-#: Kernels that show the same NaN and infinities as their definitions.
+#: Kernels that give the same NaN and infinities as their definitions.
 DEFINED = (
     "softmax", "log_softmax", "prepare_softmax", "logsumexp", "variance", "deviation",
     "scatter_add", "mean", "cumsum", "cumprod", "mm", "bmm", "mv", "dot", "matmul", "inner",
@@ -40,7 +40,7 @@ _serial = itertools.count()
 class Product:
     """A product of atoms, summed over indices, where guards hold.
 
-    - `indices`: the names and sizes of what it is summed over.
+    - `indices`: the names and sizes of the indices that it is summed over.
     - `guards`: conditions on indices alone.
     - `numbers`: constant factors other than one.
     """
@@ -76,7 +76,7 @@ def is_one(item: Term) -> bool:
 
 
 def stripped(item: Term) -> Term:
-    """A float without casts from floats, and without the kernel that computes it."""
+    """A float without casts from floats, and with kernels replaced by their definitions."""
     while True:
         if item.op == "cast" and is_float(item) and is_float(item.args[0]):
             item = item.args[0]
@@ -101,13 +101,13 @@ def fresh() -> str:
 
 
 def begin_names() -> None:
-    """Begin anew, so that what was asked in one comparison is the same question in the next."""
+    """Restart the names, so that equal questions of different comparisons are equal."""
     global _serial
     _serial = itertools.count()
 
 
 def renamed(product: Product) -> Product:
-    """With indices of its own, so that it can stand beside any other."""
+    """A product with indices of its own, so that it can be combined with any other."""
     if not product.indices:
         return product
     names = {name: fresh() for name, _ in product.indices}
@@ -120,7 +120,7 @@ def mentions(item: Term, variable: Term) -> bool:
 
 
 def bound_of(guard: Term, variable: Term) -> tuple[str, Term] | None:
-    """`below n`, `from n` or `is n`, where a guard says that of a variable; else None."""
+    """`below n`, `from n` or `is n` if a guard says that of a variable; else None."""
     if guard.op not in ("nonneg", "zero"):
         return None
     whole = polynomial(guard.args[0])
@@ -145,7 +145,7 @@ def walk(items: Iterable[Term]) -> Iterator[Term]:
 
 
 def split_index(product: Product) -> Product | None:
-    """An index of which only the digits are used becomes an index for each digit."""
+    """Replace an index of which only the digits are used by an index for each digit."""
     for name, size in product.indices:
         variable = var(name)
         digits = [
@@ -168,7 +168,7 @@ def split_index(product: Product) -> Product | None:
 
 
 def join_indices(product: Product) -> Product | None:
-    """Indices that are only used as the digits of one number become that number."""
+    """Replace indices that are used only as the digits of one number by that number."""
     extents = dict(product.indices)
     for one in walk((*product.factors, *product.guards)):
         if one.op != "linear":

@@ -1,7 +1,7 @@
-"""What stands for the values of a match in a proof: tensors, ints and numbers that may be any.
+"""What stands for the values of a match in a proof: tensors, ints and numbers of any value.
 
-Their handles look to `where` and `replacement` as those of a match do. A comparison that the sizes
-do not decide is a fact without a value, which the path's oracle decides both ways.
+To `where` and `replacement` they look like the handles of a match. A comparison that the sizes do
+not decide is a fact without a value, which the path's oracle decides both ways.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
 from xductor.transforms.semantics.scalars import compare, fn, number_as
 from xductor.transforms.semantics.terms import (
-    BOOL,
     Term,
     add,
-    as_int,
     both,
     cast,
     constant,
@@ -49,7 +47,7 @@ class NotSymbolic(Exception):
 
 
 def expression_of(item: Term, named: Callable[[Term], Term]) -> Expr:
-    """A size as an expression; what is no polynomial goes by the name that `named` gives it."""
+    """A size as an expression; what is no polynomial is replaced by a name from `named`."""
     if item.op == "number":
         return item.args[0]
     if item.op == "var":
@@ -112,9 +110,9 @@ def condition_of(fact: object) -> Term:
 
 
 class SizeKnowledge:
-    """Answers about sizes that need no assumption; everything else is for the oracle.
+    """Answers about sizes that need no assumption; everything else is left to the oracle.
 
-    `static` says whether a size that may be any is a plain number in the graph.
+    `static` says whether a size of any value is a plain number in the graph.
     """
 
     def __init__(self, static: Callable[[Expr], bool]) -> None:
@@ -142,7 +140,7 @@ def _settled(condition: Term) -> bool | None:
 class Reads:
     """What the methods of a rewrite and the meanings asked of the values, and what was tried.
 
-    - `lengths`: those at which each list was tried whose length no tensor gives.
+    - `lengths`: the lengths tried for each list whose length no tensor determines.
     - `several_ranks`: whether the pattern leaves a rank open.
     """
 
@@ -154,7 +152,7 @@ class Reads:
 
 
 class SymbolicDim(Dim):
-    """An int that may be any, a plain number or a symbol."""
+    """An int of any value, either a plain number or a symbol."""
 
     __slots__ = ("reads",)
 
@@ -204,7 +202,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def sizes(self) -> tuple[Expr, ...]:
-        """The sizes as expressions; made when asked for, as most results between are not."""
+        """The sizes as expressions, made only when asked for: most intermediate results are not."""
         if self._sizes is None:
             self._sizes = tuple([expression_of(one, self._named) for one in self.meaning.shape])
         return self._sizes
@@ -217,7 +215,7 @@ class SymbolicTensor(Tensor):
         assert isinstance(other, SymbolicTensor)
         one, two = self.meaning, other.meaning
         if not (self.is_variable and other.is_variable):
-            self.reads.dtype = True  # of results it depends on which dtypes they are made of
+            self.reads.dtype = True  # for results it depends on the dtypes they are made from
         return one._dtype is two._dtype
 
     @property
@@ -254,9 +252,9 @@ class SymbolicTensor(Tensor):
 
 
 class SymbolicNumber:
-    """A Python float or int that is an attribute and may be any.
+    """A Python float or int attribute that may have any value.
 
-    `isinstance` takes it for what it stands for; what needs the digits raises NotSymbolic.
+    `isinstance` takes it for a float or int; operations that need its digits raise NotSymbolic.
     """
 
     def __init__(self, term: Term) -> None:
@@ -274,7 +272,7 @@ class SymbolicNumber:
         if right is None:
             if not isinstance(other, numbers.Real) or isinstance(other, Dim):
                 return NotImplemented
-            # An int is compared with a float as the numbers that both are.
+            # An int and a float are compared by their numeric values.
             right = number_as(other, torch.float64 if isinstance(other, float) else self._dtype())
         left = self.term
         wide = torch.float64 if torch.float64 in (left.sort, right.sort) else torch.int64
@@ -311,7 +309,7 @@ class SymbolicNumber:
     __bool__ = __float__ = __int__ = __index__ = __pow__ = __abs__ = __mod__ = _digits
 
     def _computed(self, name: str, other: Any, turned: bool = False) -> Any:
-        """Arithmetic of Python floats; Python's ints have no bound, which no term has."""
+        """Arithmetic of Python floats; Python's ints are unbounded, which no term is."""
         if type(other) is SymbolicNumber:
             right = other.term
         elif isinstance(other, bool | int | float):
@@ -349,19 +347,13 @@ class SymbolicNumber:
         return str(self.term)
 
 
-def is_symbolic_number(item: Any) -> bool:
-    return type(item) is SymbolicNumber
-
-
 __all__ = [
-    "BOOL",
     "NotSymbolic",
     "Reads",
     "SizeKnowledge",
     "SymbolicDim",
     "SymbolicNumber",
     "SymbolicTensor",
-    "as_int",
     "condition_of",
     "expression_of",
     "term_of",

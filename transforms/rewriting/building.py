@@ -1,7 +1,7 @@
-"""Makes the ops of a replacement: unconnected, with inferred types.
+"""Makes the ops of a replacement: detached from the graph, with inferred types.
 
-A dim used as an argument becomes a constant, a value in scope that has its expression, or the size
-of a tensor that dominates the insertion point, with arithmetic over it.
+A dim used as an argument becomes a constant, a value in scope that has its expression, the size of
+a tensor that dominates the insertion point, or arithmetic over these.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from xductor.ir import (
     op_class,
     op_class_by_name,
 )
-from xductor.ir.dialect.arguments import FunctionArg
+from xductor.ir.dialect.arguments import FunctionArg, SliceArg
+from xductor.ir.dialect.registry import method_class
 from xductor.ir.dialect.results import StructureAttr
 from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
+from xductor.ir.functions.torch_spellings import torch_call
 from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, value_handle
 
@@ -40,18 +42,20 @@ InScope = Callable[[SSAValue], bool]
 
 
 class Unbuildable(Exception):
-    """A replacement cannot be made for this match; the message says why."""
+    """A replacement that cannot be made for this match; the message says why."""
 
 
 class NeedsGuard(Unbuildable):
-    """It could be made if a fact about the symbols were known that is not known."""
+    """A replacement that could be made only if an unknown fact about the symbols were known."""
 
 
 class ReplacementBuilder:
-    """Makes ops at the call of op functions. `made` has them in order.
+    """Makes ops when op functions are called. `made` has them in order.
 
-    - `sources`: tensors of the match, whose sizes may be asked for.
+    - `sources`: tensors of the match, whose sizes may be used.
     - `in_scope`: whether a value is defined above the insertion point.
+    - `torch_level`: whether calls of operators are written as torch's own, as they stand in graphs
+      before autograd.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class ReplacementBuilder:
         sources: list[SSAValue],
         symints: Callable[[], list[SSAValue]],
         in_scope: InScope,
+        torch_level: bool = False,
     ) -> None:
         self.env = env
         self.facts = facts
@@ -70,9 +75,13 @@ class ReplacementBuilder:
         self._sources = sources
         self._symints = symints
         self._in_scope = in_scope
+        self._torch_level = torch_level
         self._dims: dict[Expr, SSAValue] = {}
 
     def call(self, name: str, calls: list[BoundCall]) -> Any:
+        written = torch_call(calls[0]) if self._torch_level else None
+        if written is not None:
+            return self.raw_call(*written)
         cls, items, _ = calls[0]
         operands: list[SSAValue] = []
         data = tuple([self._argument(item, operands) for item in items])
@@ -85,11 +94,11 @@ class ReplacementBuilder:
         return self._make(cls, ArgsAttr((positional, named)), operands)
 
     def add_source(self, value: SSAValue) -> None:
-        """A further tensor whose sizes may be asked for."""
+        """Add another tensor whose sizes may be used."""
         self._sources.append(value)
 
     def discard(self) -> None:
-        """Take back what was made: nothing of the graph uses it."""
+        """Erase the ops that were made; nothing in the graph uses them."""
         for op in reversed(self.made):
             op.erase(safe_erase=False)
         self.made.clear()
@@ -130,6 +139,8 @@ class ReplacementBuilder:
             raise Unbuildable(f"{item!r} as an argument: name its overload")
         if isinstance(item, list | ListArg):
             return ListArg([self._argument(part, operands) for part in item])
+        if type(item) is SliceArg:
+            return SliceArg([self._argument(part, operands) for part in item])
         if isinstance(item, tuple):
             return tuple([self._argument(part, operands) for part in item])
         if isinstance(item, SSAValue):
@@ -163,19 +174,22 @@ class ReplacementBuilder:
         return None
 
     def _size(self, expr: Expr) -> SSAValue | None:
-        """The size of a tensor of the match that is this expression."""
+        """A size of one of the match's tensors that equals `expr`, as a value."""
         for value in self._sources:
             type_: Any = value.type
             if not isinstance(type_, TensorType) or not self._in_scope(value):
                 continue
             for place, size in enumerate(type_.shape):
+                if size == expr and self._torch_level:
+                    args = ArgsAttr(((Ref(0), place), ()))
+                    return self._make(method_class("size"), args, [value]).value
                 if size == expr:
                     cls = op_class_by_name("aten.sym_size.int")
                     return self._make(cls, ArgsAttr((Ref(0), place)), [value]).value
         return None
 
     def _computed(self, expr: Expr) -> SSAValue:
-        """Arithmetic over values that can be had."""
+        """`expr` computed by arithmetic over values in scope."""
         if isinstance(expr, int) or expr.head not in _ARITHMETIC:
             raise Unbuildable(f"no value in scope has the size {expr}")
         function = _ARITHMETIC[expr.head]

@@ -1,4 +1,4 @@
-"""Which operators may have their first two operands exchanged, bit for bit, and when."""
+"""Which operators may have their first two operands swapped, bit for bit, and when."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WITH_UNIT_ALPHA = ("aten.add.Tensor", "pyfn.operator.add", "pyfn.torch.add")
 
 
 def swappable(cls: type[TorchOp]) -> tuple[int | str, int | str] | None:
-    """The two arguments of a commutative op that a match may exchange; None if there are none.
+    """The two arguments of a commutative op that a match may swap; None if there are none.
 
-    `maximum` and `minimum` do not: of a zero and a negative zero kernels give the first or the
-    second, as they like.
+    `maximum` and `minimum` are not commutative: of 0.0 and -0.0, kernels return the first or the
+    second, depending on the kernel.
     """
     if cls.name not in EXCHANGEABLE and cls.name not in WITH_UNIT_ALPHA:
         return None
@@ -47,7 +47,7 @@ _PYTHON_NAMES: dict[str, tuple[str, str]] = {
 
 
 def needs_unit_alpha(cls: type[TorchOp]) -> bool:
-    """Whether the exchange holds only where `alpha` is 1."""
+    """Whether the operands may be swapped only if `alpha` is 1."""
     return cls.name in WITH_UNIT_ALPHA
 
 

@@ -1,7 +1,7 @@
-"""What an application must keep, checked on the replacement before anything is connected to it.
+"""The contracts of an application, checked on the replacement before anything is connected to it.
 
-A `Violation` is a fault of the rewrite: wrong dtype, device, sizes, visible strides. A `Declined`
-is a circumstance of the graph: here the rewrite, though right, would add an alias, cross a write
+A `Violation` is a fault of the rewrite: a wrong dtype, device, size or visible stride. A `Declined`
+is a circumstance of the graph: the rewrite is right, but here it would add an alias, cross a write
 or a random draw, or use a value before its definition.
 """
 
@@ -15,6 +15,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.effects.effects import PURE, Effects
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
@@ -31,17 +32,17 @@ class Violation(Exception):
 
 
 class Declined(Exception):
-    """A replacement that may not stand here."""
+    """A replacement that is not allowed at this place in the graph."""
 
 
 _FLAGS = ("conj", "neg", "requires_grad")
 
 
 def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> None:
-    """Type and layout of one output.
+    """Check type and layout of one output.
 
-    Strides may change where no user can tell: the types of all users' results stay as they are.
-    Where it begins in its storage may change where only views of it tell, which are made again.
+    Strides may change if no user can tell: the types of all users' results stay as they are.
+    The storage offset may change if only views of the output can tell, since views are made again.
     """
     where = f"output {number}" if number else "the result"
     if not isinstance(new, SSAValue):
@@ -87,24 +88,25 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
 
 
 def _is_told_by_rewrite(new: SSAValue, state: GraphState) -> bool:
-    """Whether the rewrite decides that a gradient flows, rather than where it is applied.
+    """Whether the rewrite itself, rather than the place in the graph, decides that gradients flow.
 
-    What stands there already got its gradient by other ops; under `no_grad` none flows; and in a
-    graph that writes, types may say of a tensor and its views what they are after the write.
+    It does not if the value already stood in the graph, since other ops gave it its gradient;
+    under `no_grad`, where none flows; and in a graph that writes, since the types of a tensor and
+    its views may describe them after the write.
     """
     made_here = isinstance(new, OpResult) and new.op.parent is None
     return made_here and torch.is_grad_enabled() and not state.writes
 
 
 def _seen(fields: Any) -> tuple[Any, ...]:
-    """Strides that can be told apart: a dim of size one may have any."""
+    """The strides that can be observed: those of dims of size one cannot."""
     if any(size == 0 for size in fields.shape):
         return ()
     return tuple([0 if size == 1 else step for size, step in zip(fields.shape, fields.stride)])  # noqa: B905
 
 
 def check_gradients(made: list[TorchOp], state: GraphState) -> None:
-    """Before autograd, what gives a tensor that requires a gradient has a formula for it."""
+    """Check that before autograd each result that requires a gradient has a formula for it."""
     if not state.env.with_grad:
         return
     for op in made:
@@ -122,7 +124,7 @@ def _gives_gradient(op: TorchOp) -> bool:
 
 
 def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
-    """No output comes to share storage with an input or another output, and none ceases to."""
+    """Check that no output starts or stops sharing storage with an input or another output."""
     came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
         if type(old.type) is not TensorType or old is new:
@@ -147,8 +149,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
                         "an output would become the very tensor that an input or another output is"
                     )
             continue
-        returned = _root_returned(before, state)
-        if returned and (is_outside(after) or _root_returned(after, state)):
+        returned = before in state.returned_roots
+        if returned and (is_outside(after) or after in state.returned_roots):
             raise Declined("an output would come to share storage with an input or another output")
         if returned and is_outside(before):
             raise Declined("an output would no longer share storage with an input")
@@ -169,14 +171,14 @@ def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
 
 
 def _surely_shares(value: SSAValue) -> bool:
-    """Whether a value is a view of the head of its storage for certain, and no copy."""
+    """Whether a value is certain to be a view of its storage root, and not a copy."""
     way = [one for one in aliases_above(value) if isinstance(one, OpResult)]
     facts = [result_aliases(one.op)[one.index] for one in way]  # type: ignore[arg-type]
     return all(fact is None or fact[1] for fact in facts)
 
 
 def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
-    """Whether of the outputs with a storage some have it through `old` and some do not."""
+    """Whether some outputs with this storage root come through `old` and others do not."""
     ways: set[bool] = set()
     for value in state.graph.output.operands:
         if storage_root(value) is root:
@@ -185,10 +187,10 @@ def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
 
 
 def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
-    """Whether a value was made where other modes are on than at the match.
+    """Whether a value was made under other modes than those at the match.
 
-    What was made in inference mode, or is a view made under `no_grad`, may not be written to as
-    another view of its storage may.
+    A tensor made in inference mode, or a view made under `no_grad`, may not be written to in the
+    ways in which another view of its storage may.
     """
     if isinstance(new, OpResult) and new.op.parent is None:
         return False
@@ -197,16 +199,12 @@ def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> boo
 
 
 def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
-    """Whether only the new value may be made in place in an input that the graph writes to."""
+    """Whether the new value, unlike the old, may be made in place in an input that is written."""
 
     def is_written(root: SSAValue) -> bool:
         return is_outside(root) and root in state.written_roots
 
     return made_in_written_input(new, is_written) and not made_in_written_input(old, is_written)
-
-
-def _root_returned(value: SSAValue, state: GraphState) -> bool:
-    return value in state.returned_roots
 
 
 def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
@@ -216,11 +214,11 @@ def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
 
 
 def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState) -> None:
-    """Random draws, writes and other effects stay as many, on the same storages.
+    """Check that random draws, writes and other effects stay as many, on the same storages.
 
-    - `outputs`: what stands for the match's outputs.
+    - `outputs`: the values that stand for the match's outputs.
     """
-    before = _felt(match.removable() - _kept(match, made, outputs))
+    before = _felt(match.removable() - kept_ops(match, made, outputs))
     after = _felt(made)
     if not before and not after:
         return
@@ -245,8 +243,8 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
         _check_same_storages([op for op, _ in before], [op for op, _ in after], state)
 
 
-def _kept(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
-    """The matched ops that stay, since the replacement uses what they give."""
+def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
+    """The matched ops that stay because the replacement uses their results."""
     inside = {op for _, op in match.matched_ops()}
     kept: set[TorchOp] = set()
     pending: list[Any] = [operand for op in made for operand in op.operands]
@@ -266,7 +264,7 @@ def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
-    names, new_names = sorted(op.name for op in draws), sorted(op.name for op in new_draws)
+    names, new_names = sorted(map(aten_name, draws)), sorted(map(aten_name, new_draws))
     if names != new_names:
         raise Violation(
             f"random numbers are drawn by {', '.join(new_names)}, and by {', '.join(names)} before"
@@ -276,7 +274,7 @@ def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
 def _check_same_storages(
     before: Iterable[TorchOp], after: Iterable[TorchOp], state: GraphState
 ) -> None:
-    """What is written to are the same storages."""
+    """Check that the replacement writes to the same storages as the matched ops."""
 
     def written(ops: Iterable[TorchOp]) -> set[SSAValue]:
         return {
@@ -292,10 +290,10 @@ def _check_same_storages(
 
 
 def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
-    """Nothing that is matched crosses what it must not, on its way to the replacement's place.
+    """Check that no matched op crosses an op it must not on its way to the replacement's place.
 
-    Two writes, or a read and a write, of one storage, two draws, two effects on the host, two
-    collectives of one group keep their order. Nor is a matched value written to before it is used.
+    Two writes to one storage, a read and a write of it, two draws, two effects on the host, and two
+    collectives of one group keep their order. Nor is a matched value written to before its use.
 
     - `insertion`: the op above which the replacement goes.
     """
@@ -314,7 +312,7 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
 
 
 def _crossed(op: TorchOp, insertion: TorchOp, inside: set[TorchOp], state: GraphState) -> str:
-    """What a matched op must not cross on its way to right above `insertion`; "" if nothing."""
+    """What a matched op would wrongly cross on its way to just above `insertion`; "" if nothing."""
     if op is insertion:
         return ""
     if state.order.before(op, insertion):
@@ -324,7 +322,7 @@ def _crossed(op: TorchOp, insertion: TorchOp, inside: set[TorchOp], state: Graph
 
 
 def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> None:
-    """What a matched op reads is what another matched op made: nobody wrote to it in between."""
+    """Check that nothing outside the match writes to what `op` reads of other matched ops."""
     if is_view(op):
         return
     for operand in op.operands:
@@ -338,11 +336,10 @@ def _check_unwritten(op: TorchOp, inside: set[TorchOp], state: GraphState) -> No
 
 
 def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) -> None:
-    """Of matched ops that must keep their order, the first in the graph is the first in the pattern
-    and in the replacement.
+    """Check that matched ops whose order matters have the same order in the pattern and in `made`.
 
-    Where outputs are matched in another order than they are written in, or two variables are one
-    storage, what is right of the pattern's calls may be wrong of these.
+    If outputs are matched in another order than they are written in, or two variables share one
+    storage, what is right for the pattern's calls may be wrong for these ops.
     """
     if not state.events:
         return
@@ -367,7 +364,7 @@ def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) 
 def _places_of_same(
     ops: Iterable[TorchOp], made: Sequence[TorchOp], state: GraphState
 ) -> dict[TorchOp, int]:
-    """For matched ops of which the replacement has the same once: the place among what is made."""
+    """For each matched op that has exactly one counterpart in `made`: the place of that one."""
 
     def what(op: TorchOp) -> tuple[Any, ...]:
         written = frozenset(written_operands(op, state.bodies))
@@ -385,7 +382,7 @@ _Felt = tuple[TorchOp, Effects]
 
 
 def _felt(ops: Iterable[TorchOp]) -> list[_Felt]:
-    """The ops that do more than give a result, with what they do."""
+    """The ops that do more than give a result, each with its effects."""
     effects = [(op, effects_of(op)) for op in ops]
     return [(op, one) for op, one in effects if one is not PURE]
 
@@ -395,11 +392,11 @@ def _is_felt_outside(effects: Effects) -> bool:
 
 
 def check_region(match: Match, made: list[TorchOp], state: GraphState) -> None:
-    """All matched ops are in one mode region, of one pass of autograd, under one policy.
+    """Check that all matched ops are in one mode region, autograd pass and recompute policy.
 
-    What makes no op may cross those of a pass and a policy: it lets a value stand for one that
-    depends on it. Not a mode region: whether a gradient flows, and what is rounded, is decided by
-    the modes under which each op runs.
+    A replacement that makes no op may mix passes and policies, since it lets a value stand for one
+    that depends on it. It may not mix mode regions: the modes under which each op runs decide
+    whether a gradient flows and what is rounded.
     """
     ops = [op for _, op in match.matched_ops()]
     if len({state.region(op) for op in ops}) > 1:
@@ -420,4 +417,5 @@ __all__ = [
     "check_order",
     "check_output",
     "check_region",
+    "kept_ops",
 ]

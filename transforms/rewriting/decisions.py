@@ -1,8 +1,9 @@
-"""Three-valued answers in `where`: a fact that is unknown never counts as false.
+"""Three-valued answers in `where`: an unknown fact never counts as false.
 
-A comparison of dims gives a `Fact`. `bool(fact)` raises `Undecided` where the facts about the
-symbols do not say, so that `not (d == 1)` and `a and b` are right in plain Python; the driver turns
-it into a refusal with the fact's text. `f & g`, `f | g`, `~f`, `all_of` and `any_of` follow Kleene.
+A comparison of dims gives a `Fact`. `bool(fact)` raises `Undecided` if the facts about the symbols
+do not decide it, so that `not (d == 1)` and `a and b` are right in plain Python; the driver turns
+that into a refusal with the fact's text. `f & g`, `f | g`, `~f`, `all_of` and `any_of` follow
+Kleene's logic.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Undecided(Exception):
 class Fact:
     """A statement about symbols: true, false, or unknown (`value` is None).
 
-    `question` names operator and sides, for a prover that takes both branches. The text may be
-    given in parts, which are put together when somebody reads it.
+    `question` names the operator and its sides, for a prover that takes both branches. The text may
+    be given in parts, which are joined when it is read.
     """
 
     __slots__ = ("_text", "question", "value")
@@ -79,7 +80,7 @@ class Fact:
 
 
 class Refusal:
-    """A `where` that says no, and why. False in a condition."""
+    """The answer of a `where` that refuses, with the reason. False in a condition."""
 
     __slots__ = ("reason",)
 
@@ -94,12 +95,12 @@ class Refusal:
 
 
 def no(reason: str) -> Refusal:
-    """The answer of a `where` that refuses, with the reason that `explain` shows."""
+    """Refuse a match in `where`, with the reason that `explain` shows."""
     return Refusal(reason)
 
 
 def fact_of(answer: object) -> Fact:
-    """An answer as a fact. Raises TypeError for what is neither."""
+    """An answer as a fact. Raises TypeError if it is neither a fact nor a bool."""
     if isinstance(answer, Fact):
         return answer
     if isinstance(answer, bool):
@@ -108,7 +109,7 @@ def fact_of(answer: object) -> Fact:
 
 
 def known(answer: object) -> bool:
-    """Whether something is known to be true; unknown counts as no."""
+    """Whether an answer is known to be true; unknown counts as no."""
     fact = fact_of(answer)
     oracle = _oracle.get()
     if fact.value is None and oracle is not None:
@@ -117,7 +118,7 @@ def known(answer: object) -> bool:
 
 
 def all_of(*answers: object) -> Fact:
-    """Whether all hold: false if one is false, whatever is unknown."""
+    """Whether all answers hold: false if one is false, even if others are unknown."""
     facts = [fact_of(answer) for answer in answers]
     result = facts[0] if facts else Fact(True, "True")
     for one in facts[1:]:
@@ -126,7 +127,7 @@ def all_of(*answers: object) -> Fact:
 
 
 def any_of(*answers: object) -> Fact:
-    """Whether one holds: true if one is true, whatever is unknown."""
+    """Whether any answer holds: true if one is true, even if others are unknown."""
     facts = [fact_of(answer) for answer in answers]
     result = facts[0] if facts else Fact(False, "False")
     for one in facts[1:]:

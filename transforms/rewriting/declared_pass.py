@@ -1,4 +1,4 @@
-"""Declared rewrites under the name of a pass of Inductor's: a pass class made of them."""
+"""Makes a pass class under the name of a pass of Inductor's from declared rewrites."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 @dataclass(frozen=True)
 class DeclaredPass(TypedPass):
-    """One or more rewrites that are one pass by name: `pass_of` makes its subclasses.
+    """One or more rewrites that form one pass; `pass_of` makes the subclasses.
 
-    `policy` says which of them may run; the other options are those of the rewrites.
+    `policy` says which of them may run; the other fields are the rewrites' options.
     """
 
     preserves = frozenset((ORDER,))
@@ -35,12 +35,12 @@ class DeclaredPass(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether the graph holds a root of one of the rewrites, over what it asks for."""
+        """Whether the graph holds a root of one of the rewrites, and what it needs around it."""
         return may_match(_index(cls, ()), graph)
 
     @property
     def index(self) -> RewriteIndex:
-        """The rewrites with this pass's options, ready to be matched; made once for each."""
+        """The rewrites with this pass's options, ready for matching; made once for each choice."""
         options = tuple([(one.name, getattr(self, one.name)) for one in fields(self)[1:]])
         return _index(type(self), options)
 
@@ -69,9 +69,9 @@ def _index(cls: type[DeclaredPass], options: tuple[tuple[str, Any], ...]) -> Rew
 
 @cache
 def pass_of(*rewrites: type[Rewrite]) -> type[DeclaredPass]:
-    """The class of a pass that applies some rewrites, all of one name.
+    """The class of a pass that applies `rewrites`, which must share one name.
 
-    Its fields are the policy and the options that the rewrites take.
+    Its fields are the policy and the options of the rewrites.
     """
     first = rewrites[0]
     options: dict[str, Any] = {}
@@ -103,7 +103,7 @@ def _index_of(rewrites: Sequence[type[Rewrite]]) -> RewriteIndex:
 
 @cache
 def _options(cls: type[Rewrite]) -> dict[str, tuple[Any, Any]]:
-    """The options of a rewrite by name, with type and default."""
+    """The options of a rewrite: type and default by name."""
     if cls.__init__ is object.__init__:
         return {}
     kinds = typing.get_type_hints(cls.__init__)

@@ -1,4 +1,4 @@
-"""What the class of a rewrite declares: values of its attributes, a replacement that returns."""
+"""Checks what the class of a rewrite declares: its attributes, and that `replacement` returns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METHODS = frozenset(("pattern", "where", "pays", "replacement", "instances", "u
 
 
 def check_attributes(cls: type) -> None:
-    """Raise PatternError for an attribute of a rewrite's class that is none of what it may be."""
+    """Raise PatternError for an attribute of a rewrite's class that has a wrong value."""
     try:
         check_values(cls, [name for name in _VALUES if hasattr(cls, name)])
         check_devices(cls)
@@ -58,7 +58,7 @@ def _spellings() -> list[str]:
 
 
 def check_returns(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for a `replacement` that returns nothing, whichever way it ends."""
+    """Raise PatternError if `replacement` returns nothing on every path."""
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
         return
@@ -72,7 +72,7 @@ def check_returns(rewrite: str, method: Callable[..., Any]) -> None:
 
 @cache
 def _returns_nothing(code: CodeType) -> bool:
-    """Whether each way to the end of a function returns None."""
+    """Whether every path to the end of a function returns None."""
     if None not in code.co_consts:
         return False
     before: dis.Instruction | None = None

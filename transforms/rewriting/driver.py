@@ -1,8 +1,8 @@
-"""Applies declared rewrites to a graph: one walk with a worklist.
+"""Applies declared rewrites to a graph in one walk with a worklist.
 
-Later ops come first, and at one op the rewrites in the order they were given, as Inductor's matcher
-has it. Ops that an application makes, and the users of what it replaced, are visited again. An
-application is built, checked against the contracts, and only then connected.
+Later ops come first, and at one op the rewrites are tried in the order they were given, as in
+Inductor's matcher. Ops that an application makes, and the users of what it replaced, are visited
+again. An application is built, checked against the contracts, and only then connected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, InferenceEnv, OutputOp, TensorType, TorchOp
+from xductor.ir import GraphOp, InferenceEnv, OutputOp, RawOp, TensorType, TorchOp
 from xductor.ir.functions.op_functions import building
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.text.diagnostics import describe
@@ -52,22 +52,21 @@ from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
+#: How many applications that leave no fewer ops may build on each other before the driver gives up.
+#:
+#: Those that leave fewer terminate by themselves: a long sum of constants may fold one by one.
 MAX_GENERATIONS = 32
-"""How many applications that leave no fewer ops may build on each other before the driver gives up.
-
-Those that leave fewer come to an end by themselves: a long sum of constants may fold one by one.
-"""
 
 
 NOT_OF_THIS_DTYPE = "its numerics take no output of this dtype, or the policy does not admit them"
 
 
 class ContractViolation(Exception):
-    """A rewrite broke a contract; the message names rewrite, op, user's line, and what differs."""
+    """A rewrite broke a contract; the message names rewrite, op, user's line and the difference."""
 
 
 class NoConvergence(Exception):
-    """Rewrites match what they made, without end; the message names them, `names` has the names."""
+    """Rewrites match what they made, without end; the message and `names` name them."""
 
     def __init__(self, message: str, names: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -89,7 +88,7 @@ _NO_LINEAGE = _Lineage()
 class Application:
     """One application, as the ledger keeps it and as validation takes it.
 
-    `match`, `made` and `new_outputs` are live: they hold until the listener returns, which is
+    `match`, `made` and `new_outputs` are live: they are valid until the listener returns, which is
     called before anything is connected. A listener may raise `Declined` or `Violation`.
     """
 
@@ -103,20 +102,20 @@ class Application:
 
 
 Listener = Callable[[Application], None]
+#: Called with refused applications: `Declined`, `Undecided`, and violations that are not raised.
 Report = Callable[[Rewrite, TorchOp, Exception], None]
-"""Told of refused applications: `Declined` and `Undecided`, and violations where not raised."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows the applications of a driver.
+    """Who follows the applications of a driver, and which checks are off.
 
     - `listeners`: called with each application after its checks, before it is connected.
     - `applied`: called with each application once it is connected.
-    - `report`: where given, a violated contract is told to it and skipped; else it raises.
-    - `unchecked`: no contract is checked. For tests that show what a contract keeps out.
-    - `any_device`: a rewrite's `devices` are not asked. To try on one device what pays on another.
-    - `even_unprofitable`: a rewrite's `pays` is not asked. To try what is right and may not pay.
+    - `report`: if given, called with each violated contract, which is then skipped, not raised.
+    - `unchecked`: no contract is checked. For tests that show what a contract prevents.
+    - `any_device`: a rewrite's `devices` are ignored, to try on one device what pays on another.
+    - `even_unprofitable`: a rewrite's `pays` is not called, to try what is right but may not pay.
     """
 
     listeners: tuple[Listener, ...] = ()
@@ -141,7 +140,7 @@ def watching(
     any_device: bool = False,
     even_unprofitable: bool = False,
 ) -> Iterator[None]:
-    """Follow the applications of every driver that runs inside the block, besides who does.
+    """Follow the applications of every driver that runs inside the block, besides other followers.
 
     `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph. `any_device`
     lets rewrites run on devices on which they do not pay, `even_unprofitable` where their `pays`
@@ -170,15 +169,15 @@ def on_any_device() -> bool:
 
 
 def listeners() -> tuple[Listener, ...]:
-    """Who follows the drivers that run here."""
+    """The listeners of the drivers that run in this context."""
     return _watch.get().listeners
 
 
 class Driver:
     """Applies an index of rewrites to modules.
 
-    `policy` says which numerics are admitted; rewrites of others do not run. Who follows it is
-    told by `watching(...)`.
+    `policy` says which numerics are admitted; rewrites with others do not run. `watching(...)`
+    says who follows the applications.
     """
 
     def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
@@ -188,7 +187,7 @@ class Driver:
         self.watch = _watch.get()
 
     def rewrite(self, module: ModuleOp) -> int:
-        """Apply the rewrites to all graphs of a module; returns the number of applications."""
+        """Apply the rewrites to all graphs of a module and return the number of applications."""
         return sum(self._graph(graph) for graph in graphs_of(module))
 
     def _graph(self, graph: GraphOp) -> int:
@@ -201,7 +200,7 @@ class Driver:
 
 
 class _Walk:
-    """The walk over one graph."""
+    """One walk over one graph."""
 
     def __init__(self, driver: Driver, state: GraphState) -> None:
         self.driver = driver
@@ -215,7 +214,7 @@ class _Walk:
 
     def run(self, work: Sequence[Any]) -> int:
         key = self.state.order.key
-        # Last op first, so that the list is in order, and a heap, as it is.
+        # With the last op first, the list is sorted and so is a heap already.
         self.queue = [(-key(op), number, op) for number, op in enumerate(reversed(work))]
         self.queued.update(map(id, work))
         self.ticket = len(work)
@@ -258,7 +257,7 @@ class _Walk:
         return self.history.get(op, _NO_LINEAGE)
 
     def _pays_on(self, op: TorchOp, devices: tuple[str, ...]) -> bool:
-        """Whether the first result of an op is on a device of one of these kinds."""
+        """Whether the first result of an op is on a device of one of these types."""
         if self.driver.watch.any_device:
             return True
         type_: Any = op.results[0].type if op.results else None
@@ -289,7 +288,7 @@ class _Walk:
         return False
 
     def _match(self, one: Rewrite, compiled: Compiled, op: TorchOp) -> Match | None:
-        if compiled.plain is not None:
+        if compiled.plain is not None and self.state.graph.stage.data != "pre_grad":
             match = compiled.plain.match(op)
             return match if match is not None and self._takes(one, compiled, match) else None
         matcher = Matcher(self.state.facts, compiled.spellings, self.state.order.before)
@@ -302,7 +301,7 @@ class _Walk:
             self.driver.watch.report(one, op, error)
 
     def _takes(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
-        """Whether a match is right by the rewrite's own condition, is admitted, and pays."""
+        """Whether a match passes the rewrite's own condition, is admitted, and pays."""
         if compiled.by_dtype and one.numerics_of(match.outputs) not in self.driver.admitted:
             self._tell(one, match.anchor, Declined(NOT_OF_THIS_DTYPE))
             return False
@@ -335,7 +334,7 @@ class _Walk:
         )
 
     def _builder(self, match: Match, insertion: TorchOp) -> ReplacementBuilder:
-        """What makes the ops that go above `insertion`, from what is there."""
+        """The builder of ops that go above `insertion`, from values in scope there."""
         state = self.state
         return ReplacementBuilder(
             state.env,
@@ -344,6 +343,7 @@ class _Walk:
             _tensors(match),
             state.symints,
             lambda value: state.is_above(value, insertion),
+            torch_level=isinstance(match.anchor, RawOp),
         )
 
     def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
@@ -422,8 +422,8 @@ class _Walk:
         outside = [user for user in users if user not in inside]
         first: Any = min(outside, key=order.key, default=None)
         if first is not None and order.before(first, match.anchor):
-            # The replacement needs all that the match reads, and something uses an output before
-            # the last of the matched ops: it may move up to that use if its operands allow.
+            # The replacement needs all that the match reads, but something uses an output before
+            # the last matched op: it may move up to that use if its operands allow.
             for _, op in match.matched_ops():
                 for operand in op.operands:
                     if operand.owner not in inside and not self.state.is_above(operand, first):
@@ -432,7 +432,7 @@ class _Walk:
         return match.anchor
 
     def _next_lineage(self, one: Rewrite, match: Match, made: list[TorchOp]) -> _Lineage:
-        """What the new ops come from. Raises NoConvergence where that has no end."""
+        """The lineage of the new ops. Raises NoConvergence if it has grown too long."""
         before = [self._lineage(op) for _, op in match.matched_ops()]
         past = max(before, key=lambda found: (found.generations, len(found.rewrites)))
         chain = (*past.rewrites, one)
@@ -471,9 +471,10 @@ class _Walk:
 
 
 def _moves(old: SSAValue, new: SSAValue) -> bool:
-    """Whether views of a value that stands for another may lie elsewhere than they did.
+    """Whether views of `new`, standing for `old`, may have other offsets than they had.
 
-    The step of a dim of size one, which nobody else sees, says where a slice behind its end begins.
+    The stride of a dim of size one, which nothing else observes, decides where a slice past its end
+    begins.
     """
     before, after = old.type, new.type
     if type(before) is not TensorType or type(after) is not TensorType:
@@ -494,7 +495,7 @@ def _answer(method: Callable[..., Any], variables: Sequence[Any]) -> Any:
 
 
 def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> bool:
-    """Apply one rewrite at one op, if it matches there; whether it was applied."""
+    """Apply one rewrite at one op if it matches there; returns whether it was applied."""
     return _Walk(driver, state)._try(one, op)
 
 
@@ -506,9 +507,9 @@ class Replaced(NamedTuple):
 
 
 class Procedure:
-    """Puts what a procedure makes in the place of what it found, under the contracts of rewrites.
+    """Replaces what a procedural pass found by what it makes, under the contracts of rewrites.
 
-    For one graph, inside of its `InferenceEnv`; `name` is that of the pass.
+    Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass.
     """
 
     def __init__(self, name: str, state: GraphState) -> None:
@@ -517,13 +518,14 @@ class Procedure:
         self._walk = _Walk(Driver(RewriteIndex(())), state)
 
     def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
-        """Let what `build` makes with op functions stand for the outputs of a match.
+        """Replace the outputs of a match by what `build` makes with op functions.
 
-        `match.bindings` has the tensors whose sizes may be asked for.
+        `match.bindings` has the tensors whose sizes may be used. The graph is unchanged if this
+        raises.
 
         Raises:
-            Declined, Unbuildable, UnknownMode: a circumstance of the graph; it is as it was.
-            ContractViolation: a fault of the procedure; the graph is as it was.
+            Declined, Unbuildable, UnknownMode: If the graph does not allow it.
+            ContractViolation: If the procedure is at fault.
         """
         state, anchor = self.state, match.anchor
         insertion = self._walk._insertion_point(match)
@@ -564,7 +566,7 @@ def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:
 
 
 def _take_name(old: SSAValue, new: SSAValue, made: Sequence[TorchOp]) -> None:
-    """An op made in the place of one of the same class is called what that was called."""
+    """Give an op that replaces one of the same class that op's name."""
     before: Any = old.owner
     after: Any = new.owner
     if isinstance(after, TorchOp) and type(after) is type(before) and after in made:
@@ -602,7 +604,7 @@ def violation_text(one: Rewrite, op: TorchOp, error: Exception) -> str:
 
 
 def _place_in(one: Rewrite, error: Exception) -> str:
-    """Which method of a rewrite an error went through, and the line of its file."""
+    """The rewrite's method that an error came from, with file and line; "" if there is none."""
     files = {
         function.__code__.co_filename
         for owner in type(one).__mro__[: type(one).__mro__.index(Rewrite)]

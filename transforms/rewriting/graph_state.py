@@ -1,4 +1,4 @@
-"""What the driver knows of one graph while it rewrites it: order, outputs, effects, regions."""
+"""What the driver knows of a graph while it rewrites it: order, outputs, effects, regions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xductor.transforms.editing.replacement import tensor_of
 
 
 class GraphState:
-    """One graph during a walk. Everything that most graphs do not need is found when asked for."""
+    """One graph during a walk. What few graphs need is computed when it is first asked for."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class GraphState:
 
     @cached_property
     def returned_tensors(self) -> set[SSAValue]:
-        """The values that are the very tensors which the graph returns."""
+        """The tensors that the graph returns, traced back through ops that return an argument."""
         return {tensor_of(value) for value in self.graph.output.operands}
 
     @cached_property
     def returned_roots(self) -> set[SSAValue]:
-        """The values whose storage the graph returns."""
+        """The roots of the storages that the graph returns."""
         return {storage_root(value) for value in self.graph.output.operands}
 
     @cached_property
@@ -99,7 +99,7 @@ class GraphState:
 
     @cached_property
     def _mode_ops(self) -> list[TorchOp]:
-        """Where autocast, grad mode and the like change."""
+        """The ops that change autocast, grad mode and the like."""
         return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
 
     def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
@@ -107,11 +107,11 @@ class GraphState:
         return self._mode_ops[: self.region(op)]
 
     def region(self, op: TorchOp) -> int:
-        """The number of the mode region an op is in."""
+        """The number of the mode region that an op is in."""
         return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)
 
     def symints(self) -> list[SSAValue]:
-        """The integers among the graph's values."""
+        """The values of the graph that are integers."""
         found: list[SSAValue] = [
             argument for argument in self.graph.block.args if type(argument.type) is SymIntType
         ]
@@ -121,12 +121,12 @@ class GraphState:
 
     @cached_property
     def events(self) -> list[TorchOp]:
-        """The ops whose place in the order others can tell, in order."""
+        """The ops whose relative order can be observed, in order."""
         return events(self.analyses.ops, self.bodies)
 
     @cached_property
     def footprints(self) -> Footprints:
-        """What each op touches that others may touch too."""
+        """What each op touches that other ops may touch too."""
         return Footprints(self.graph, self.bodies)
 
     def writes_below(self, start: TorchOp) -> list[TorchOp]:
@@ -141,9 +141,9 @@ class GraphState:
         return self.events[first : bisect_left(self.events, key(end), key=key)]
 
     def crossed(self, op: TorchOp, start: TorchOp, end: TorchOp, but: Container[TorchOp]) -> str:
-        """What forbids an op to cross the ops below `start` and above `end`; "" if nothing does.
+        """Why `op` may not cross the ops below `start` and above `end`; "" if it may.
 
-        - `but`: ops that move along.
+        - `but`: ops that move along with it.
         """
         mark = self.footprints.of(op)
         between: Iterable[Any] = (
@@ -157,7 +157,7 @@ class GraphState:
         return ""
 
     def conflict(self, op: TorchOp, other: TorchOp) -> str:
-        """What forbids two ops to change places; "" if nothing does."""
+        """Why two ops may not change places; "" if they may."""
         reason = self.footprints.of(op).conflict(self.footprints.of(other))
         return "" if reason is None else f"{other.name}: {reason}"
 
@@ -168,7 +168,7 @@ class GraphState:
             op = op.next_op
 
     def is_above(self, value: SSAValue, op: TorchOp) -> bool:
-        """Whether a value is there at an op; one that is made only now is."""
+        """Whether a value is defined at an op; one that is just being made counts as defined."""
         if not isinstance(value, OpResult):
             return True
         return value.op not in self.order or self.order.before(value.op, op)
@@ -191,7 +191,7 @@ class GraphState:
         self.analyses.erase(op)
 
     def erase_dead(self, ops: Iterable[TorchOp], may_go: Callable[[TorchOp], bool]) -> None:
-        """Erase those of some ops that nobody uses, and ops that only they used and that may go."""
+        """Erase those of `ops` that nothing uses, and ops that only they used and that may go."""
         wanted = set(ops)
         pending: list[Any] = sorted(wanted, key=self.order.key, reverse=True)
         while pending:
@@ -229,7 +229,7 @@ class GraphState:
                 known.pop("returned_roots")
 
     def changed(self) -> None:
-        """Forget what the graph returns, and where."""
+        """Forget which values the graph returns and writes, and their storage roots."""
         for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
             vars(self).pop(name, None)
 

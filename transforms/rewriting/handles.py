@@ -1,7 +1,7 @@
 """What the variables of a rewrite stand for in `where` and `replacement`.
 
-A tensor variable is a `Tensor`: its type's facts, and no data. Sizes and strides are `Dim`s, whose
-comparisons are facts. Everything else is the constant that the graph holds.
+A tensor variable is a `Tensor`: the facts of its type, without data. Sizes and strides are `Dim`s,
+whose comparisons are facts. Everything else is the constant that the graph holds.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Knowledge(Protocol):
 class Dim:
     """A number of the graph: a size, a stride, an int, float or bool argument that may be symbolic.
 
-    Comparisons give facts; arithmetic gives dims. Used as an argument in `replacement` it becomes a
-    constant, or the value that has this expression. `value` is that value, where there is one.
+    Comparisons give facts; arithmetic gives dims. As an argument in `replacement` it becomes a
+    constant or a value that has this expression. `value` is that value, if there is one already.
     """
 
     __slots__ = ("expr", "facts", "kind", "value")
@@ -145,7 +145,7 @@ class Dim:
         return self
 
     def __bool__(self) -> bool:
-        """Whether it is not 0, as of an int. Raises Undecided where that is not known."""
+        """Whether it is not 0, as for an int. Raises Undecided if that is not known."""
         return bool(self != 0)
 
     __radd__ = __add__
@@ -164,14 +164,14 @@ def _expr(item: object) -> Expr:
 
 
 class User(NamedTuple):
-    """An op that reads a value: its name, `aten.mul.Tensor` or `fx.output`, and itself."""
+    """An op that reads a value, with its name, such as `aten.mul.Tensor` or `fx.output`."""
 
     name: str
     op: TorchOp
 
 
 class OnlyInPays(Exception):
-    """Something was asked where a rewrite is to be right, that says only whether it pays."""
+    """A fact that decides only whether a rewrite pays was read where it has to be right."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -181,7 +181,7 @@ class OnlyInPays(Exception):
 
 
 class Tensor:
-    """A tensor variable of a rewrite: what its type says. The annotation of such a variable."""
+    """A tensor variable of a rewrite: the facts of its type. Also used as its annotation."""
 
     __slots__ = ("_facts", "type", "value")
     kind = "tensor"
@@ -209,7 +209,7 @@ class Tensor:
 
     @property
     def stride(self) -> tuple[Dim, ...]:
-        """In elements."""
+        """The strides, in elements."""
         return tuple([Dim(step, self._facts) for step in self.type.stride])
 
     @property
@@ -220,12 +220,12 @@ class Tensor:
 
     @property
     def users(self) -> tuple[User, ...]:
-        """The ops that read the value, those of the match too, in order; in `pays` only."""
+        """The ops that read the value, those of the match included, in order; in `pays` only."""
         raise OnlyInPays("users")
 
     @property
     def is_constant(self) -> bool:
-        """Whether the module holds it, as a parameter, buffer or constant; in `pays` only."""
+        """Whether the module holds it as a parameter, buffer or constant; in `pays` only."""
         raise OnlyInPays("is_constant")
 
     @property
@@ -235,7 +235,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        """Before autograd; always False after it."""
+        """Whether it requires a gradient, before autograd; after it always False."""
         return "requires_grad" in self.type.data.flags
 
     @property
@@ -243,7 +243,7 @@ class Tensor:
         return self.type.dtype.is_floating_point
 
     def size(self, dim: int | None = None) -> Any:
-        """The sizes, or one of them, as in PyTorch; so are `dim` and `element_size`."""
+        """The sizes, or one of them, as in PyTorch."""
         return self.shape if dim is None else self.shape[dim]
 
     def dim(self) -> int:
@@ -269,9 +269,9 @@ class Tensor:
         return all_of(*[step == size for step, size in pairs])
 
     def same_dtype(self, other: Tensor) -> bool:
-        """Whether two tensors have one dtype, whichever that is.
+        """Whether two tensors have the same dtype, whatever it is.
 
-        A proof then does not look at every dtype by itself, as it does where `dtype` is asked for.
+        Unlike reading `dtype`, this does not make a proof look at every dtype by itself.
         """
         return self.type.dtype == other.type.dtype
 
@@ -285,7 +285,7 @@ class Tensor:
         return all_of(*[a == b for a, b in zip(self.shape, other.shape, strict=True)])
 
     def same_layout(self, other: Tensor) -> Fact:
-        """Whether two tensors have equal sizes and equal strides, those of size-one dims too."""
+        """Whether two tensors have equal sizes and strides, including those of dims of size one."""
         sizes = self.same_shape(other)
         if sizes.value is False:
             return sizes
@@ -296,9 +296,9 @@ class Tensor:
         return all_of(sizes, *[a == b for a, b in pairs])
 
     def _compared(self, left: Sequence[Expr], other: object, right: Sequence[Expr]) -> Fact | None:
-        """Whether lists of one length are equal, where it shows at a glance; else None."""
+        """Whether two sequences of equal length are equal, if that is obvious; else None."""
         if type(self) is not Tensor or type(other) not in (Tensor, type(None)):
-            return None  # whose sizes and strides are not those of its type
+            return None  # sizes and strides of a subclass are not those of its type
         if left == right:
             return Fact(True, (list(left), " == ", list(right)))
         for a, b in zip(left, right, strict=True):
@@ -307,7 +307,7 @@ class Tensor:
         return None
 
     def has_sizes(self, sizes: Sequence[Dim | int]) -> Fact:
-        """Whether sizes as a view takes them, at most one of them -1, are those of this tensor."""
+        """Whether sizes as `view` takes them, at most one of them -1, are those of this tensor."""
         rank = len(self.type.shape)
         if rank != len(sizes):
             return Fact(False, ("ranks ", rank, " and ", len(sizes), " are equal"))
@@ -328,6 +328,7 @@ class Tensor:
         raise TypeError("a tensor variable has no data to test; ask for its dtype, shape, ...")
 
 
+#: Names of PyTorch's tensors, and what a tensor variable has in their place.
 _MEANT = {
     "sizes": "shape",
     "dims": "shape",
@@ -339,7 +340,6 @@ _MEANT = {
     "is_complex": "dtype.is_complex",
     "itemsize": "dtype.itemsize",
 }
-"""What tensors of PyTorch have under these names."""
 
 
 def _meant(name: str) -> str:
@@ -354,13 +354,13 @@ def _is_inferred(size: Dim | int) -> bool:
 
 
 class Scalar:
-    """Annotation of a variable for a Python number: int, float, bool, complex or a symbolic one."""
+    """Annotation of a variable for a Python number: int, float, bool, complex or symbolic."""
 
     kind = "scalar"
 
 
 def handle(item: Any, facts: Knowledge) -> Any:
-    """What a rewrite's method sees of a matched value, constant, or list of both."""
+    """What a rewrite's methods get for a matched value, a constant, or a list of them."""
     kind = type(item)
     if kind in _AS_THEY_ARE:
         return item
@@ -384,7 +384,7 @@ _NUMBER_KINDS = {SymIntType: "int", SymFloatType: "float", SymBoolType: "bool"}
 
 
 def value_handle(value: SSAValue, facts: Knowledge) -> Any:
-    """The handle of a value of the graph."""
+    """What a rewrite's methods get for a value of the graph."""
     type_: Any = value.type
     if isinstance(type_, TensorType):
         return Tensor(type_, facts, value)
@@ -395,7 +395,7 @@ def value_handle(value: SSAValue, facts: Knowledge) -> Any:
 
 
 class Opaque:
-    """A value that is no tensor and no number: it can be passed on."""
+    """A value that is neither a tensor nor a number: it can only be passed on."""
 
     __slots__ = ("value",)
     kind = "object"

@@ -1,4 +1,4 @@
-"""Keywords that `replacement` gives to ops and that they do not take; found in its code."""
+"""Finds keywords in the code of `replacement` that the called ops do not take."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _Start = tuple[int | None, int | None]
 def check_keywords(rewrite: str, function: FunctionType, code: CodeType, roots: Any) -> None:
     """Raise PatternError for a keyword that no overload of the called op takes.
 
-    `roots` are the op functions and libraries that the code names. Seen are calls of them by name,
-    `aten.add(x, x, alpha=2)`; nothing is called for it.
+    `roots` are the op functions and libraries that the code names. Only calls of them by name are
+    checked, `aten.add(x, x, alpha=2)`; nothing is called to check them.
     """
     if not any(_are_names(constant) for constant in code.co_consts):
         return
@@ -39,12 +39,12 @@ def check_keywords(rewrite: str, function: FunctionType, code: CodeType, roots: 
 
 
 def _are_names(constant: object) -> bool:
-    """Whether a constant may be the keywords of a call."""
+    """Whether a constant may hold the keywords of a call."""
     return isinstance(constant, tuple) and all(isinstance(one, str) for one in constant)
 
 
 def _keyword_calls(code: CodeType) -> dict[_Start, tuple[str, ...]]:
-    """The keywords of the innermost call that begins at a place, which is that of its function."""
+    """The keywords of calls by start position; of calls that start together, the innermost."""
     found: dict[_Start, tuple[_Start, tuple[str, ...]]] = {}
     keywords: tuple[str, ...] = ()
     before: Any = None
@@ -64,7 +64,7 @@ def _keyword_calls(code: CodeType) -> dict[_Start, tuple[str, ...]]:
 
 
 def _named_ops(code: CodeType, roots: Any) -> Iterator[tuple[_Start, Any]]:
-    """The op functions that the code names, each with the place where its name begins."""
+    """The op functions that the code names, each with the position where its name begins."""
     start: _Start = (None, None)
     op: Any = None
     for one in dis.get_instructions(code):

@@ -1,4 +1,4 @@
-"""Who would notice if the strides or the offset of a value changed, and telling those who may."""
+"""Who would notice if the strides or the offset of a value changed, and how users follow it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from xductor.ir import (
     infer_call,
     result_aliases,
 )
+from xductor.ir.functions.torch_calls import aten_call
 from xductor.ir.inference.infer import Inferred, NotApplicable
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
@@ -27,10 +28,10 @@ from xductor.transforms.rewriting.graph_state import GraphState
 
 
 def check_users(value: SSAValue, new_type: TensorType, state: GraphState) -> str | None:
-    """Why a value may not get the strides of `new_type`, or None if nobody can tell.
+    """Why a value may not get the strides of `new_type`, or None if no user notices.
 
-    A user can tell if it is the graph's output, if it writes to the value or reads its storage, if
-    its operator asks for exact strides, and if its results would be laid out differently.
+    A user notices if it is the graph's output, if it writes to the value or reads its storage, if
+    its operator asks for exact strides, or if its results would be laid out differently.
     """
     for user in dict.fromkeys(use.operation for use in value.uses):
         assert isinstance(user, TorchOp)
@@ -53,7 +54,10 @@ def needs_exact_strides(op: TorchOp) -> bool:
     effects = effects_of(op)
     if effects.unknown or effects.writes or reads_storage(op):
         return True
-    return isinstance(op, SchemaOp) and _is_tagged(op.target)
+    if isinstance(op, SchemaOp):
+        return _is_tagged(op.target)
+    call = aten_call(op)
+    return call is not None and _is_tagged(call.cls.target)
 
 
 @cache
@@ -64,9 +68,9 @@ def _is_tagged(overload: OpOverload) -> bool:
 
 
 def check_offset(value: SSAValue, state: GraphState) -> str | None:
-    """Why a value may not begin elsewhere in a storage, or None if nobody can tell.
+    """Why a value may not begin elsewhere in its storage, or None if no user notices.
 
-    The graph's caller can, and who reads whole storages; so it is for the views of the value.
+    The graph's caller notices, and so do ops that read whole storages, of the value or its views.
     """
     pending = [value]
     while pending:
@@ -85,7 +89,7 @@ def check_offset(value: SSAValue, state: GraphState) -> str | None:
 
 
 def same_strides(before: Any, after: Any, state: GraphState) -> bool:
-    """Whether nobody can tell the strides of two types apart: a dim of size one may have any."""
+    """Whether the strides of two types reach the same places; dims of size one may have any."""
     if type(before) is not TensorType or type(after) is not TensorType:
         return before == after
     shape = before.shape
@@ -97,7 +101,7 @@ def same_strides(before: Any, after: Any, state: GraphState) -> bool:
 
 
 def results_with(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) -> Inferred | None:
-    """What an op gives if its operands have other types; None if it cannot be."""
+    """What an op gives if its operands have other types; None if it cannot take them."""
     operands = [types.get(operand, operand.type) for operand in op._operands]
     try:
         found, _ = infer_call(type(op), op.args, operands, state.env, op._operands)
@@ -111,10 +115,10 @@ def results_with(op: TorchOp, types: Mapping[SSAValue, Any], state: GraphState) 
 def lay_out_anew(
     value: SSAValue, state: GraphState, *, keeps_strides: bool = False
 ) -> list[TorchOp]:
-    """Make the users of a value again whose results lie elsewhere than the graph says, or in
-    another layout, and theirs in turn. Returns what was made.
+    """Make the users of a value again if their inferred offsets or strides are no longer those in
+    the graph, and their users in turn. Returns the ops that were made.
 
-    - `keeps_strides`: only where it begins in its storage is another, which its views alone tell.
+    - `keeps_strides`: only its offset changed, which its views alone show.
     """
     renewed: list[TorchOp] = []
     users = [use for use in value.uses if not keeps_strides or _may_view(use)]

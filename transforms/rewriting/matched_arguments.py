@@ -1,4 +1,4 @@
-"""Arguments of calls as patterns compare them."""
+"""How patterns compare the arguments of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.ir.functions.op_functions import OpFunction, OverloadFunction
 
 
 def same_argument(pattern: Any, item: Any) -> bool:
-    """Whether an argument is the constant, or the operator, that a pattern gives for it."""
+    """Whether an argument is the constant or the operator that a pattern gives for it."""
     if isinstance(pattern, OpFunction | OverloadFunction):
         return isinstance(item, FunctionArg) and item.name in {
             cls.name for cls in pattern.overloads
@@ -25,7 +25,7 @@ def is_value(item: object) -> bool:
 
 
 def plain(item: Any) -> Any:
-    """A list argument as a list, in whatever container the call has it."""
+    """A list argument as a plain list, whatever container the call has it in."""
     if type(item) in LISTS:
         return [plain(part) for part in item]
     return item
@@ -42,7 +42,6 @@ def frozen(item: Any) -> Any:
 
 
 VALUE_KINDS: dict[str, tuple[type, ...]] = {
-    "tensor": (TensorType,),
     "int": (SymIntType,),
     "float": (SymFloatType,),
     "bool": (SymBoolType,),
@@ -61,7 +60,7 @@ CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
 
 def has_kind(kind: str, item: Any) -> bool:
     if kind == "tensor":
-        # Asked at each operand of each match; the first answer spares an `isinstance` of an ABC.
+        # Called for each operand of each match: the first test avoids an `isinstance` of an ABC.
         is_ssa = type(item) is OpResult or isinstance(item, SSAValue)
         return is_ssa and type(item._type) is TensorType
     if kind == "any":
@@ -76,7 +75,7 @@ def has_kind(kind: str, item: Any) -> bool:
         return False
     if kind in CONSTANT_KINDS:
         return isinstance(item, CONSTANT_KINDS[kind])
-    return kind not in ("tensor",) and (item is not None)
+    return item is not None
 
 
 __all__ = ["ONLY_INT", "frozen", "has_kind", "plain", "same_argument"]

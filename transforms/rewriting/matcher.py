@@ -1,6 +1,6 @@
-"""Finds a pattern in a graph: which values its variables are, and which ops are its calls.
+"""Finds a pattern in a graph: the values of its variables and the ops of its calls.
 
-The search is deterministic: alternatives and operand orders are tried as written, the first way
+The search is deterministic: alternatives and operand orders are tried as written, and the first way
 that fits as a whole is the match. It is bounded by `MAX_STEPS` for each root.
 """
 
@@ -14,6 +14,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import Facts, RawOp, Ref, SchemaOp, TorchOp
 from xductor.ir.dialect.arguments import same_constant
 from xductor.ir.dialect.python_call_binding import bind_call
+from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.transforms.rewriting.commutativity import needs_unit_alpha
 from xductor.transforms.rewriting.matched_arguments import (
     ONLY_INT,
@@ -38,20 +39,20 @@ from xductor.transforms.rewriting.spellings import Spellings
 
 MAX_STEPS = 20_000
 
+#: Yields once for each way in which a part of a pattern fits; bindings hold until it is resumed.
 Ways = Iterator[None]
-"""One item for each way a part of a pattern fits; the bindings hold while it is looked at."""
 
+#: Called with a sub-pattern, what stands in its place, and why that does not fit.
 Miss = Callable[[Any, Any, str], None]
-"""Told of a sub-pattern, what stands in its place, and why that does not fit."""
 
 
 class Match:
-    """What was found.
+    """A match of a pattern.
 
-    - `bindings`: by variable; an SSA value, a constant, or a list of them.
-    - `ops`: the op of each call of the pattern; a call inside `each` has several.
+    - `bindings`: an SSA value, a constant, or a list of them for each variable.
+    - `ops`: the op of each call of the pattern; the ops of a call inside `each` are in `repeated`.
     - `wrappers`: ops that were looked through.
-    - `seen_through`: those behind which a variable is the value that it is elsewhere; they stay.
+    - `seen_through`: ops looked through to find that two values of a variable are one; they stay.
     - `outputs`: the values to be replaced, in the pattern's order.
     - `anchor`: the op of the output that comes last in the block.
     """
@@ -66,7 +67,7 @@ class Match:
         self.outputs: list[SSAValue] = []
 
     def matched_ops(self) -> list[tuple[Call | None, TorchOp]]:
-        """Every matched op with its call; None for a wrapper."""
+        """Every matched op with its call, which is None for a wrapper."""
         found = self._calls()
         found += [(None, op) for op in self.seen_through]
         return found
@@ -78,12 +79,12 @@ class Match:
         return found
 
     def removable(self) -> set[TorchOp]:
-        """The ops that the match is about: all but the shared ones."""
+        """The ops that the match would replace: all but the shared ones."""
         return {op for call, op in self._calls() if call is None or not call.is_shared}
 
 
 class Matcher:
-    """One search in one graph. `before(a, b)` tells the order of two ops."""
+    """A search in one graph. `before(a, b)` tells the order of two ops."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class Matcher:
     def match_at(
         self, outputs: Sequence[Any], op: TorchOp, accepts: Callable[[Match], bool]
     ) -> Match | None:
-        """The first match whose last output is made by `op` and that `accepts` takes."""
+        """The first match that `accepts` takes and whose last output is made by `op`."""
         self.steps = 0
         for number, output in enumerate(outputs):
             self.match = Match(op)
@@ -138,7 +139,7 @@ class Matcher:
         yield from self._value(output, value)
 
     def _others(self, outputs: Sequence[Any], places: list[int]) -> Ways:
-        """The outputs above the anchor, found through what they share with what is matched."""
+        """Match the outputs above the anchor, found through what they share with matched parts."""
         if not places:
             yield
             return
@@ -159,12 +160,12 @@ class Matcher:
             if op is not self.match.anchor and not self.before(op, self.match.anchor):
                 continue
             if found is None and op in self.match.ops.values():
-                continue  # each output is another op
+                continue  # each output has an op of its own
             for _ in self._output(output, place, op):
                 yield from self._others(outputs, rest)
 
     def _candidates(self, part: Any) -> list[TorchOp]:
-        """Ops that may be a call: users of what one of its parts is."""
+        """Ops that may be a call: the users of the values that one of its parts may be."""
         if isinstance(part, OneOf):
             return [op for one in part.alternatives for op in self._candidates(one)]
         if isinstance(part, Bound):
@@ -180,7 +181,7 @@ class Matcher:
         return []
 
     def _values_of(self, part: Any) -> list[SSAValue]:
-        """Values that a part of the pattern may be, as far as they follow from what is bound."""
+        """Values that a part of the pattern may be, as far as that follows from what is bound."""
         if isinstance(part, tuple | list):
             return [value for one in part for value in self._values_of(one)]
         if isinstance(part, OneOf):
@@ -231,7 +232,7 @@ class Matcher:
             yield
 
     def _numbered(self, one_of: OneOf, place: int) -> Ways:
-        """The variable for the alternative that matched, where there is one."""
+        """Bind the variable for the number of the alternative that matched, if there is one."""
         if one_of.number is None:
             yield
         else:
@@ -253,7 +254,7 @@ class Matcher:
         del self.match.seen_through[seen:]
 
     def _bind(self, variable: Var, item: Any) -> bool | None:
-        """Whether a variable is bound by this, or was so before; None if it does not fit."""
+        """Bind a variable: True if it is newly bound, False if it was already, None if no fit."""
         bindings, name = self.match.bindings, variable.name
         if name in bindings:
             if self._same(bindings[name], item):
@@ -275,7 +276,7 @@ class Matcher:
         return same_constant(frozen(left), frozen(right))
 
     def _same_value(self, left: Any, right: Any) -> bool:
-        """Whether two values are one behind their wrappers, which are noted if so."""
+        """Whether two values are the same behind their wrappers, which are noted if so."""
         passed: list[TorchOp] = []
         if self._stripped(left, passed) is not self._stripped(right, passed):
             return False
@@ -283,11 +284,12 @@ class Matcher:
         return True
 
     def _stripped(self, item: Any, passed: list[TorchOp]) -> Any:
-        while isinstance(item, OpResult) and isinstance(item.op, SchemaOp):
-            inner = self.spellings.inside(item.op, self.facts)
+        while isinstance(item, OpResult):
+            means = _meant(item.op)
+            inner = None if means is None else self.spellings.inside(means, self.facts)
             if inner is None:
                 break
-            passed.append(item.op)
+            passed.append(cast("TorchOp", item.op))
             item = inner
         return item
 
@@ -311,9 +313,8 @@ class Matcher:
         yield from self._wrapped(pattern, op)
 
     def _wrapped(self, pattern: Call | Item, op: TorchOp) -> Ways:
-        if not self.spellings.wrappers or not isinstance(op, SchemaOp):
-            return
-        inner = self.spellings.inside(op, self.facts)
+        means = _meant(op) if self.spellings.wrappers else None
+        inner = None if means is None else self.spellings.inside(means, self.facts)
         if inner is None:
             return
         self.match.wrappers.append(op)
@@ -326,23 +327,27 @@ class Matcher:
             return
         self.match.ops[call] = op
         for head in call.heads:
-            if type(op) is head.cls:
-                for arguments in self._orders(head, op):
+            found = spelled_arguments(head.cls, op)
+            if found is None:
+                found = self._respelled(head, op)
+            if found is not None:
+                for arguments in self._orders(head, found):
                     yield from self._arguments(head, arguments)
                 break
-            if self.spellings.synonyms and isinstance(op, SchemaOp):
-                respelled = self.spellings.respelled(op, head.cls.name)
-                if respelled is not None:
-                    items = [plain(part) for part in respelled]
-                    yield from self._arguments(head, dict(enumerate(items)))
-                    break
         else:
             self._say(call, op, f"{call.name} is expected here, found {op.name}")
         self.match.ops.pop(call, None)
 
-    def _orders(self, head: Head, op: TorchOp) -> Iterator[Mapping[int | str, Any]]:
-        """The arguments as they are, and with the operands of a commutative op exchanged."""
-        arguments = arguments_of(op)
+    def _respelled(self, head: Head, op: TorchOp) -> Mapping[int | str, Any] | None:
+        """The arguments of the head's call for which another stands; None where it does not."""
+        means = _meant(op) if self.spellings.synonyms else None
+        items = None if means is None else self.spellings.respelled(means, head.cls.name)
+        return None if items is None else {place: plain(one) for place, one in enumerate(items)}
+
+    def _orders(
+        self, head: Head, arguments: Mapping[int | str, Any]
+    ) -> Iterator[Mapping[int | str, Any]]:
+        """The arguments as they are, and with the operands of a commutative op swapped."""
         yield arguments
         if head.swappable is None:
             return
@@ -355,7 +360,7 @@ class Matcher:
         yield {**arguments, left: b, right: a}
 
     def _arguments(self, head: Head, arguments: Mapping[int | str, Any]) -> Ways:
-        # Constants first, in one go: they have one way to fit and fail soonest.
+        # Constants first and all at once: they fit in one way at most and fail soonest.
         for slot, entry in head.constants:
             if not self._is_constant(entry, frozen(arguments.get(slot))):
                 return
@@ -367,7 +372,7 @@ class Matcher:
         number: int,
         arguments: Mapping[int | str, Any],
     ) -> Ways:
-        # Variables have one way to fit at most, so a run of them needs no search.
+        # Variables fit in one way at most, so a run of them needs no search.
         bound: list[str] = []
         fits: bool | None = True
         seen = len(self.match.seen_through)
@@ -404,7 +409,7 @@ class Matcher:
             yield from self._elements(patterns, items, number + 1)
 
     def _all_results(self, call: Call, items: list[Any]) -> Ways:
-        """A list that is all the results of one call, in order."""
+        """Match a list that consists of all the results of one call, in order."""
         op = items[0].op if items and isinstance(items[0], OpResult) else None
         if not isinstance(op, TorchOp) or list(op.results) != items:
             self._say(call, items, f"all results of {call.name}, in order, are expected")
@@ -426,7 +431,7 @@ class Matcher:
     def _bodies(
         self, body: Any, items: list[Any], number: int, sources: list[Any]
     ) -> Iterator[list[Any]]:
-        """The elements under the bodies of a list, for each way in which all bodies fit."""
+        """The elements that the bodies of a list are about, for each way in which all fit."""
         if number == len(items):
             yield list(sources)
             return
@@ -457,8 +462,13 @@ class Matcher:
             self.miss(pattern, item, why)
 
 
+def _meant(op: Any) -> SchemaOp | AtenCall | None:
+    """An op as a call of an operator, which a call before autograd may mean."""
+    return op if isinstance(op, SchemaOp) else aten_call(op)
+
+
 def outside_user(match: Match) -> tuple[OpResult, Any] | None:
-    """An inner value that is not shared and its user outside of the match; None if none has one."""
+    """An inner value that is not shared, and a user of it outside the match; None if none has."""
     inside = match.removable()
     outputs = match.outputs
     for op in inside:
@@ -472,7 +482,7 @@ def outside_user(match: Match) -> tuple[OpResult, Any] | None:
 
 
 def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
-    """An op's arguments by position in the schema, or by parameter name; lists are plain lists."""
+    """An op's arguments by schema position, or by parameter name; lists become plain lists."""
     if isinstance(op, SchemaOp):
         operands = op._operands
         return {
@@ -486,6 +496,18 @@ def arguments_of(op: TorchOp) -> Mapping[int | str, Any]:
     assert isinstance(op, RawOp)
     bound = bind_call(type(op), op.positional, op.keywords, is_value)
     return {name: plain(item) for name, item in bound.items()}
+
+
+def spelled_arguments(cls: type[TorchOp], op: TorchOp) -> Mapping[int | str, Any] | None:
+    """The arguments of a call of `cls`, in whatever words; None where an op is none."""
+    if type(op) is cls:
+        return arguments_of(op)
+    if isinstance(op, SchemaOp) or not issubclass(cls, SchemaOp):
+        return None
+    means = aten_call(op)
+    if means is None or means.cls is not cls:
+        return None
+    return {place: plain(one) for place, one in enumerate(means.items)}
 
 
 SIMPLE = frozenset((int, float, bool, str, type(None)))
@@ -503,4 +525,5 @@ __all__ = [
     "outside_user",
     "plain",
     "same_argument",
+    "spelled_arguments",
 ]

@@ -1,6 +1,6 @@
-"""What is misspelt in the class of a rewrite: its members, the ops of `replacement`, comparisons.
+"""Finds misspellings in the class of a rewrite: members, ops of `replacement`, comparisons.
 
-They are looked for when the class is made. Nothing is called for it.
+They are looked for when the class is made, without calling anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from xductor.ir import aten, ops, prims
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
-from xductor.transforms.passes.declared_attributes import PLACE
+from xductor.transforms.passes.declared_attributes import PLACE, codes, names_used
 from xductor.transforms.rewriting.keyword_arguments import check_keywords
 from xductor.transforms.rewriting.patterns import PatternError
 
@@ -26,12 +26,12 @@ _OPTIONAL_METHODS = ("instances", "uuid")
 def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
     """Raise PatternError for a member of a rewrite's class that has no meaning and no use.
 
-    That is a public one which `base` does not have and none of the methods names, and which is
+    Such a member is public, `base` does not have it, none of the methods names it, and it is
 
-    - a method all of whose parameters are variables of the pattern;
+    - a method all of whose parameters are variables of the pattern, or
     - a value, unless it is annotated as a field (as the options of a dataclass are).
 
-    Properties, class methods, static methods and nested classes are nobody's misspelling.
+    Properties, class methods, static methods and nested classes are never taken for misspellings.
     """
     unknown = [
         (name, value)
@@ -41,7 +41,7 @@ def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
     ]
     if not unknown:
         return
-    used = _names_used(cls, base)
+    used = names_used(_classes(cls, base))
     for name, value in unknown:
         if name in used or not _may_be_meant(cls, name, value, variables):
             continue
@@ -80,17 +80,6 @@ def _is_field(owner: type, name: str) -> bool:
     return note is not None and "ClassVar" not in str(note)
 
 
-def _names_used(cls: type, base: type) -> set[str]:
-    functions = [
-        function
-        for owner in _classes(cls, base)
-        for value in vars(owner).values()
-        for function in (getattr(value, "__func__", getattr(value, "fget", value)),)
-        if isinstance(function, FunctionType)
-    ]
-    return {name for one in functions for code in _codes(one.__code__) for name in code.co_names}
-
-
 def _guess(name: str, base: type) -> str:
     known = [*vars(base), *base.__annotations__, *PLACE, *_OPTIONAL_METHODS]
     public = [one for one in dict.fromkeys(known) if not one.startswith("_")]
@@ -99,11 +88,11 @@ def _guess(name: str, base: type) -> str:
 
 
 def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for an op that a method names and that there is not.
+    """Raise PatternError if a method names an op that does not exist.
 
-    Seen are the op functions that stand in its own code by name, `aten.sin` and
-    `ops.mylib.fused.default`, not those that other functions call for it. An op of a library that
-    is not imported yet is left for later.
+    Only op functions that its own code names are checked, such as `aten.sin` and
+    `ops.mylib.fused.default`, not those of functions that it calls. An op of a library that is not
+    imported yet is left for later.
     """
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
@@ -118,11 +107,11 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
 
 
 def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for `x.device == "cpu"`: a device is equal to no string."""
+    """Raise PatternError for `x.device == "cpu"`: a device equals no string."""
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
         return
-    for code in _codes(function.__code__):
+    for code in codes(function.__code__):
         if "device" in code.co_names and any(map(_texts, code.co_consts)):
             _check_devices(rewrite, code)
 
@@ -157,7 +146,7 @@ def _texts(constant: object) -> list[str]:
 
 
 class _Path:
-    """An op function or a library, and the attributes that are read of it one after the other."""
+    """An op function or a library, and the chain of attributes that are read from it."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -165,7 +154,7 @@ class _Path:
         self.called = False
 
     def check(self) -> None:
-        """Raises AttributeError or UnknownOp where the path ends in nothing."""
+        """Raise AttributeError or UnknownOp if the path leads to nothing."""
         found = self.root
         for name in self.names:
             if name.startswith("__"):
@@ -186,8 +175,8 @@ _LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
 _LOAD_DEREF = opcode.opmap["LOAD_DEREF"]
 _LOAD_ATTR = opcode.opmap["LOAD_ATTR"]
 _LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", -1)
+#: Whether the lowest bit of LOAD_ATTR's argument says whether a method is called.
 _SHIFTED = sys.version_info >= (3, 12)
-"""Whether the argument of LOAD_ATTR has a bit that tells whether a method is called."""
 
 
 def _op_paths(function: FunctionType) -> Iterator[_Path]:
@@ -196,7 +185,7 @@ def _op_paths(function: FunctionType) -> Iterator[_Path]:
 
 
 def _rooted_codes(function: FunctionType) -> Iterator[tuple[CodeType, dict[str, Any]]]:
-    """The code of a function, with the op functions and libraries that it has by name."""
+    """The code objects of a function, with the op functions and libraries that they name."""
     cells = function.__closure__ or ()
     closure: dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
@@ -204,7 +193,7 @@ def _rooted_codes(function: FunctionType) -> Iterator[tuple[CodeType, dict[str, 
             closure[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    for code in _codes(function.__code__):
+    for code in codes(function.__code__):
         names = {name: function.__globals__.get(name) for name in code.co_names}
         roots = {name: value for name, value in {**names, **closure}.items() if _is_root(value)}
         if roots:
@@ -220,7 +209,7 @@ def _paths(code: CodeType, roots: Mapping[str, Any]) -> Iterator[_Path]:
     units, names, extended = code.co_code, code.co_names, 0
     for offset in range(0, len(units), 2):
         op, argument = units[offset], units[offset + 1] | extended
-        if not op:  # room for what the interpreter learns
+        if not op:  # an inline cache entry of the interpreter
             continue
         extended = 0
         if op == opcode.EXTENDED_ARG:
@@ -245,14 +234,6 @@ def _loaded(code: CodeType, op: int, argument: int) -> str:
         return code.co_names[argument >> 1]
     name: str = code._varname_from_oparg(argument)  # type: ignore[attr-defined]
     return name
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code and that of the functions inside of it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
 
 
 __all__ = ["check_comparisons", "check_members", "check_ops"]

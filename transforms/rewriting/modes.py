@@ -16,9 +16,9 @@ from xductor.transforms.rewriting.graph_state import GraphState
 
 @contextmanager
 def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
-    """Infer types as they are at an op: under the modes of its graph and those set above it.
+    """Infer types as at `op`: under the modes of its graph and those set above it.
 
-    After autograd there are none. Raises UnknownMode: one of those cannot be followed.
+    After autograd there are none. Raises UnknownMode if one of them cannot be followed.
     """
     if not state.env.with_grad:
         yield
@@ -37,7 +37,7 @@ def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
 
 
 def _callers(state: GraphState) -> ModuleOp | None:
-    """The module, if its other graphs may call this one."""
+    """The module, if its other graphs may call this one; else None."""
     module: Any = state.graph.parent_op()
     graphs = state.bodies.graphs
     if not isinstance(module, ModuleOp) or next(iter(graphs.values()), None) is state.graph:

@@ -1,6 +1,6 @@
 """Python's operators on patterns: `x * y` is the op that graphs of the rewrite's stage have for it.
 
-Behind autograd that is ATen's, before it what Dynamo records. Where an operator stands for no one
+After autograd that is ATen's op, before it what Dynamo records. If an operator stands for no single
 op, the error says what to write.
 """
 
@@ -18,7 +18,7 @@ _before_autograd: ContextVar[bool] = ContextVar("xductor_pattern_before_autograd
 
 @contextmanager
 def operators_of(stages: tuple[str, ...]) -> Iterator[None]:
-    """Let operators inside the block stand for the ops of graphs of these stages."""
+    """Let operators inside the block stand for the ops in graphs of these stages."""
     token = _before_autograd.set("pre_grad" in stages)
     try:
         yield
@@ -43,9 +43,9 @@ _INSTEAD = {
 
 
 class Operators:
-    """The operators of a part of a pattern; `kind` is what it stands for.
+    """Python's operators on a part of a pattern; `kind` is what the part stands for.
 
-    Each raises TypeError where there is no one op for it, or the part is no tensor.
+    Each raises TypeError if no single op stands for it, or if the part is no tensor.
     """
 
     kind: str
@@ -99,7 +99,7 @@ class Operators:
         return self._call("neg", self)
 
     def _turned(self, name: str, number: Any) -> Any:
-        """With a number on the left. ATen's ops that commute have it on the right."""
+        """An operator with a number on the left. ATen's commutative ops have it on the right."""
         if name in ("add", "mul") and not _before_autograd.get():
             return self._call(name, self, number)
         return self._call(name, number, self)

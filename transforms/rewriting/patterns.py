@@ -4,9 +4,9 @@ A pattern is a tree of calls over variables. Arguments that a call does not ment
 schema's defaults; `...` stands for any argument. Besides op functions there are
 
 - `maybe(aten.expand)(x, ...)`: the call, or `x` itself;
-- `one_of(p, q)`: the first that matches; `one_of(p, q, as_=v)`: the number of that one as `v`;
-- `shared(p)`: a value that may have users outside of the match, and then stays;
-- `bind(v, p)`: what `p` matches, known to `where` and `replacement` as the variable `v`;
+- `one_of(p, q)`: the first that matches; `one_of(p, q, as_=v)`: with its number as `v`;
+- `shared(p)`: a value that may have users outside the match; its op then stays;
+- `bind(v, p)`: what `p` matches, as the variable `v` of `where` and `replacement`;
 - `each(xs, f)`: a list of any length whose element i is `f` of element i of `xs`, in order;
 - `in_order(p)`: the operands of a commutative op in the order written only.
 """
@@ -24,11 +24,11 @@ from xductor.transforms.rewriting.pattern_operators import Operators
 
 
 class PatternError(DeclarationError):
-    """A rewrite whose methods do not fit together; raised when its class is made."""
+    """A rewrite whose parts do not fit together; raised when its class is made."""
 
 
 class Pattern(Operators):
-    """A part of a pattern. It has no facts: those are read in `where`."""
+    """A part of a pattern. It has no facts; those are read in `where`."""
 
     kind: str = "any"
 
@@ -45,7 +45,7 @@ class Pattern(Operators):
 
 
 class Var(Pattern):
-    """A variable: the same value, or the bit-equal constant, wherever its name stands."""
+    """A variable: the same value, or the bit-equal constant, wherever its name appears."""
 
     def __init__(self, name: str, kind: str) -> None:
         self.name = name
@@ -65,10 +65,10 @@ class Element(Pattern):
 
 
 class Head:
-    """One op class a call may be, with a sub-pattern for each of its arguments.
+    """One op class that a call may be, with a sub-pattern for each of its arguments.
 
     Slots are positions in schema order, or parameter names for Python calls. `constants` are the
-    entries that hold no sub-pattern, `parts` the others but for `...`, which needs no look.
+    entries without a sub-pattern, `parts` the others; an entry `...` is in neither.
     """
 
     __slots__ = ("cls", "constants", "entries", "parts", "swappable")
@@ -100,7 +100,7 @@ _numbers = count()
 class Call(Pattern):
     """A call of an operator; `outputs` is the number of its results, None for a list.
 
-    `number` grows in the order in which a pattern makes its calls.
+    `number` is the place of the call in the order in which calls are made.
     """
 
     def __init__(
@@ -116,9 +116,9 @@ class Call(Pattern):
 
     @property
     def gives_list(self) -> bool:
-        """Whether it gives a list whose length the pattern does not tell.
+        """Whether the call gives a list whose length is not known from the pattern.
 
-        A call without a schema, as before autograd, may give a list, and is taken for one value.
+        A call without a schema, as before autograd, may give a list too, but counts as one value.
         """
         of_schema = any(issubclass(head.cls, SchemaOp) for head in self.heads)
         return of_schema and not self.single and self.outputs is None
@@ -179,7 +179,7 @@ class Bound(Pattern):
 
 
 class Each(Pattern):
-    """A list whose elements are one body over the elements of a source, in order."""
+    """A list whose elements are one body applied to the elements of a source, in order."""
 
     kind = "list[tensor]"
 
@@ -205,11 +205,11 @@ def maybe(op: AnyOp) -> Callable[..., OneOf]:
 
 
 def one_of(*alternatives: Any, as_: Any = None) -> OneOf:
-    """The first alternative that lets the whole pattern match. Variables of others are None.
+    """The first alternative with which the whole pattern matches. Variables of the others are None.
 
-    - `as_`: an int variable of the pattern; `where`, `pays` and `replacement` know by it which
-      alternative it was, counted from 0. None where the whole `one_of` stands in another
-      alternative than the one that matched.
+    - `as_`: an int variable of the pattern that gets the number of the alternative, counted from 0,
+      for `where`, `pays` and `replacement`. It is None if the whole `one_of` stands in an
+      alternative that did not match.
     """
     if as_ is not None and not (isinstance(as_, Var) and as_.kind == "int"):
         raise PatternError(f"one_of(..., as_={as_!r}): expected a variable annotated `int`")
@@ -217,7 +217,7 @@ def one_of(*alternatives: Any, as_: Any = None) -> OneOf:
 
 
 def shared(pattern: Any) -> Any:
-    """A call whose value may be used outside of the match; then the op stays."""
+    """A call whose value may be used outside the match; its op then stays."""
     call = pattern.call if isinstance(pattern, Item) else pattern
     if not isinstance(call, Call):
         raise PatternError(f"shared({pattern!r}): a variable may always have other users")
@@ -226,7 +226,7 @@ def shared(pattern: Any) -> Any:
 
 
 def bind(variable: Any, pattern: Any) -> Bound:
-    """What `pattern` matches, as the variable of that name in `where` and `replacement`."""
+    """Bind what `pattern` matches to `variable`, for `where` and `replacement`."""
     if not isinstance(variable, Var):
         raise PatternError(f"bind({variable!r}, ...): the first argument is a variable")
     return Bound(variable, pattern)
@@ -236,14 +236,14 @@ def each(source: Any, body: Callable[[Any], Any] | AnyOp) -> Each:
     """A list of any length: `body` of each element of `source`, in the order of `source`.
 
     `source` is a `list[Tensor]` variable, which is bound to the elements, or a call that gives a
-    list (`aten.split(x, n, dim)`), all of whose results are then used, each once.
+    list (`aten.split(x, n, dim)`), all of whose results must be used, each once.
     """
     element = Element()
     return Each(source, element, body(element))
 
 
 def in_order(pattern: Any) -> Any:
-    """The call with its operands in the order written, though its op commutes."""
+    """The call with its operands only in the order written, even if its op commutes."""
     if not isinstance(pattern, Call):
         raise PatternError(f"in_order({pattern!r}): expected a call")
     for head in pattern.heads:
@@ -252,7 +252,7 @@ def in_order(pattern: Any) -> Any:
 
 
 def variables(pattern: Any) -> Iterator[Var]:
-    """The variables of a pattern in order of appearance, repeated ones repeatedly."""
+    """The variables of a pattern in order of appearance, with repetitions."""
     if isinstance(pattern, Var):
         yield pattern
     for part in children(pattern):

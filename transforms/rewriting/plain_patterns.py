@@ -22,15 +22,15 @@ from xductor.transforms.rewriting.matcher import (
 from xductor.transforms.rewriting.patterns import Bound, Call, Head, Var
 from xductor.transforms.rewriting.spellings import Spellings
 
+#: An operand by its number, bypassing the Python-level `__getitem__` of xDSL's tuple class.
 _get: Callable[[Any, int], Any] = tuple.__getitem__
-"""An operand by its number; past the Python-level method of xDSL's class of tuples."""
 
 
 class PlainPattern:
-    """One output, each call of one overload with its operands in order, each variable once.
+    """A pattern of one output, in which each call is one overload that matches operands in order.
 
-    There is at most one way in which it matches at an op, so it is tried without a search. What it
-    finds is what `Matcher` would.
+    Each variable appears once. It matches an op in at most one way, so it is tried without a
+    search. What it finds is what `Matcher` would find.
     """
 
     def __init__(self, call: Call, result: Var | None, kept: str = "") -> None:
@@ -43,7 +43,7 @@ class PlainPattern:
     def of(
         cls, outputs: tuple[Any, ...], spellings: Spellings, kept: str = ""
     ) -> PlainPattern | None:
-        """The pattern of these outputs, if it is as simple as that; `kept` as `Rewrite.keeps`."""
+        """The plain pattern for these outputs, or None; `kept` is the rewrite's `keeps`."""
         output, result = outputs[0], None
         if isinstance(output, Bound):
             output, result = output.pattern, output.variable
@@ -55,7 +55,7 @@ class PlainPattern:
         return cls(output, result, kept)
 
     def match(self, op: Any) -> Match | None:
-        """What the pattern matches at an op."""
+        """The match of the pattern at an op, or None."""
         if self.way_to_kept and self._surely_changes(op):
             return None
         match = Match(op)
@@ -72,7 +72,7 @@ class PlainPattern:
         return None
 
     def _surely_changes(self, op: Any) -> bool:
-        """Whether the output surely has another dtype or other sizes than what it would keep."""
+        """Whether the output surely has another dtype or other sizes than the variable it keeps."""
         result = source = op.results[0]._type
         for head, slot in self.way_to_kept:
             if type(op) is not head.cls:
@@ -109,13 +109,13 @@ class PlainPattern:
 
 
 def _is_plain(part: Any, names: list[str]) -> bool:
-    """Whether a part is such a call; its variables are added to `names`, and its calls too."""
+    """Whether a part is such a call. Adds its variables to `names`, and its calls too."""
     if not isinstance(part, Call) or len(part.heads) != 1:
         return False
     head = part.heads[0]
     if not issubclass(head.cls, SchemaOp) or head.swappable is not None or not part.single:
         return False
-    names.append(f"call {id(part)}")  # a call that stands twice is the same op twice
+    names.append(f"call {id(part)}")  # a call that appears twice is the same op twice
     for _, entry in head.parts:
         if isinstance(entry, Var):
             names.append(entry.name)
@@ -125,7 +125,7 @@ def _is_plain(part: Any, names: list[str]) -> bool:
 
 
 def _way_to(name: str, call: Call) -> tuple[tuple[Head, Any], ...] | None:
-    """The calls from the output down to a variable, with the argument to go on by."""
+    """The calls from the output down to a variable, each with the argument that leads to it."""
     head = call.heads[0]
     for slot, entry in head.parts:
         if isinstance(entry, Var) and entry.name == name:

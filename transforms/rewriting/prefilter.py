@@ -1,4 +1,4 @@
-"""Whether rewrites could match anything in an FX graph, told without lowering it."""
+"""Whether rewrites could match anything in an FX graph, found without lowering it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.transforms.rewriting.rewrite_index import RootLookup
 
 
 def may_match(index: RewriteIndex, graph: Graph) -> bool:
-    """Whether a graph holds a root of a rewrite, and below it an op that the rewrite asks for.
+    """Whether a graph holds a root of a rewrite and, as its input, an op that the rewrite needs.
 
     True promises nothing; False promises that nothing matches.
     """
@@ -31,16 +31,16 @@ def _may_root(root: RootLookup, node: Node) -> bool:
     for one in node.all_input_nodes:
         if (one.op, one.target) in root.below:
             return True
-        # The results of an op with several are picked by getitem.
+        # The results of an op with several are taken by getitem.
         if any((inner.op, inner.target) in root.below for inner in one.all_input_nodes):
             return True
     return False
 
 
 def _is_on(node: Node, devices: frozenset[str]) -> bool:
-    """Whether a node's value is on a device of one of these kinds, as far as can be told."""
+    """Whether a node's value is on a device of one of these types, as far as can be told."""
     value: Any = node.meta.get("val")
-    # A fake tensor's `device` asks for more than is needed here, at each node of a stage.
+    # A fake tensor's `device` does more than is needed here, at each node of a stage.
     device = value.fake_device if type(value) is FakeTensor else getattr(value, "device", None)
     return device is None or device.type in devices
 

@@ -1,4 +1,4 @@
-"""What the variables of a rewrite stand for in `pays`: facts, and who reads and holds a value."""
+"""The variables of a rewrite in `pays`: facts, and who reads and holds a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HELD = "fx.get_attr"
 
 
 class AskedTensor(Tensor):
-    """A tensor variable in `pays`."""
+    """A tensor variable in `pays`, which may also read `users` and `is_constant`."""
 
     __slots__ = ("_state",)
 
@@ -24,7 +24,7 @@ class AskedTensor(Tensor):
 
     @property
     def users(self) -> tuple[User, ...]:
-        """The ops that read the value, those of the match too, in order; each once."""
+        """The ops that read the value, those of the match included, in order, each once."""
         assert self.value is not None
         found: list[Any] = list(dict.fromkeys(use.operation for use in self.value.uses))
         found.sort(key=self._state.order.key)
@@ -32,7 +32,7 @@ class AskedTensor(Tensor):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the module holds the tensor, as a parameter, buffer or constant."""
+        """Whether the module holds the tensor as a parameter, buffer or constant."""
         assert self.value is not None
         return getattr(self.value.owner, "name", "") == _HELD
 
@@ -44,7 +44,7 @@ class AskedTensor(Tensor):
 
 
 def asked_handles(match: Match, names: Sequence[str], state: GraphState) -> list[Any]:
-    """The variables of a match as `pays` sees them."""
+    """The variables of a match as `pays` gets them."""
     return [_asked(handle(match.bindings.get(name), state.facts), state) for name in names]
 
 

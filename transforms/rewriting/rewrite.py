@@ -15,7 +15,7 @@
             return aten.unsqueeze(aten.mm(aten.squeeze(a, 0), aten.squeeze(b, 0)), 0)
 
 The methods share their variables by name. `where` and `replacement` may take fewer of them, and so
-may `pays`, which says of a match that is right whether it is worth it.
+may `pays`, which says whether a match that is right is worth it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
+from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
 from xductor.transforms.passes.stage import Stage
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
@@ -58,27 +59,27 @@ class Rewrite:
     Class attributes:
 
     - `stage`: the stage or stages whose graphs it may see.
-    - `numerics`: what an application may change about values; `EXACT` if not given. Or a mapping
-      from dtypes of the first output to that; other dtypes are then not taken.
+    - `numerics`: what an application may change about values, `EXACT` by default; or a mapping
+      from dtypes of the first output to that, which excludes outputs of other dtypes.
     - `inductor`: where Inductor has it, `"joint_graph.py:bmm_to_mm"`; empty if nowhere.
     - `name`: by default the class's name in snake_case.
     - `through`: the spellings that matching looks through (`spellings.py`).
-    - `devices`: the kinds of device on which it pays, `("cuda", "xpu")`; elsewhere it does not run
+    - `devices`: the types of device on which it pays, `("cuda", "xpu")`; it does not run on others,
       though it would be right. Empty: all.
-    - `once`: it does not apply to what itself, or another rewrite of its name, has made.
-    - `counter`: a counter of `counters["inductor"]` that an application bumps.
+    - `once`: it does not apply to what it, or another rewrite of its name, has made.
+    - `counter`: a counter of `counters["inductor"]` that each application increments.
     - `position`, `before`, `after`: where in its stage it runs (`xductor.placed`).
-    - `keeps`: a variable whose dtype and sizes the output has wherever `where` holds: where they
-      surely differ nothing is matched. To be quick at ops that are common and seldom match.
+    - `keeps`: a variable whose dtype and sizes the output has wherever `where` holds. If they
+      surely differ, nothing is matched; this is fast at ops that are common and seldom match.
 
     Methods: `pattern` (what is matched), `where` (on which facts; a bool, a Fact or `no(reason)`),
     `replacement` (what stands there instead), and optionally `pays` (whether it is worth it;
     answers as `where` does, and may read `x.users`, `x.is_constant` and `x.is_unbacked` besides)
     and `instances`, which yields bindings for validation where generation needs help.
 
-    Raises PatternError when the class is made: for methods that do not fit together, a misspelt
-    member, op or argument (`misspellings.py`), an attribute that is none of what it may be
-    (`declared_values.py`), a pattern that is no computation.
+    Raises PatternError, when the class is made, for methods that do not fit together, a misspelt
+    member, op or argument (`misspellings.py`), an attribute with a wrong value
+    (`declared_values.py`), or a pattern that is no computation.
     """
 
     stage: ClassVar[Stage | tuple[Stage, ...]]
@@ -100,11 +101,11 @@ class Rewrite:
     else:
 
         def where(self) -> Any:
-            """Every match is taken where a subclass does not say otherwise."""
+            """Accept every match, unless a subclass overrides it."""
             return True
 
         def pays(self) -> Any:
-            """Every match is worth it where a subclass does not say otherwise."""
+            """Find every match worth it, unless a subclass overrides it."""
             return True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -114,36 +115,36 @@ class Rewrite:
         if "name" not in cls.__dict__:
             cls.name = snake_case(cls.__name__)
         _check_class(cls)
-        # Traced for the default options, so that what is misspelt is an error at import.
+        # Traced for the default options, so that a misspelling is an error at import.
         Compiled(object.__new__(cls))
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The pattern as data, for these options; made once."""
+        """The pattern as data, for these options."""
         return Compiled(self)
 
     @classmethod
     def qualified_name(cls) -> str:
-        """Module and class: what tells rewrites of several libraries apart."""
+        """Module and class, which tell rewrites of different libraries apart."""
         return f"{cls.__module__}.{cls.__qualname__}"
 
     @classmethod
     def record_key(cls) -> str:
-        """By what proofs and validations know a rewrite: pass and class, or the qualified name.
+        """The key of a rewrite in proofs and validations: pass and class, or the qualified name.
 
-        Rewrites of this project are known by the name of their pass, wherever they are kept.
+        Rewrites of this project are known by the name of their pass, whatever module they are in.
         """
         ours = cls.__module__.startswith("xductor.")
         return f"{cls.name}:{cls.__qualname__}" if ours else cls.qualified_name()
 
     @classmethod
     def numerics_of(cls, outputs: Sequence[SSAValue]) -> Numerics | None:
-        """What an application to these outputs may change; None where it may not be made."""
+        """What an application to these outputs may change; None if it may not be made."""
         type_: Any = outputs[0].type if outputs else None
         return numerics_at(cls.numerics, type_.dtype if isinstance(type_, TensorType) else None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The options; the compiled pattern is made anew where the rewrite is unpickled."""
+        """The options; the compiled pattern is made again after unpickling."""
         return {name: value for name, value in self.__dict__.items() if name != "compiled"}
 
     def __repr__(self) -> str:
@@ -151,15 +152,14 @@ class Rewrite:
 
 
 class Compiled:
-    """A rewrite's pattern and what its methods take.
+    """A rewrite's pattern, and the variables that its methods take.
 
     - `outputs`: the pattern's outputs.
-    - `roots`: the names of the ops that an output may be made by.
-    - `plain`: the pattern in a form that needs no search, where it has that.
-    - `pays_names`: the variables that `pays` takes; None where a rewrite has none of its own.
+    - `roots`: by the name of each op that may make an output, the op names of which one must make
+      an operand of that op; None if the pattern requires nothing there.
+    - `plain`: the pattern in a form that needs no search, if it has one.
+    - `pays_names`: the variables that `pays` takes; None if the rewrite has no `pays` of its own.
     - `by_dtype`: whether its numerics are declared by dtype.
-    - `needs`: for each root a set of op names, one of which must make an operand of the root; None
-      where the pattern asks for nothing there.
     """
 
     def __init__(self, rewrite: Rewrite) -> None:
@@ -179,7 +179,7 @@ class Compiled:
             raise PatternError(_of_pattern(rewrite, str(error))) from error
         except (TypeError, AttributeError, UnknownOp) as error:
             raise PatternError(f"{rewrite.name}.pattern: {error}") from error
-        except RuntimeError as error:  # what torch.ops say to a variable
+        except RuntimeError as error:  # what torch.ops raise for a variable
             raise PatternError(
                 f"{rewrite.name}.pattern calls an operator of torch.ops, which takes tensors; a "
                 f"pattern is written with the op functions of `xductor.ir`: {error}"
@@ -198,7 +198,7 @@ class Compiled:
         self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
 
     def _check_connected(self) -> None:
-        """Each output can be found from the others: by a tensor or a call that both have."""
+        """Check that each output can be found from the others by a tensor or call they share."""
         apart = [parts_shared(output) for output in self.outputs]
         reached = apart.pop(0)
         while apart:
@@ -224,8 +224,9 @@ class Compiled:
         return roots
 
     def _names(self, name: str) -> list[str]:
-        """An op and the ops that may be spelled in its place."""
-        return [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
+        """An op, and the ops that may be spelled in its place."""
+        names = [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
+        return sorted(spelled(names)) if "pre_grad" in stages_of(self.rewrite) else names
 
     def _needs(self, entries: tuple[tuple[int | str, Any], ...]) -> frozenset[str] | None:
         for _, entry in entries:
@@ -236,7 +237,7 @@ class Compiled:
 
 
 def _of_pattern(rewrite: Rewrite, message: str) -> str:
-    """A message about a pattern, which names the rewrite and its file."""
+    """A message about a pattern that names the rewrite and its file."""
     code = getattr(rewrite.pattern, "__func__", rewrite.pattern).__code__
     return f"{rewrite.name}.pattern ({code.co_filename}:{code.co_firstlineno}): {message}"
 
@@ -253,9 +254,9 @@ def calls_of(output: Any) -> list[Call]:
 
 
 def parts_shared(pattern: Any) -> set[Any]:
-    """The calls and the tensors of a pattern by which a matcher may find another that has them.
+    """The calls and tensors of a pattern through which a matcher may find another that has them.
 
-    Not those of the elements of an `each`, of which there may be any number.
+    Elements of an `each` are left out, since there may be any number of them.
     """
     if isinstance(pattern, Each):
         return parts_shared(pattern.source)
@@ -277,7 +278,7 @@ def snake_case(name: str) -> str:
 
 
 def parameters(method: Callable[..., Any]) -> dict[str, Any]:
-    """The variables a method takes, with their annotations; `self` is left out."""
+    """The variables that a method takes, with their annotations; `self` is left out."""
     code = getattr(method, "__code__", None) or getattr(method, "__func__", method).__code__
     names = code.co_varnames[: code.co_argcount]
     if names[:1] == ("self",):
@@ -329,9 +330,9 @@ _LIST = re.compile(r"(?:list|List|Sequence)\[(.+)\]")
 
 
 def kind_of_annotation(rewrite: Rewrite, name: str, note: Any) -> str:
-    """What a variable's annotation says it is: `Tensor`, `int`, `list[Tensor]`, ...
+    """The kind that a variable's annotation stands for: `Tensor`, `int`, `list[Tensor]`, ...
 
-    Raises PatternError for an annotation without a meaning here, and for none at all.
+    Raises PatternError for an annotation without a meaning here, or if there is none.
     """
     if note is inspect.Parameter.empty:
         raise PatternError(

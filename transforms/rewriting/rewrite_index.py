@@ -1,4 +1,4 @@
-"""Rewrites by the root of their patterns."""
+"""An index of rewrites by the roots of their patterns."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 
 class RootLookup(NamedTuple):
-    """How an FX graph finds a root of some rewrites."""
+    """How a root of some rewrites is found in an FX graph."""
 
     op: str
     target: Any
+    #: The types of device that the rewrites run on; empty for all.
     devices: frozenset[str]
-    """The kinds of device that the rewrites run on; empty for all."""
+    #: Op and target of the nodes of which one must be among its inputs; None if none need be.
     below: frozenset[tuple[str, Any]] | None
-    """The op and target of the nodes of which one must stand below it; None for any."""
 
 
 class RewriteIndex:
-    """Rewrites by the ops that may root them, and by what must stand below the root."""
+    """Rewrites by the ops that may be their root, and by the ops that must make its operands."""
 
     def __init__(self, rewrites: Sequence[Rewrite]) -> None:
         self.rewrites = tuple(rewrites)
@@ -46,7 +46,7 @@ class RewriteIndex:
 
     @cached_property
     def lookups(self) -> tuple[RootLookup, ...]:
-        """The roots as an FX graph knows them, by name."""
+        """The roots as they are found in an FX graph, sorted by name."""
         return tuple(
             RootLookup(*_fx_key(root), self._devices_of(root), self._keys_below(root))
             for root in sorted(self.roots)
@@ -80,7 +80,7 @@ class RewriteIndex:
 
 
 def _fx_key(name: str) -> tuple[str, Any]:
-    """The op and the target of a node that is lowered to the op of a name."""
+    """The op and target of a node that is lowered to the op called `name`."""
     cls = op_class_by_name(name)
     return cls.fx_op, cls.target
 

@@ -1,4 +1,4 @@
-"""Declared rewrites as a pass: one walk applies all of them."""
+"""Runs declared rewrites as a pass: one walk applies all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 
 @dataclass(frozen=True)
 class RewritePass(TypedPass):
-    """The rewrites given, in one walk; `policy` says which numerics are admitted."""
+    """Applies the given rewrites in one walk; `policy` says which numerics are admitted."""
 
     name = "rewrites"
     stage = ("pre_grad", "joint", "post_grad")
@@ -31,11 +31,11 @@ class RewritePass(TypedPass):
 
     @classmethod
     def of(cls, rewrites: Iterable[Rewrite | type[Rewrite]], policy: Policy = "default") -> Any:
-        """The pass of rewrites given as instances or, for their default options, as classes."""
+        """A pass of rewrites given as instances or, for their default options, as classes."""
         return cls(tuple(instance(one) for one in rewrites), policy)
 
     def may_fire(self, graph: Graph) -> bool:
-        """Whether an FX graph holds a root of one of the rewrites, over what it asks for."""
+        """Whether an FX graph holds a root of one of the rewrites, and what it needs around it."""
         return may_match(self.index, graph)
 
     @cached_property
@@ -47,7 +47,7 @@ class RewritePass(TypedPass):
 
 
 def instance(one: Any) -> Any:
-    """A rewrite or pass given as itself, or as its class."""
+    """A rewrite or pass, given as an instance or as a class."""
     return one() if isinstance(one, type) else one
 
 

@@ -1,10 +1,10 @@
-"""Before autograd: what is kept for the backward must not be written after it was kept.
+"""Before autograd: what is saved for the backward must not be written after it was saved.
 
 Autograd refuses a backward that needs a tensor which was written since ("modified by an inplace
-operation"). A replacement keeps other values than what it stands for: one that keeps a value which
-the graph writes later would make a program fail that is right, and one that keeps less would let a
-program through that eager refuses. Where a write hits anything that either side keeps, the graph
-stays as it is, and with it eager's answer.
+operation"). A replacement saves other values than what it replaces: if it saves a value that the
+graph writes later, a correct program would fail; if it saves less, a program that eager refuses
+would pass. If a write hits anything that either side saves, the graph stays as it is, and behaves
+as in eager.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Pairs = Sequence[tuple[SSAValue, SSAValue]]
 def check_saved(
     match: Match, made: Sequence[TorchOp], pairs: Pairs, place: TorchOp, state: GraphState
 ) -> None:
-    """No value that the matched ops or the made ones keep for the backward is written later.
+    """Check that no value that matched or new ops save for the backward is written later.
 
     `pairs`: the outputs and what stands for them. `place`: the op above which `made` will stand.
 
-    Raises Declined.
+    Raises Declined if one is.
     """
     if state.graph.stage.data != "pre_grad" or not (state.writes or state.written_around):
         return
@@ -89,7 +89,7 @@ class _Check:
         root_of: Callable[[SSAValue], SSAValue],
         why: str,
     ) -> None:
-        """Raises Declined where a write hits what an op keeps."""
+        """Raise Declined if a write hits what an op saves."""
         if not any(requires_grad(result.type) for result in op.results):
             return
         touched = {root_of(value) for value in (*op.operands, *op.results)}
@@ -121,12 +121,12 @@ class _Check:
         }
 
     def _root_in_graph(self, value: SSAValue) -> SSAValue:
-        """The root of a value's storage, in the terms of the graph as it still is."""
+        """The root of a value's storage, in terms of the graph as it is before the application."""
         root = self._root(value)
         return self.stands_for.get(root, root)
 
     def _root(self, value: SSAValue) -> SSAValue:
-        """The root of a value's storage, through the made ops, of which no schema tells it."""
+        """The root of a value's storage, through new ops whose schemas do not declare aliases."""
         root = storage_root(value)
         while isinstance(root, OpResult) and isinstance(op := root.op, TorchOp) and op in self.made:
             operand = self._saved(op).shares[root.index]
@@ -150,7 +150,7 @@ class _Check:
             return Saved.everything(op)
 
     def _gained(self, op: TorchOp) -> frozenset[SSAValue]:
-        """Operands into which a write above may have brought a gradient: types are of before it."""
+        """Operands that may have gained a gradient by a write above, which types do not show."""
         place = self.place if op in self.made else op
         key = self.state.order.key
         written: set[SSAValue] = set()
@@ -161,8 +161,8 @@ class _Check:
 
 
 def _writes_nothing(op: TorchOp, state: GraphState) -> bool:
-    """Whether a call counts as a write only because too little is said of it in the graph: of a
-    backward, or of bodies that are not here and that write to nothing.
+    """Whether a call counts as a write only because the graph says too little about it: a call of
+    a backward, or of bodies that are elsewhere and write to nothing.
     """
     if op.target in WRITES_NOTHING:
         return True

@@ -1,8 +1,8 @@
 """Other ways to write what a pattern writes: wrappers that keep a value, and synonyms of calls.
 
-A rewrite names those it looks through: `through = ALL_SPELLINGS`, or some of them. A wrapper is an
-op whose result has the content, dtype and sizes of its operand; a synonym is a call of another
-operator that means the same for these arguments.
+A rewrite names those that it looks through: `through = ALL_SPELLINGS`, or some of them. A wrapper
+is an op whose result has the content, dtype and sizes of its operand; a synonym is a call of
+another operator that means the same for these arguments.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, ListArg, SchemaOp, TensorType
+from xductor.ir.functions.torch_calls import AtenCall
 
-Unwrap = Callable[[SchemaOp, Facts], bool]
-Respell = Callable[[SchemaOp], tuple[Any, ...] | None]
+AnyCall = SchemaOp | AtenCall
+Unwrap = Callable[[AnyCall, Facts], bool]
+Respell = Callable[[AnyCall], tuple[Any, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Spelling:
     """One kind of spelling.
 
     - `wrappers`: op names, each with the condition under which the op keeps its first operand.
-    - `synonyms`: for a pair (op in the graph, op in the pattern), the pattern op's arguments.
+    - `synonyms`: the op in the graph, the op in the pattern, and what gives the latter's arguments.
     """
 
     name: str
@@ -36,12 +38,12 @@ class Spelling:
         return self.name
 
 
-def _always(op: SchemaOp, facts: Facts) -> bool:
+def _always(op: AnyCall, facts: Facts) -> bool:
     return True
 
 
-def _same_type(op: SchemaOp, facts: Facts) -> bool:
-    """Whether dtype, device and sizes of the only result are those of the first operand."""
+def _same_type(op: AnyCall, facts: Facts) -> bool:
+    """Whether the only result has the dtype, device and sizes of the first operand."""
     source, result = _tensor(op.operands[0]), _tensor(op.results[0])
     return (
         source is not None
@@ -59,16 +61,16 @@ def _tensor(value: SSAValue) -> TensorType | None:
     return value.type if isinstance(value.type, TensorType) else None
 
 
-def _as_written(op: SchemaOp) -> tuple[Any, ...]:
-    return op.argument_tree(op.args.data)
+def _as_written(op: AnyCall) -> tuple[Any, ...]:
+    return op.items if isinstance(op, AtenCall) else op.argument_tree(op.args.data)
 
 
-def _rank(op: SchemaOp) -> int | None:
+def _rank(op: AnyCall) -> int | None:
     type_ = _tensor(op.operands[0])
     return None if type_ is None else type_.rank
 
 
-def _transpose_as_permute(op: SchemaOp) -> tuple[Any, ...] | None:
+def _transpose_as_permute(op: AnyCall) -> tuple[Any, ...] | None:
     rank = _rank(op)
     first, second = op.argument("dim0"), op.argument("dim1")
     if rank is None or type(first) is not int or type(second) is not int:
@@ -79,12 +81,12 @@ def _transpose_as_permute(op: SchemaOp) -> tuple[Any, ...] | None:
     return (op.argument("self"), ListArg(dims))
 
 
-def _t_as_permute(op: SchemaOp) -> tuple[Any, ...] | None:
+def _t_as_permute(op: AnyCall) -> tuple[Any, ...] | None:
     rank = _rank(op)
     return None if rank is None else (op.argument("self"), ListArg(reversed(range(rank))))
 
 
-def _permute_as_transpose(op: SchemaOp) -> tuple[Any, ...] | None:
+def _permute_as_transpose(op: AnyCall) -> tuple[Any, ...] | None:
     rank, dims = _rank(op), op.argument("dims")
     if rank is None or not all(type(dim) is int for dim in dims):
         return None
@@ -94,7 +96,7 @@ def _permute_as_transpose(op: SchemaOp) -> tuple[Any, ...] | None:
     return (op.argument("self"), *moved)
 
 
-def _permute_as_t(op: SchemaOp) -> tuple[Any, ...] | None:
+def _permute_as_t(op: AnyCall) -> tuple[Any, ...] | None:
     rank, dims = _rank(op), op.argument("dims")
     if rank != 2 or [dim % 2 for dim in dims if type(dim) is int] != [1, 0]:
         return None
@@ -157,21 +159,21 @@ class Spellings:
             self.wrappers.update(spelling.wrappers)
             self.synonyms.update(((a, b), respell) for a, b, respell in spelling.synonyms)
 
-    def inside(self, op: SchemaOp, facts: Facts) -> SSAValue | None:
-        """The value that a wrapper keeps; None for an op that is no wrapper here."""
+    def inside(self, op: AnyCall, facts: Facts) -> SSAValue | None:
+        """The value that a wrapper keeps; None if the op is no wrapper here."""
         condition = self.wrappers.get(op.name)
         if condition is None or not op.operands or not condition(op, facts):
             return None
-        # Memory that is read through a wrapper is another; dense layouts only.
+        # Only for dense layouts: memory read through a wrapper of another layout is not the same.
         return op.operands[0] if _is_strided(op) else None
 
-    def respelled(self, op: SchemaOp, wanted: str) -> tuple[Any, ...] | None:
+    def respelled(self, op: AnyCall, wanted: str) -> tuple[Any, ...] | None:
         """The arguments of the call of `wanted` that means the same as `op`, or None."""
         respell = self.synonyms.get((op.name, wanted))
         return None if respell is None else respell(op)
 
 
-def _is_strided(op: SchemaOp) -> bool:
+def _is_strided(op: AnyCall) -> bool:
     type_ = _tensor(op.results[0])
     return type_ is not None and type_.data.layout == "strided" and type_.dtype != torch.complex32
 

@@ -1,4 +1,4 @@
-"""Turns the `pattern` method of a rewrite into a pattern tree. Nothing of PyTorch is traced."""
+"""Turns the `pattern` method of a rewrite into a pattern tree; nothing is traced by PyTorch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
     A call that gives a list of any length is returned alone: all its results are replaced.
 
-    Raises PatternError where it returns something that is no computation.
+    Raises PatternError if the method returns something that no op computes.
     """
     with building(PatternBuilder()):
         returned = pattern(*arguments)
@@ -74,7 +74,7 @@ def trace(pattern: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_list(output: Any) -> bool:
-    """Whether an output is a call whose number of results the pattern does not tell."""
+    """Whether an output is a call whose number of results is not known from the pattern."""
     return isinstance(output, Call) and output.gives_list
 
 
@@ -83,7 +83,7 @@ def _unbound(output: Any) -> Any:
 
 
 def _no_call(output: Any) -> Any:
-    """What an output may be and is made by no op, so that it can be found nowhere; None if none."""
+    """The part of an output that no op makes, so that it cannot be found; None if there is none."""
     if isinstance(output, Bound):
         return _no_call(output.pattern)
     if isinstance(output, OneOf):

@@ -63,6 +63,11 @@ class PassRow:
             raise ValueError(
                 f"row {self.name!r}: its class says where Inductor has the pass, and its counter"
             )
+        if self.factory and self.kind not in ("declared", "procedural"):
+            raise ValueError(
+                f"row {self.name!r}: kind is {self.kind!r}, but it names a typed pass; "
+                "say 'declared' or 'procedural'"
+            )
 
     @property
     def ours(self) -> bool:

@@ -24,6 +24,15 @@ def _option(name: str, summary: str) -> PassRow:
     return _row(name, summary, table, flag=_OPTIONS, counter=name)
 
 
+def _typed(name: str, summary: str, factory: str, kind: Kind = "procedural") -> PassRow:
+    return _row(name, summary, kind=kind, flag=_OPTIONS, factory=factory)
+
+
+def _covered(name: str, summary: str, by: str) -> PassRow:
+    inductor = f"split_cat.py:{name}"
+    return _row(name, summary, inductor, _OPTIONS, kind="procedural", covered_by=by)
+
+
 def _fusion(name: str, cls: str, summary: str) -> PassRow:
     return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
 
@@ -31,157 +40,243 @@ def _fusion(name: str, cls: str, summary: str) -> PassRow:
 PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "normalization_pass_aten",
-        "One spelling for split, cat, unbind and stack of pre-dispatch ATen.",
+        "Normalize split, cat, unbind and stack of pre-dispatch ATen.",
         "bridged",
     ),
     _pre_dispatch(
         "normalize_node_kwargs_pass",
-        "Every call by its schema: names, defaults filled in, dims counted from the front.",
+        "Normalize calls to their schema: names, defaults, dims counted from the front.",
     ),
     _pre_dispatch(
         "remove_noop_pass",
-        "Calls that give back their input: views, casts, moves, dropouts, inverse pairs.",
+        "Remove calls that return their input: views, casts, moves, dropouts, inverse pairs.",
     ),
-    _pre_dispatch("relu_nan_to_num", "relu and nan_to_num in one canonical order."),
+    _pre_dispatch("relu_nan_to_num", "Put relu and nan_to_num into a canonical order."),
     _pre_dispatch(
         "fuse_chunk_reshape_concat_pass",
-        "chunk, the same reshape on each piece, cat: one reshape or permute of the whole.",
+        "Replace chunk, the same reshape of each piece, and cat by one reshape or permute.",
     ),
     _pre_dispatch(
-        "group_batch_fusion_passes", "Runs the group and batch fusions that are on.", "bridged"
+        "group_batch_fusion_passes", "Run the group and batch fusions that are on.", "bridged"
     ),
     _pre_dispatch(
-        "fuse_chunk_squeeze_cat_pass", "chunk into pieces of one, squeeze, cat: one reshape."
+        "fuse_chunk_squeeze_cat_pass",
+        "Replace chunk into pieces of size one, squeeze and cat by one reshape.",
     ),
-    _pre_dispatch("merge_concats_pass", "A cat of cats along one dim: one cat."),
+    _pre_dispatch("merge_concats_pass", "Merge nested cats along one dim."),
     _pre_dispatch(
         "fuse_split_linear_add_pass",
-        "split, a linear on each piece, their sum: one linear with concatenated weights.",
+        "Replace split, a linear on each piece, and their sum by one linear.",
     ),
     _pre_dispatch(
-        "remove_reshape_pass", "Reshapes of reshapes, and those that pointwise calls see undone."
+        "remove_reshape_pass",
+        "Remove reshapes of reshapes, and those that are undone after pointwise calls.",
     ),
     _pre_dispatch(
-        "fuse_parallel_linear_pass", "Several linears on one input: one linear, then split."
+        "fuse_parallel_linear_pass",
+        "Merge several linears on one input into one linear and a split.",
     ),
     _pre_dispatch(
-        "remove_split_ops_pass", "Splits with unused pieces, or put together again in order."
+        "remove_split_ops_pass",
+        "Remove splits with unused pieces, or whose pieces are joined again in order.",
     ),
-    _pre_dispatch("stack_to_unsqueeze_pass", "stack as cat of unsqueezes."),
+    _pre_dispatch("stack_to_unsqueeze_pass", "Replace stack by cat of unsqueezes."),
     _pre_dispatch(
         "fuse_chunk_reshape_unsqueeze_concat_pass",
-        "chunk, reshape, unsqueeze, cat: one reshape or permute of the whole.",
-    ),
-    _added("fuse_split_getitem_squeeze_cat", "split, squeeze, cat without the pieces."),
-    _added("use_triton_dot_compress", "(X Xt) W as X (Xt W) where that is less work."),
-    _added(
-        "use_triton_lce_replace_simple_LCE", "A linear over the middle dim: one matmul, no bias."
+        "Replace chunk, reshape, unsqueeze and cat by one reshape or permute.",
     ),
     _added(
-        "use_triton_lce_replace_normal_LCE", "A linear over the middle dim: one matmul with bias."
+        "fuse_split_getitem_squeeze_cat", "Replace split, squeeze and cat by one op on the whole."
+    ),
+    _added("use_triton_dot_compress", "Compute (X Xt) W as X (Xt W) if that is less work."),
+    _added(
+        "use_triton_lce_replace_simple_LCE",
+        "Replace a linear over the middle dim by one matmul without bias.",
+    ),
+    _added(
+        "use_triton_lce_replace_normal_LCE",
+        "Replace a linear over the middle dim by one matmul with bias.",
     ),
     _added(
         "use_matmul_fuse_lce_replace_first_LCE",
-        "A linear over the middle dim that reads a cat of embeddings directly.",
+        "Let a linear over the middle dim read a cat of embeddings directly.",
     ),
     _added(
         "use_matmul_lce_replace_normal_LCE",
-        "A linear over the middle dim as a matmul with the weight on the left.",
+        "Replace a linear over the middle dim by a matmul with the weight on the left.",
     ),
 )
 
 OPTION_ROWS = (
-    _option("normalization_pass", "One spelling for split, cat, stack, unbind, squeeze, clamp."),
-    _option("remove_split_with_size_one_pass", "Splits into one piece."),
-    _option("merge_getitem_cat_pass", "cat of neighbouring pieces of a split: a slice of it."),
-    _option("merge_stack_tahn_unbind_pass", "stack and tanh over pieces that belong together."),
-    _option("merge_splits_pass", "A split of a piece of a split: one split."),
-    _option("mutate_cat_pass", "cat of the pieces of a split in order: the tensor itself."),
-    _option("split_cat_pass", "split and cat around shape changes, reduced to those."),
-    _option("unbind_stack_pass", "unbind followed by stack: what they amount to."),
-    _option("split_cat_to_slices_pass", "cat of some pieces of a split: slices of its input."),
-    _option("unbind_cat_to_view_pass", "unbind followed by cat: a view."),
-    _option("split_stack_to_cats_pass", "stack of pieces of a split: cats of slices."),
-    _option("unbind_stack_to_slices_pass", "stack of some pieces of an unbind: slices."),
-    _option(
-        "move_reshape_out_of_split_stack_pass", "The same reshape on every piece: once, outside."
+    _typed(
+        "normalization_pass",
+        "Normalize split, cat, stack, unbind, squeeze, reshape, clamp and detach.",
+        "pre_grad.normalization_pass:NormalizationPass",
     ),
-    _option("einsum_to_pointwise_pass", "einsums without a contraction: a product and a sum."),
+    *[
+        _covered(f"normalize_{name}_default", f"Normalize {name}.", "normalization_pass")
+        for name in ("unbind", "cat", "stack", "squeeze", "reshape", "clamp", "detach")
+    ],
+    _typed(
+        "remove_split_with_size_one_pass",
+        "Replace a split into one piece by the tensor itself.",
+        "pieces.remove_split_with_size_one_pass:SPLITS_OF_ONE",
+        "declared",
+    ),
+    _typed(
+        "merge_getitem_cat_pass",
+        "Replace a cat of adjacent pieces by one piece.",
+        "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
+    ),
+    _option("merge_stack_tahn_unbind_pass", "Merge stack and tanh over related pieces."),
+    _option("merge_splits_pass", "Merge nested splits."),
+    _typed(
+        "mutate_cat_pass",
+        "Replace a cat of pieces in order by what was cut, or a slice of it.",
+        "pieces.mutate_cat_pass:MutateCatPass",
+    ),
+    _typed(
+        "split_cat_pass",
+        "Replace a cat of pieces in any order by what it reads.",
+        "pieces.split_cat_pass:SplitCatPass",
+    ),
+    _covered("merge_split_squeeze", "The same for pieces of size one, squeezed.", "split_cat_pass"),
+    _typed(
+        "unbind_stack_pass",
+        "Replace a cat or stack of rows by what it reads.",
+        "pieces.unbind_stack_pass:UnbindStackPass",
+    ),
+    _typed(
+        "split_cat_to_slices_pass",
+        "Replace a long cat of pieces by a cat of slices.",
+        "pieces.split_cat_to_slices_pass:SplitCatToSlicesPass",
+    ),
+    _typed(
+        "unbind_cat_to_view_pass",
+        "Replace a long cat of rows by a view of the tensor they were rows of.",
+        "pieces.unbind_cat_to_view_pass:UnbindCatToViewPass",
+    ),
+    _typed(
+        "split_stack_to_cats_pass",
+        "Replace a long stack of pieces by a cat of slices.",
+        "pieces.split_stack_to_cats_pass:SplitStackToCatsPass",
+    ),
+    _typed(
+        "unbind_stack_to_slices_pass",
+        "Replace a long stack of rows by slices of the tensor.",
+        "pieces.unbind_stack_to_slices_pass:UnbindStackToSlicesPass",
+    ),
+    _typed(
+        "move_reshape_out_of_split_stack_pass",
+        "Apply a reshape of every piece once, to the whole.",
+        "pieces.move_reshape_out_of_split_stack_pass:MoveReshapeOutOfSplitStackPass",
+    ),
+    _typed(
+        "einsum_to_pointwise_pass",
+        "Replace an einsum over one dim of each row by a product and a sum.",
+        "pre_grad.einsum_to_pointwise_pass:EinsumToPointwisePass",
+        "declared",
+    ),
 )
 
 FUSION_ROWS = (
-    _fusion("batch_linear_lhs", "BatchLinearLHSFusion", "Linears on one input as one product."),
-    _fusion("batch_linear", "PreGradBatchLinearFusion", "Linears of one shape as one bmm."),
-    _fusion("batch_layernorm", "BatchLayernormFusion", "Layer norms of one shape as one."),
-    _fusion("batch_tanh", "BatchTanhPreGradFusion", "tanh calls of one shape as one."),
-    _fusion("batch_sigmoid", "BatchSigmoidPreGradFusion", "sigmoid calls of one shape as one."),
-    _fusion("batch_relu", "BatchReLuPreGradFusion", "relu calls of one shape as one."),
-    _fusion("batch_detach", "BatchDetachPreGradFusion", "detach calls of one shape as one."),
-    _fusion("batch_nan_to_num", "BatchNanToNumPreGradFusion", "nan_to_num of one shape as one."),
-    _fusion("batch_clamp", "BatchClampPreGradFusion", "clamp calls of one shape as one."),
-    _fusion("batch_dropout", "BatchDropoutPreGradFusion", "dropouts of one shape as one."),
+    _fusion(
+        "batch_linear_lhs", "BatchLinearLHSFusion", "Merge linears on one input into one product."
+    ),
+    _fusion("batch_linear", "PreGradBatchLinearFusion", "Merge linears of one shape into one bmm."),
+    _fusion("batch_layernorm", "BatchLayernormFusion", "Merge layer norms of one shape."),
+    _fusion("batch_tanh", "BatchTanhPreGradFusion", "Merge tanh calls of one shape."),
+    _fusion("batch_sigmoid", "BatchSigmoidPreGradFusion", "Merge sigmoid calls of one shape."),
+    _fusion("batch_relu", "BatchReLuPreGradFusion", "Merge relu calls of one shape."),
+    _fusion("batch_detach", "BatchDetachPreGradFusion", "Merge detach calls of one shape."),
+    _fusion(
+        "batch_nan_to_num", "BatchNanToNumPreGradFusion", "Merge nan_to_num calls of one shape."
+    ),
+    _fusion("batch_clamp", "BatchClampPreGradFusion", "Merge clamp calls of one shape."),
+    _fusion("batch_dropout", "BatchDropoutPreGradFusion", "Merge dropouts of one shape."),
 )
 
 TORCH_LEVEL_ROWS = (
     _row(
         "numpy_compat_normalization",
         "numpy's names of arguments (axis, keepdims, x) as torch's.",
-        "misc_patterns.py:numpy_compat_normalization",
-        counter="numpy_compat_normalization",
+        kind="procedural",
+        factory="pre_grad.numpy_compat_normalization:NumpyCompatNormalization",
     ),
-    _row("sink_cat_after_pointwise", "A pointwise call on a cat moves to the pieces."),
+    _row(
+        "sink_cat_after_pointwise",
+        "Move a pointwise call on a cat to the pieces.",
+        kind="declared",
+        factory="pre_grad.sink_cat_after_pointwise:SINKS",
+    ),
     _row(
         "linear_permute_fusion",
-        "A permute of a linear's result, inside the product. Not on CPU.",
+        "Fuse a permute of a linear's result into the product. Not on CPU.",
         flag="permute_fusion",
     ),
     _row(
         "permute_linear_fusion",
-        "A permute of a linear's input, inside the product. Not on CPU.",
+        "Fuse a permute of a linear's input into the product. Not on CPU.",
         flag="permute_fusion",
     ),
     _row(
         "permute_matmul_fusion",
-        "Permutes of a matmul's operands, inside the product. Not on CPU.",
+        "Fuse permutes of a matmul's operands into the product. Not on CPU.",
         flag="permute_fusion",
     ),
-    _row("remove_identity", "Identity modules, when freezing on CPU.", flag="freezing"),
-    _row("fuse_conv_bn", "Batch norm folded into the convolution before it.", flag="freezing"),
+    _row("remove_identity", "Remove identity modules, when freezing on CPU.", flag="freezing"),
+    _row("fuse_conv_bn", "Fold batch norm into the convolution before it.", flag="freezing"),
     _row(
         "efficient_conv_bn_eval_pass",
-        "Convolution and evaluation-mode batch norm with the norm folded into the weights.",
-        counter="efficient_conv_bn_eval",
+        "Fold batch norm in evaluation mode into the weights of a convolution.",
+        kind="declared",
         flag="efficient_conv_bn_eval_fx_passes",
+        factory="pre_grad.efficient_conv_bn_eval_pass:EFFICIENT_CONV_BN_EVAL",
+    ),
+    _row(
+        "efficient_conv_bn_eval_graph_transform_decomposed",
+        "Do the same where the graph calls ATen operators.",
+        "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform_decomposed",
+        "efficient_conv_bn_eval_fx_passes",
+        kind="procedural",
+        covered_by="efficient_conv_bn_eval_pass",
+    ),
+    _row(
+        "efficient_conv_bn_eval_graph_transform",
+        "Do the same where the graph calls modules.",
+        "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform",
+        "efficient_conv_bn_eval_fx_passes",
     ),
     _row(
         "apply_gumbel_max_trick_pass",
-        "Sampling by softmax and exponential noise, without the softmax.",
-        counter="apply_gumbel_max_trick",
+        "Sample by softmax and exponential noise without the softmax.",
+        kind="declared",
         flag="apply_gumbel_max_trick",
+        factory="pre_grad.apply_gumbel_max_trick_pass:ApplyGumbelMaxTrickPass",
     ),
     _row(
         "fuse_attention",
-        "Attention, however it is spelled: one fused call. Inductor: after autograd.",
+        "Fuse attention, however it is spelled, into one call. Inductor: after autograd.",
         kind="procedural",
         factory="pre_grad.fuse_attention:FuseAttention",
         parts=tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
     ),
     _row(
         "pre_grad_custom_pass",
-        "The user's own passes: callables on FX, typed ones on the typed graph.",
+        "Run the user's passes: callables on FX, typed ones on the typed graph.",
         "../config.py:pre_grad_custom_pass",
         kind="hook",
         flag="pre_grad_custom_pass",
     ),
     _row(
         "stable_topological_sort",
-        "Definitions before uses, else in the order they stood.",
+        "Put definitions before uses, and otherwise keep the order.",
         "../pattern_matcher.py:stable_topological_sort",
         flag="",
     ),
     _row(
         "quant_lift_up",
-        "Quantisation moved above the views in front of it, for int8 attention.",
+        "Move quantization above the views before it, for int8 attention.",
         "quantization.py:quant_lift_up",
         flag="",
         counter="quant_lift_up_count",

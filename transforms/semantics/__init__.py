@@ -1,8 +1,8 @@
-"""What ops mean: each as a function from an index of its result to the element there.
+"""What ops mean: each is a function from an index of its result to the element there.
 
 `meaning_of("aten.permute.default")` gives a function over a `World` and the op's arguments in
-schema order, tensors as `TensorValue`s. Its own shape rule is part of it: what the op asks of its
-arguments it says with `world.require`, the result's sizes are terms over those of the arguments.
+schema order, with tensors as `TensorValue`s. It includes the op's own shape rule: it states what
+the op requires of its arguments with `world.require`; sizes of the result are terms over theirs.
 
 To add the meaning of an op, write a function in the module of its family and register it:
 

@@ -52,7 +52,7 @@ def _floats_only(x: TensorValue, op: str) -> torch.dtype:
     return dtype
 
 
-# Of one or two floats, uninterpreted.
+# Uninterpreted functions of one or two floats.
 
 
 def _binary(name: str) -> Callable[[World, TensorValue, Any], TensorValue]:
@@ -356,7 +356,7 @@ meaning("aten.addcdiv.default")(_sum_of_product("addcdiv"))
 
 
 def _between(start: Term, end: Term, weight: Term) -> Term:
-    """A point between two, from the end that is nearer."""
+    """Interpolate between two values, from the nearer end."""
     assert isinstance(weight.sort, torch.dtype)
     one, half = constant(1, weight.sort), constant(0.5, weight.sort)
     apart = fn("sub", end, start)
@@ -403,7 +403,7 @@ def _as_tensor(item: Any, like: TensorValue) -> TensorValue:
 
 
 def _choice(world: World, condition: TensorValue, a: Any, b: Any) -> TensorValue:
-    """As `where`; a number counts in the joint dtype as it does beside a tensor."""
+    """`where` with a number, which is promoted as it would be beside a tensor."""
     dtype = joint_dtype((a, b)) if isinstance(a, TensorValue) else joint_dtype((b, a))
     found: list[TensorValue] = []
     for item in (a, b):

@@ -45,7 +45,7 @@ def scaled_dot_product_attention(
     scale: Any = None,
     enable_gqa: Any = False,
 ) -> TensorValue:
-    """A row that the mask leaves nothing of gives zeros. Dropout is not expressed."""
+    """A row that is masked entirely gives zeros. Dropout has no meaning here."""
     dtype = _checked(query, key, value)
     if not isinstance(dropout_p, int | float) or dropout_p != 0:
         raise NoMeaning("attention with dropout")
@@ -85,7 +85,7 @@ def scaled_dot_product_attention(
 
 
 def _attended(score: Score, read: Score, keys: Term, wider: torch.dtype) -> Term:
-    """The values weighed by the softmax of their scores; zero where no score is above -inf."""
+    """The values weighted by the softmax of their scores; zero if no score is above -inf."""
     largest = fold("max", [keys], lambda at: score(at[0]), wider)
 
     def weight(s: Term) -> Term:
@@ -112,7 +112,7 @@ def _checked(query: TensorValue, key: TensorValue, value: TensorValue) -> torch.
 
 
 def _repeated(world: World, query: TensorValue, x: TensorValue) -> TensorValue:
-    """Each head as often as there are query heads for it."""
+    """Each head repeated for all query heads that share it."""
     if x.rank < 3 or query.rank < 3:
         raise Illegal("grouped queries of rank below 3")
     heads, own = query.shape[-3], x.shape[-3]
@@ -149,7 +149,7 @@ def _masked(found: Term, mask: Term, wider: torch.dtype) -> Term:
 
 
 def _factor(scale: Any, width: Term, wider: torch.dtype) -> Term:
-    """The factor of the scores: one over the root of the width, if no other is given."""
+    """The factor of the scores: by default one over the square root of the width."""
     if scale is not None:
         return number_as(scale, wider)
     known = as_int(width)

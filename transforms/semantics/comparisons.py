@@ -1,4 +1,4 @@
-"""Pointwise comparisons and logic: their results are truth values."""
+"""Pointwise comparisons and logic, whose results are truth values."""
 
 from __future__ import annotations
 

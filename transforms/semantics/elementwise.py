@@ -1,7 +1,7 @@
-"""Pointwise arithmetic: what a kernel does with one element of each operand.
+"""Pointwise arithmetic: what a kernel computes from one element of each operand.
 
-Eager on the CPU is the reference: operands are cast to the joint dtype, narrow floats are computed
-in float32 and rounded once. Functions of libm are uninterpreted.
+Eager on the CPU is the reference: operands are cast to the joint dtype, and narrow floats are
+computed in float32 and rounded once. Functions of libm are uninterpreted.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def pointwise(
     result: torch.dtype | None = None,
     wide_number: bool = False,
 ) -> TensorValue:
-    """An op over elements: operands as large as the result and in the dtype it computes with.
+    """A pointwise op: operands are broadcast to the result and cast to the computing dtype.
 
     - `compute`: the joint dtype; narrow floats are computed wide.
-    - `result`: the dtype of what comes out, if it is not the joint one.
-    - `wide_number`: a number as second operand is not rounded to a narrow joint dtype, as kernels
-      of products and quotients have it; those of sums round it.
+    - `result`: the dtype of the result, if it is not the joint one.
+    - `wide_number`: do not round a number as second operand to a narrow joint dtype, as in kernels
+      of products and quotients; kernels of sums round it.
     """
     tensors = [item for item in items if isinstance(item, TensorValue)]
     shape = broadcast_shape(world, [one.shape for one in tensors])
@@ -123,7 +123,7 @@ def _sum(name: str, world: World, a: Any, b: Any, alpha: Any) -> TensorValue:
     if _is_one(alpha):
         return pointwise(world, (a, b), function, compute=dtype)
     if dtype.is_floating_point:
-        # Some kernels round the product and some do not: nothing is known but that they are one.
+        # Some kernels round the product and some do not, so this is an uninterpreted function.
         return pointwise(
             world,
             (a, b),
@@ -260,7 +260,7 @@ def absolute(world: World, x: TensorValue) -> TensorValue:
 
 @meaning("aten.square.default")
 def square(world: World, x: TensorValue) -> TensorValue:
-    """As `pow` with 2: truth values become int64."""
+    """`pow` with exponent 2, where truth values become int64."""
     return power(world, x, 2)
 
 
@@ -380,7 +380,7 @@ def round_decimals(world: World, x: TensorValue, decimals: Any = 0) -> TensorVal
 def power(world: World, x: TensorValue, exponent: Any) -> TensorValue:
     dtype = joint_dtype((x, exponent))
     if isinstance(exponent, Term):
-        # As kernels do it, a power of one is no operation.
+        # In kernels, an exponent of one is no operation.
         given, narrow = exponent, wide(dtype)
         one = compare("eq", given, constant(1, given.sort))  # type: ignore[arg-type]
         number = number_as(given, narrow)
@@ -417,7 +417,7 @@ def reciprocal(world: World, x: TensorValue) -> TensorValue:
 
 @meaning("aten.sqrt.default")
 def sqrt(world: World, x: TensorValue) -> TensorValue:
-    """Vectorised square roots are not always the nearest float: nothing is known of them."""
+    """Uninterpreted, since vectorized square roots are not always the nearest float."""
     dtype = float_of(known_dtype(x.dtype))
     return pointwise(
         world, (x,), lambda item: call("u.sqrt", (cast(item, dtype),), dtype), compute=dtype

@@ -1,4 +1,4 @@
-"""Terms worked out for given tensors: what a meaning says that an op gives."""
+"""Evaluates terms for given tensors: what an op gives according to its meaning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Numbers:
         self.state = GENERATOR
 
     def draw(self, after: Callable[[Term], Term]) -> Term:
-        """The state of the generator, which is another afterwards."""
+        """The state of the generator, which `after` then changes."""
         before = self.state
         self.state = after(before)
         return before
@@ -57,15 +57,15 @@ class Numbers:
 
 
 def tensor_value(name: str, tensor: torch.Tensor) -> TensorValue:
-    """A tensor as a value whose elements are named by it."""
+    """A tensor as a value whose elements carry the given name."""
     dtype = tensor.dtype
     return TensorValue(list(tensor.shape), dtype, lambda index: element(name, index, dtype))
 
 
 def result_of(op: str, arguments: Sequence[Any]) -> Any:
-    """What the meaning of an op says it gives for these arguments, as tensors.
+    """The result of an op for these arguments, as tensors, according to its meaning.
 
-    Raises Illegal where the meaning refuses the call, NoMeaning where it has nothing to say.
+    Raises Illegal if the meaning refuses the call, NoMeaning if it has nothing to say.
     """
     function = meaning_of(op)
     if function is None:
@@ -102,7 +102,7 @@ def materialised(value: TensorValue, inputs: Mapping[str, torch.Tensor]) -> torc
 
 
 class Evaluation:
-    """Works terms out, each once."""
+    """Evaluates terms, each once."""
 
     def __init__(self, inputs: Mapping[str, torch.Tensor], binders: Any = None) -> None:
         self.inputs = inputs
@@ -200,6 +200,7 @@ _CONDITIONS: Mapping[str, Callable[..., Any]] = {
     "modulo": lambda a, b: a % b,
 }
 
+#: The functions called in terms, as PyTorch's own scalar kernels.
 FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "add": torch.add,
     "sub": torch.sub,
@@ -239,4 +240,3 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     **UNINTERPRETED,
     **{f"{PREFIX}{name}": lambda definition, *_: definition for name in KERNELS},
 }
-"""What the calls of terms mean, by PyTorch's own scalar kernels."""

@@ -1,4 +1,4 @@
-"""Data movement: permute, expand, slice, select, flip, repeat, squeeze, and their kind."""
+"""Data movement: permute, expand, slice, select, flip, repeat, squeeze and the like."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def unsqueeze(world: World, x: TensorValue, dim: Any) -> TensorValue:
 
 
 def _squeezed(world: World, x: TensorValue, dims: Sequence[int]) -> TensorValue:
-    """Without those of `dims` whose size is one: which ones is a case of its own for each."""
+    """Remove those of `dims` whose size is one; each choice of them is a case of its own."""
     gone: set[int] = set()
     for place in dims:
         if not x.rank:
@@ -172,7 +172,7 @@ def expand(world: World, x: TensorValue, size: Any, implicit: bool = False) -> T
 def _broadcast_index(
     world: World, shape: Sequence[Term], wide: Sequence[Term], index: Sequence[Term]
 ) -> list[Term]:
-    """The index of an operand's element, for one of what it is broadcast to."""
+    """The index of an operand's element for an index of the shape it is broadcast to."""
     more = len(wide) - len(shape)
     found: list[Term] = []
     for old, new, entry in zip(shape, wide[more:], index[more:], strict=True):
@@ -186,7 +186,7 @@ def _broadcast_index(
 
 
 def broadcast_to(world: World, x: TensorValue, shape: Sequence[Term]) -> TensorValue:
-    """An operand as large as the result of a pointwise op."""
+    """An operand broadcast to the shape of a pointwise op's result."""
     if len(shape) == x.rank and all(a is b for a, b in zip(x.shape, shape, strict=True)):
         return x
     return x.moved(shape, lambda index: _broadcast_index(world, x.shape, shape, index))
@@ -250,7 +250,7 @@ def select(world: World, x: TensorValue, dim: Any, index: Any) -> TensorValue:
 
 
 def slice_bounds(world: World, size: Term, start: Any, end: Any) -> tuple[Term, Term]:
-    """Begin and end of a slice, both between 0 and the size, the end not before the begin."""
+    """Start and end of a slice, both between 0 and the size, with the end not before the start."""
     first = clamped(size, number(0) if start is None else integer(start))
     if end is None or (as_int(end) or 0) >= 2**63 - 1:
         return first, size
@@ -259,7 +259,7 @@ def slice_bounds(world: World, size: Term, start: Any, end: Any) -> tuple[Term, 
 
 
 def clamped(size: Term, place: Term) -> Term:
-    """A bound of a slice: counted from the end where negative, then clamped."""
+    """A bound of a slice, counted from the end if negative, and then clamped."""
     known = as_int(place)
     if known is not None and known >= 0:
         return minimum(place, size) if known else place

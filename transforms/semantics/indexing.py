@@ -1,7 +1,7 @@
-"""Indices that are elements: index, index_select, gather, embedding, scatters, index_put.
+"""Ops whose indices are elements: index, index_select, gather, embedding, scatters, index_put.
 
-Where an index is out of range the op raises, so nothing is claimed there; a world that has
-`elements_within` is told which indices are read, so that it can hold a target to those of the
+If an index is out of range the op raises, so nothing is claimed there; a world that has
+`elements_within` is told which indices are read, so that it can restrict a target to those of the
 source.
 """
 
@@ -52,14 +52,14 @@ def _indices(x: TensorValue, op: str, allowed: Sequence[torch.dtype] = INDICES) 
 
 
 def _noted(world: World, index: TensorValue, low: Int, size: Int) -> None:
-    """Tell that the elements of `index` have to be from `low` to below `size`."""
+    """Tell the world that elements of `index` must be at least `low` and below `size`."""
     told = getattr(world, "elements_within", None)
     if told is not None:
         told(index, integer(low), integer(size))
 
 
 def _counted(world: World, index: TensorValue, at: Sequence[Term], size: Term) -> Term:
-    """An element as an index from the front: those below zero count from the end."""
+    """An element as an index from the front, where negative ones count from the end."""
     place = value(index.element(at))
     return ite(lt(place, 0), place + size, place)
 
@@ -89,7 +89,7 @@ def _sizes_below(
         raise Illegal(f"{op}: an index of rank {index.rank} into rank {x.rank}")
     for k, (a, b) in enumerate(zip(index.shape, x.shape, strict=False)):
         if k != place or whole:
-            # Of an index without elements any size is taken, which is left out here.
+            # An index without elements may have any size, which is left out here.
             world.require(le(a, b), f"{op}: the index is larger")
 
 
@@ -99,7 +99,7 @@ def gather(
 ) -> TensorValue:
     _indices(index, "gather")
     place = dim_of(dim, x.rank)
-    # A tensor of rank 0 is taken for one of rank 1.
+    # A tensor of rank 0 counts as one of rank 1.
     if max(x.rank, 1) != max(index.rank, 1):
         raise Illegal(f"gather: an index of rank {index.rank} into rank {x.rank}")
     if x.rank == index.rank and not _is_empty(index):
@@ -127,7 +127,7 @@ def embedding(
     scale_grad_by_freq: Any = False,
     sparse: Any = False,
 ) -> TensorValue:
-    """The padding index only matters to the derivative."""
+    """The padding index matters only to the derivative."""
     _indices(indices, "embedding")
     if weight.rank != 2:
         raise Illegal("embedding of a weight that is no matrix")
@@ -151,7 +151,7 @@ def take(world: World, x: TensorValue, index: TensorValue) -> TensorValue:
 
 @meaning("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index_tensors(world: World, x: TensorValue, indices: Any) -> TensorValue:
-    """Indices that are integers; where they stand side by side their dims do, else in front."""
+    """Integer indices. Their dims replace those indexed if these are adjacent, else go in front."""
     given = [*indices, *[None] * (x.rank - len(indices))]
     if len(given) > x.rank:
         raise Illegal("more indices than dims")
@@ -181,18 +181,18 @@ def index_tensors(world: World, x: TensorValue, indices: Any) -> TensorValue:
     return x.moved([*sizes[:front], *shape, *sizes[front:]], source)
 
 
-# Scatters: of one value the order does not matter.
+# Scatters: with a single value, the order does not matter.
 
 
 def _with_dim(x: TensorValue) -> TensorValue:
-    """A tensor of rank 0 as one of rank 1, which scatters take it for."""
+    """A tensor of rank 0 as one of rank 1, as scatters treat it."""
     return x if x.rank else x.moved([1], lambda _: [])
 
 
 def _scattered(
     world: World, x: TensorValue, dim: Any, index: TensorValue, op: str
 ) -> tuple[int, Callable[[Sequence[Term]], Callable[[Term], Term]]]:
-    """The dim, and for an element whether the index at a place of that dim points to it."""
+    """The dim, and a test of whether the index at a place in that dim points to an element."""
     _indices(index, op)
     if x.device != index.device:
         raise Illegal(f"{op} by an index on another device")
@@ -266,8 +266,8 @@ def scatter_add(
 def index_put(
     world: World, x: TensorValue, indices: Any, values: TensorValue, accumulate: Any = False
 ) -> TensorValue:
-    """By one index of rank 0 or 1. Where two of its elements are equal one of the values is
-    written, or all are added in an order that is the kernel's."""
+    """By one index of rank 0 or 1. If two of its elements are equal, either one of the values is
+    written, or all are added in an order that is up to the kernel."""
     place, index = _only_index(x, indices)
     dtype, size = known_dtype(x.dtype), x.shape[place]
     if values.dtype is not dtype:
@@ -307,7 +307,7 @@ def index_put(
 
 
 def _only_index(x: TensorValue, indices: Any) -> tuple[int, TensorValue]:
-    """The dim that is indexed, and by what. Raises NoMeaning for more than one, or a mask."""
+    """The dim that is indexed, and its index. Raises NoMeaning for more than one, or a mask."""
     given = list(indices)
     if len(given) > x.rank:
         raise Illegal("more indices than dims")
@@ -324,7 +324,7 @@ def _only_index(x: TensorValue, indices: Any) -> tuple[int, TensorValue]:
 
 
 def _last(count: Term, hit: Callable[[Term], Term]) -> Term:
-    """The place from which an element is written last; any place where there is none."""
+    """The place from which an element is written last; any place if it is not written."""
 
     def body(inner: tuple[Term, ...]) -> Term:
         return ite(hit(inner[0]), from_index(inner[0], torch.int64), constant(-1, torch.int64))

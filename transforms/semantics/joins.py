@@ -1,4 +1,4 @@
-"""Joining and parting: cat, stack, split, chunk, unbind, pad."""
+"""Joining and splitting: cat, stack, split, unbind, pad, slice_scatter, select_scatter."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from xductor.transforms.semantics.values import (
     known_equal,
 )
 
+#: The greatest number of pieces of a split, if their number depends on the tensor's size.
 LONGEST = 4
-"""Into how many pieces a tensor is split at most, where their number depends on its size."""
 
 
 def _joint_dtype(tensors: Sequence[TensorValue]) -> torch.dtype:
@@ -54,7 +54,7 @@ def _joint_dtype(tensors: Sequence[TensorValue]) -> torch.dtype:
 
 
 def _without_empty_ones(world: World, tensors: Sequence[TensorValue]) -> Sequence[TensorValue]:
-    """An empty tensor of rank 1 joins tensors of any rank, and adds nothing."""
+    """Drop empty tensors of rank 1, which `cat` accepts beside tensors of any rank."""
     ranks = {one.rank for one in tensors}
     if len(ranks) == 1:
         return tensors
@@ -157,12 +157,28 @@ def split(world: World, x: TensorValue, split_size: Any, dim: Any = 0) -> list[T
     world.require(either(lt(0, by), both(eq(by, 0), eq(size, 0))), "split into pieces of nothing")
     if known_equal(world, by, size):
         return _pieces(x, place, [size])
+    whole, step = as_int(size), as_int(by)
+    if whole is not None and step is not None and whole > 0 and step > 0:
+        sizes = [min(step, whole - start) for start in range(0, whole, step)]
+        return _pieces(x, place, list(map(number, sizes)))
     cases = [
         (both(lt(mul(count - 1, by), size), le(size, mul(count, by))), count)
         for count in range(2, LONGEST + 1)
     ]
     count = world.one_of([(le(size, by), 1), *cases], f"number of pieces of {size} by {by}")
     return _pieces(x, place, [by] * (count - 1) + [size - mul(count - 1, by)])
+
+
+@meaning("aten.chunk.default")
+def chunk(world: World, x: TensorValue, chunks: Any, dim: Any = 0) -> list[TensorValue]:
+    """Pieces of one size, as large as to be so many; of nothing there are so many."""
+    if not x.rank or chunks < 1:
+        raise Illegal("chunk of rank 0, or into none")
+    place = dim_of(dim, x.rank)
+    size = x.shape[place]
+    if world.one_of([(eq(size, 0), True), (lt(0, size), False)], f"whether {size} is nothing"):
+        return _pieces(x, place, [number(0)] * chunks)
+    return split(world, x, quotient(add(size, chunks - 1), number(chunks)), dim)
 
 
 @meaning("aten.unbind.int")

@@ -1,12 +1,12 @@
-"""What one kernel computes by steps of its own: sums, products, softmax, norms, attention.
+"""What one kernel computes in steps of its own: sums, products, softmax, norms, attention.
 
-Its definition is a term, but where it rounds, and in which order it sums, is the kernel's affair.
-So the result is an uninterpreted function of the definition: equal definitions give equal bits.
-That the function is the definition itself is an axiom, which holds up to roundings and of finite
+The definition is a term, but where the kernel rounds, and in which order it sums, is up to it. So
+the result is an uninterpreted function of the definition: equal definitions give equal bits. That
+the function is the definition itself is an axiom, which holds up to roundings and for finite
 numbers: beside an infinity some kernels give NaN where their definition does not.
 
-A product of matrices is one over the whole: how its sums are cut depends on the sizes of the
-result too, so these are operands of the function.
+A product of matrices is one function of the whole: how its sums are split depends on the sizes of
+the result too, so these are operands of the function.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from xductor.transforms.semantics.terms import Term, call, cast, rebuilt
 
 PREFIX = "u.kernel."
 
+#: The names of the kernels.
 KERNELS = (
     "softmax", "prepare_softmax", "log_softmax", "logsumexp", "mean_of_row", "rstd_of_row",
     "variance", "deviation", "layer_norm", "rms_norm", "group_norm", "batch_norm", "attention",
@@ -28,11 +29,10 @@ KERNELS = (
     "mm", "bmm", "mv", "dot", "matmul", "inner", "einsum", "addmm", "mm_plus_mm",
     "baddbmm", "linear",
 )  # fmt: skip
-"""The kernels by name."""
 
 
+#: Sums with a scaled operand, with the function that combines the two.
 SCALED = {"u.add_scaled": "add", "u.sub_scaled": "sub"}
-"""Sums with a factor, by what they are sums with."""
 
 
 def _scaled(name: str, x: Term, y: Term, factor: Term, dtype: torch.dtype) -> Term:
@@ -42,7 +42,7 @@ def _scaled(name: str, x: Term, y: Term, factor: Term, dtype: torch.dtype) -> Te
 
 
 def with_sums_apart(item: Term) -> Term:
-    """A term in which sums with a factor are products and sums."""
+    """A term in which sums with a scaled operand are written as products and sums."""
     done: dict[Term, Term] = {}
 
     def visit(one: Term) -> Term:
@@ -57,9 +57,9 @@ def with_sums_apart(item: Term) -> Term:
 
 
 def by_kernel(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
-    """What the kernel of this name gives where this is the definition.
+    """The result of the kernel of this name with the given definition.
 
-    - `sizes`: of the whole result, where they have a say in how one element of it is rounded.
+    - `sizes`: those of the whole result, if they affect how one element of it is rounded.
     """
     if name not in KERNELS:
         raise ValueError(f"no kernel is called {name}")
@@ -68,14 +68,14 @@ def by_kernel(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
 
 
 def summed_by(name: str, definition: Term, sizes: Sequence[Term] = ()) -> Term:
-    """As `by_kernel`, of a sum or product: one of integers is the same in any order."""
+    """`by_kernel` for a float sum or product; one of integers is the same in any order."""
     sort = definition.sort
     floats = isinstance(sort, torch.dtype) and sort.is_floating_point
     return by_kernel(name, definition, sizes) if floats else definition
 
 
 def definition_of(item: Term) -> Term | None:
-    """The definition that a kernel computes up to roundings; None for what is no kernel's."""
+    """The definition that a kernel computes up to roundings; None for other terms."""
     if item.op == "call" and item.args[0] in SCALED:
         x, y, factor = item.args[1:]
         assert isinstance(item.sort, torch.dtype)

@@ -21,7 +21,7 @@ from xductor.transforms.semantics.scalars import fn, known_dtype, wide
 from xductor.transforms.semantics.terms import Term, cast, eq, fold, number
 from xductor.transforms.semantics.values import Illegal, NoMeaning, TensorValue, World
 
-#: The ops that matmul is, by the ranks of both sides.
+#: The op that matmul amounts to, by the ranks of both sides.
 _KERNELS = {(1, 1): "dot", (2, 1): "mv", (1, 2): "mm", (2, 2): "mm"}
 
 
@@ -53,7 +53,7 @@ def _matmul(world: World, a: TensorValue, b: TensorValue, *, is_part: bool = Fal
 def linear(
     world: World, x: TensorValue, weight: TensorValue, bias: TensorValue | None = None
 ) -> TensorValue:
-    """`x @ weight.T + bias`, rounded once as `addmm` is."""
+    """`x @ weight.T + bias`, rounded once, as in `addmm`."""
     if not x.rank or weight.rank not in (1, 2):
         raise Illegal(f"linear of ranks {x.rank} and {weight.rank}")
     if weight.rank == 1:
@@ -109,7 +109,7 @@ def _one_dtype(tensors: Sequence[TensorValue], op: str) -> torch.dtype:
 
 @meaning("aten.einsum.default")
 def einsum(world: World, equation: Any, tensors: Any, path: Any = None) -> TensorValue:
-    """A sum over the letters that the result has not; letters stand for one size each, or for 1."""
+    """A sum over the letters missing in the result; each letter stands for one size, or 1."""
     if not isinstance(equation, str) or "." in equation:
         raise NoMeaning(f"einsum of {equation!r}")
     given: list[TensorValue] = list(tensors)
@@ -153,7 +153,7 @@ def einsum(world: World, equation: Any, tensors: Any, path: Any = None) -> Tenso
 
 
 def _letters(equation: str) -> tuple[list[str], str]:
-    """The letters of each operand and those of the result, which may be left unsaid."""
+    """The letters of each operand and of the result, which may be implicit."""
     plain = equation.replace(" ", "")
     left, arrow, right = plain.partition("->")
     inputs = left.split(",")

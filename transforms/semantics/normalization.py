@@ -1,7 +1,7 @@
 """Softmax and the norms, by their definitions over folds.
 
-Each is a kernel of its own: what it gives is its definition up to roundings, bit for bit the same
-where the definition is.
+Each is a kernel of its own: its result is the definition up to roundings, and the same bit for bit
+where the definition is the same.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _like(x: TensorValue, dtype: torch.dtype, element: Element) -> TensorValue:
 
 
 def softmax_of(rows: Rows, item: Term, index: Sequence[Term], wider: torch.dtype) -> Term:
-    """`exp(item - largest)` over the sum of it for the whole row."""
+    """`exp(item - largest)` divided by its sum over the row."""
 
     def body(one: Term) -> Term:
         return cast(one, wider)
@@ -111,7 +111,7 @@ _softmax_overloads("log_softmax")
 
 @meaning("prims.prepare_softmax_online.default")
 def prepare_softmax_online(world: World, x: TensorValue, dim: Any) -> list[TensorValue]:
-    """The largest of each row, and the sum of the powers of what is less by it."""
+    """The maximum of each row, and the sum of `exp(item - maximum)` over it."""
     dtype = _floats(x, "prepare_softmax_online")
     rows, wider = Rows(x, reduced_dims([dim], x.rank), True), wide(dtype)
 
@@ -135,9 +135,9 @@ def prepare_softmax_online(world: World, x: TensorValue, dim: Any) -> list[Tenso
 
 
 class _LastDims:
-    """The rows of a norm, with its factor and its shift.
+    """The rows of a norm, with its weight and bias.
 
-    Raises Illegal where sizes or dtypes do not fit.
+    Raises Illegal if ranks or sizes do not fit.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class _LastDims:
 def _statistics_dtype(
     dtype: torch.dtype, weight: TensorValue | None, bias: TensorValue | None
 ) -> torch.dtype:
-    """The dtype of mean and deviation: float32 beside parameters of float32."""
+    """The dtype of mean and deviation: float32 if the parameters are float32."""
     given = {one.dtype for one in (weight, bias) if one is not None}
     if len(given) > 1:
         raise NoMeaning("parameters of two dtypes")

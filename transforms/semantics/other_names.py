@@ -1,4 +1,4 @@
-"""Ops that are others under another name."""
+"""Ops that are other ops under a different name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xductor.transforms.semantics.registry import meaning, meanings
 
+#: The op whose meaning each of them has.
 SAME: Mapping[str, str] = {
     "aten.subtract.Tensor": "aten.sub.Tensor",
     "aten.subtract.Scalar": "aten.sub.Scalar",
@@ -61,7 +62,6 @@ SAME: Mapping[str, str] = {
     **{f"aten.__{name}__.{overload}": f"aten.bitwise_{name}.{overload}"
        for name in ("and", "or", "xor") for overload in ("Tensor", "Scalar")},
 }  # fmt: skip
-"""The op whose meaning each has."""
 
 for _name, _other in SAME.items():
     meaning(_name)(meanings()[_other])

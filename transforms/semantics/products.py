@@ -30,9 +30,9 @@ from xductor.transforms.semantics.values import Illegal, TensorValue, World
 def contraction(
     world: World, a: TensorValue, b: TensorValue, batch: int, op: str, *, is_part: bool = False
 ) -> TensorValue:
-    """A product over the last dim of `a` and the second last of `b`, behind `batch` dims.
+    """A product over the last dim of `a` and the second last of `b`, after `batch` leading dims.
 
-    - `is_part`: of what the kernel computes, which then is not the product alone.
+    - `is_part`: the kernel computes more than the product.
     """
     if a.rank != batch + 2 or b.rank != batch + 2:
         raise Illegal(f"{op} of ranks {a.rank} and {b.rank}")
@@ -94,7 +94,7 @@ def dot(world: World, a: TensorValue, b: TensorValue) -> TensorValue:
 def scaled_sum(
     world: World, op: str, bias: TensorValue, product: TensorValue, beta: Any, alpha: Any
 ) -> TensorValue:
-    """`beta * bias + alpha * product`; how often it is rounded is the kernel's own affair."""
+    """`beta * bias + alpha * product`; how often it is rounded is up to the kernel."""
     if bias.dtype is not product.dtype:
         raise Illegal("a bias of another dtype")
     dtype = product.dtype
@@ -113,7 +113,7 @@ def scaled_sum(
         found = _times(_unrounded(product.element(index), wider), alpha, wider)
         added = _times(cast(wide_bias.element(index), wider), beta, wider)
         both = arithmetic("add")(added, found)
-        # A bias that counts for nothing is not read, NaN or not.
+        # A bias with factor zero is not read, NaN or not.
         chosen = ite(_is_zero(beta, wider), found, both)
         return cast(summed_by(op, chosen, product.shape), dtype)
 

@@ -1,9 +1,9 @@
-"""Random numbers: uninterpreted functions of the generator's state, which each draw moves on.
+"""Random numbers: uninterpreted functions of the generator's state, which each draw advances.
 
-A draw is told apart by what was drawn before it: which, how many numbers, and of which dtype. So
-two draws are equal only at the same place of the same sequence, and a rewrite that leaves one out,
-adds one or exchanges two is not taken for the same. Where an element stands among those of its draw
-is its place in row-major order, whatever the shape.
+A draw is identified by what was drawn before it: which functions, how many numbers, and of which
+dtype. So two draws are equal only at the same place of the same sequence, and a rewrite that drops,
+adds or swaps draws does not count as equal. The position of an element in its draw is its place in
+row-major order, whatever the shape.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def randint_low(
     pin_memory: Any = None,
 ) -> TensorValue:
     world.require(lt(integer(low), integer(high)), "randint: the end is not above the start")
-    # The schema has the number of int64 as default.
+    # The schema's default is the number of int64.
     chosen = dtype if isinstance(dtype, torch.dtype) else torch.int64
     return _drawn(world, "randint", size, chosen, _place(device), (low, high))
 
@@ -140,7 +140,7 @@ def randperm(
     device: Any = None,
     pin_memory: Any = None,
 ) -> TensorValue:
-    """The numbers below `n`, each once, in an order of which nothing is known."""
+    """The numbers below `n`, each once, in an unknown order."""
     chosen = dtype if isinstance(dtype, torch.dtype) else torch.int64
     return _drawn(world, "randperm", [n], chosen, _place(device))
 
@@ -153,7 +153,7 @@ def bernoulli(world: World, x: TensorValue, p: Any, generator: Any = None) -> Te
 
 
 def _kept(world: World, x: TensorValue, p: float, dtype: torch.dtype) -> TensorValue:
-    """One with a probability, else zero."""
+    """One with probability `p`, else zero."""
     return _drawn(world, "bernoulli", x.shape, dtype, x.device, (p,))
 
 
@@ -178,7 +178,7 @@ def _like_of(x: TensorValue, element: Callable[[Sequence[Term]], Term]) -> Tenso
 
 @meaning("aten.native_dropout.default")
 def native_dropout(world: World, x: TensorValue, p: Any, train: Any) -> list[TensorValue]:
-    """The mask is drawn as truth values; what it keeps is multiplied once it is rounded."""
+    """The mask is drawn as truth values; what it keeps is rounded, and then scaled."""
     drop, dtype = _probability(p), _floats_of(x)
     if any(as_int(size) == 0 for size in x.shape):
         raise NoMeaning("native_dropout of no elements, whose mask is of another dtype")
@@ -200,7 +200,7 @@ def native_dropout(world: World, x: TensorValue, p: Any, train: Any) -> list[Ten
 
 @meaning("aten.dropout.default")
 def dropout(world: World, x: TensorValue, p: Any, train: Any) -> TensorValue:
-    """The mask is drawn in the dtype of the tensor, and divided before it is multiplied."""
+    """The mask is drawn in the tensor's dtype, and scaled before it is multiplied."""
     drop = _probability(p)
     if not train or drop == 0:
         return x.moved(x.shape, lambda index: index)

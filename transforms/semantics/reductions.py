@@ -43,9 +43,9 @@ Elements = Callable[[Term], Term]
 
 
 class Rows:
-    """Which elements of a tensor are reduced to one.
+    """The elements of a tensor that are reduced to one.
 
-    - `places`: the reduced dims in ascending order; `shape`: of the result.
+    - `places`: the reduced dims in ascending order; `shape`: that of the result.
     """
 
     def __init__(self, x: TensorValue, places: Sequence[int], keepdim: bool) -> None:
@@ -64,23 +64,23 @@ class Rows:
 
     @property
     def count(self) -> Term:
-        """How many elements become one."""
+        """How many elements are reduced to one."""
         return mul(*self.extents) if self.extents else number(1)
 
     def at(self, index: Sequence[Term], inner: Sequence[Term]) -> Term:
-        """The element at an index of the result and one among the reduced dims."""
+        """The element at an index of the result and an index of the reduced dims."""
         full: dict[int, Term] = dict(zip(self.places, inner, strict=True))
         for place, k in enumerate(self.kept):
             full[k] = index[k if self.keepdim else place]
         return self.x.element([full[k] for k in range(self.x.rank)])
 
     def fold(self, name: str, index: Sequence[Term], body: Elements, sort: Sort) -> Term:
-        """A fold over `body` of the elements that become the one at an index."""
+        """A fold over `body` of the elements that are reduced to the one at an index."""
         return fold(name, self.extents, lambda inner: body(self.at(index, inner)), sort)
 
 
 def reduced_dims(dims: Any, rank: int, *, empty_is_all: bool = True) -> list[int]:
-    """The dims of a reduction, None being all of them, and mostly an empty list too."""
+    """The dims of a reduction; None means all of them, and so does an empty list by default."""
     if dims is None or (empty_is_all and isinstance(dims, list | tuple) and not dims):
         return list(range(rank))
     return [place for place in dims_of(dims, rank) if place < rank]
@@ -94,7 +94,7 @@ def _result(
 
 
 def _total_dtype(x: TensorValue, dtype: torch.dtype | None) -> torch.dtype:
-    """Sums and products of integers and truth values are int64 if nothing else is asked for."""
+    """Sums and products of integers and truth values are int64 unless a dtype is given."""
     if dtype is not None:
         return known_dtype(dtype)
     found = known_dtype(x.dtype)
@@ -102,7 +102,7 @@ def _total_dtype(x: TensorValue, dtype: torch.dtype | None) -> torch.dtype:
 
 
 def _cast_to(source: torch.dtype, dtype: torch.dtype) -> Elements:
-    """Elements in the dtype of the result, as wide as the kernel adds them up."""
+    """Convert elements to the dtype of the result, as wide as the kernel accumulates them."""
     return lambda item: cast(converted(item, source, dtype), wide(dtype))
 
 
@@ -144,7 +144,7 @@ def prod_all(world: World, x: TensorValue, dtype: Any = None) -> TensorValue:
 
 
 def _prims_dims(x: TensorValue, dims: Any) -> list[int]:
-    """Dims as prims take them: from the front."""
+    """Dims as prims take them, counted from the front."""
     if dims is None:
         raise Illegal("a reduction without a list of dims")
     if any(isinstance(dim, int) and dim < 0 for dim in dims):
@@ -172,12 +172,12 @@ def prims_prod(world: World, x: TensorValue, dims: Any, output_dtype: Any = None
 
 
 def count_as(count: Term, dtype: torch.dtype) -> Term:
-    """How many elements there are, as a number of a dtype."""
+    """A number of elements as a number of a dtype."""
     return number_as(count, dtype)
 
 
 def mean_of(rows: Rows, index: Sequence[Term], body: Elements, wider: torch.dtype) -> Term:
-    """The sum of some elements over their number, before it is rounded to a narrow dtype."""
+    """The sum of some elements divided by their number, before rounding to a narrow dtype."""
     total = rows.fold("sum", index, body, wider)
     return fn("div", total, count_as(rows.count, wider))
 
@@ -203,7 +203,7 @@ def mean_all(world: World, x: TensorValue, dtype: Any = None) -> TensorValue:
     return mean_dims(world, x, None, False, dtype)
 
 
-# Extremes, which need an element.
+# Extremes, which need at least one element.
 
 
 _EXTREME_OF_TRUTHS = {"max": "any", "min": "all"}
@@ -220,7 +220,7 @@ def _extreme(world: World, name: str, rows: Rows) -> TensorValue:
 
 
 def _chosen_place(world: World, name: str, rows: Rows) -> TensorValue:
-    """Where the extreme is: the first such place, or one of NaN; an integer, opaque to proofs."""
+    """The place of the extreme: the first one, or one of a NaN; opaque to proofs."""
     for size in rows.extents:
         world.require(lt(0, size), f"{name} of no elements")
     x = rows.x
@@ -301,7 +301,7 @@ def aminmax(
 
 
 def _truth(name: str, rows: Rows) -> TensorValue:
-    """Whether any or all elements are not zero; of uint8 it is a uint8 again."""
+    """Whether any or all elements are not zero; a uint8 for elements of uint8."""
     dtype = known_dtype(rows.x.dtype)
     out = torch.uint8 if dtype is torch.uint8 else torch.bool
     if not rows.places:
@@ -374,7 +374,7 @@ meaning("aten.cumprod.default")(_running("prod"))
 
 
 def variance_of(rows: Rows, index: Sequence[Term], correction: float, wider: torch.dtype) -> Term:
-    """The mean square distance from the mean, over the number of elements less `correction`."""
+    """The sum of squared distances from the mean, over the number of elements less `correction`."""
 
     def body(item: Term) -> Term:
         return cast(item, wider)
@@ -409,7 +409,7 @@ def _spread(x: TensorValue, dim: Any, correction: Any, keepdim: Any, root: bool)
 
 
 def _mean_beside(x: TensorValue, dim: Any, keepdim: Any) -> TensorValue:
-    """The mean that a kernel of variances gives along: NaN where an element is infinite."""
+    """The mean that a variance kernel also returns, which is NaN if an element is infinite."""
     dtype = known_dtype(x.dtype)
     rows, wider = Rows(x, reduced_dims(dim, x.rank), keepdim), wide(dtype)
     body = _cast_to(dtype, dtype)
@@ -491,7 +491,7 @@ def logsumexp(world: World, x: TensorValue, dim: Any, keepdim: Any = False) -> T
 
 
 def log_of_sum(rows: Rows, index: Sequence[Term], body: Elements, wider: torch.dtype) -> Term:
-    """The log of the sum of exponentials, moved by the largest, where that is finite."""
+    """The log of the sum of exponentials, shifted by the largest element if that is finite."""
     largest = rows.fold("max", index, body, wider)
     infinite = call("eq", (fn("abs", largest), constant(float("inf"), wider)), BOOL)
     by = ite(infinite, constant(0, wider), largest)

@@ -1,4 +1,4 @@
-"""The meanings by the qualified names of their ops; the families are imported at the first ask."""
+"""Meanings by the qualified names of their ops; families are imported when first asked for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _loaded: list[str] = []
 
 
 def meaning(*names: str) -> Callable[[Meaning], Meaning]:
-    """Register a function as the meaning of the overloads of these qualified names."""
+    """Register a function as the meaning of the overloads with these qualified names."""
 
     def register(function: Meaning) -> Meaning:
         for name in names:
@@ -55,5 +55,5 @@ def meanings() -> Mapping[str, Meaning]:
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """The meaning of an overload, None where nobody gave it one."""
+    """The meaning of an overload; None if it has none."""
     return meanings().get(name)

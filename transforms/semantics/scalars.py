@@ -1,9 +1,9 @@
-"""Functions of single elements: arithmetic as eager kernels do it, casts, comparisons, promotion.
+"""Functions of single elements: arithmetic as in eager kernels, casts, comparisons, promotion.
 
 Calls are named: `add sub mul div neg abs floor ceil trunc round max min` and the comparisons
 `lt le eq isnan`, over the sort of their operands; for integers also `and or xor not shl shr`,
-`floordiv truncdiv mod fmod`. A name that begins with `u.` is uninterpreted: the same bits
-for the same bits, and nothing else is known of it.
+`floordiv truncdiv mod fmod`. A name that begins with `u.` is uninterpreted: equal bits give equal
+bits, and nothing else is known of it.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from xductor.transforms.semantics.terms import (
 )
 from xductor.transforms.semantics.values import NoMeaning, TensorValue
 
+#: Dtypes whose arithmetic is done in float32 and rounded once, operator by operator.
 NARROW = (torch.float16, torch.bfloat16)
-"""Dtypes whose arithmetic is done in float32 and rounded once, operator by operator."""
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 KNOWN = (*FLOATS, *INTEGERS, torch.bool)
 
 
+#: Functions of libm, which are uninterpreted.
 TRANSCENDENTAL = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin",
     "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "erf", "erfc",
     "erfinv", "lgamma", "digamma", "rsqrt",
 )  # fmt: skip
-"""Functions of libm, which are uninterpreted."""
 
 
 def known_dtype(dtype: torch.dtype) -> torch.dtype:
-    """The dtype. Raises NoMeaning where its elements have no terms."""
+    """The dtype itself. Raises NoMeaning if its elements have no terms."""
     if dtype not in KNOWN:
         raise NoMeaning(f"arithmetic of {str(dtype).removeprefix('torch.')}")
     return dtype
@@ -65,13 +65,8 @@ def converted(item: Term, source: torch.dtype, target: torch.dtype) -> Term:
     return cast(item, known_dtype(target))
 
 
-def is_number(item: Any) -> bool:
-    """Whether an argument is a Python number, or a term that stands for one."""
-    return isinstance(item, bool | int | float | Term)
-
-
 def example_of(item: Any) -> Any:
-    """What `torch.result_type` takes for an operand: a tensor of the kind, or a number."""
+    """What `torch.result_type` needs of an operand: a tensor of its kind, or a number."""
     if isinstance(item, TensorValue):
         return torch.empty((1,) * min(item.rank, 1), dtype=item.dtype)
     if isinstance(item, Term):
@@ -117,12 +112,12 @@ def from_index(item: Term, dtype: torch.dtype) -> Term:
 
 
 def fn(name: str, *items: Term) -> Term:
-    """A function whose result is of the sort of its operands."""
+    """A function whose result has the sort of its operands."""
     return call(name, items, items[0].sort)
 
 
 def compare(name: str, a: Term, b: Term) -> Term:
-    """`lt`, `le` or `eq` of two elements of one sort; false where one is NaN."""
+    """`lt`, `le` or `eq` of two elements of one sort; false if one is NaN."""
     if a.sort == BOOL:
         if name == "eq":
             return negation(exclusive(a, b))
@@ -132,14 +127,14 @@ def compare(name: str, a: Term, b: Term) -> Term:
 
 
 def exclusive(a: Term, b: Term) -> Term:
-    """Whether one of two truth values holds and not the other."""
+    """Whether exactly one of two truth values holds."""
     if a is TRUE or a is FALSE:
         return negation(b) if a is TRUE else b
     return ite(a, negation(b), b)
 
 
 def is_nan(item: Term) -> Term:
-    """Whether an element is NaN; false for what is no float."""
+    """Whether an element is NaN; false unless it is a float."""
     if isinstance(item.sort, torch.dtype) and item.sort.is_floating_point:
         return call("isnan", (item,), BOOL)
     return FALSE
@@ -148,8 +143,3 @@ def is_nan(item: Term) -> Term:
 def nonzero(item: Term) -> Term:
     """An element as a truth value: NaN is true."""
     return item if item.sort == BOOL else cast(item, torch.bool)
-
-
-def rounded(item: Term, dtype: torch.dtype) -> Term:
-    """What a kernel stores of what it computed."""
-    return cast(item, dtype)

@@ -1,8 +1,8 @@
-"""Terms: what an element of a tensor is, as a formula over indices, sizes and other elements.
+"""Terms: formulas for the elements of tensors, over indices, sizes and other elements.
 
-A term is an integer (an index or a size, without bound), a truth value, or a number of a dtype.
-Terms are interned, so equal ones are one object; the constructors below fold what is constant and
-keep integers as polynomials. No solver is needed to make or to read one.
+A term is an integer (an unbounded index or size), a truth value, or a number of a dtype. Terms are
+interned, so equal ones are one object; the constructors below fold constants and keep integers as
+polynomials. No solver is needed to make or to read a term.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import torch
 Sort = str | torch.dtype
 Monomial = tuple["Term", ...]
 
+#: Sorts besides dtypes: an index or size, and a truth value (the sort of torch.bool elements).
 INT, BOOL = "int", "bool"
-"""Sorts that are no dtype: an index or size, and a truth value (which torch.bool elements are)."""
 
 
 class Term:
-    """One node: `op` says what it is, `args` what it is made of, `sort` what it gives.
+    """One node: `op` is its kind, `args` its parts, `sort` that of its value.
 
     Integers are `number`, `var`, `poly`, `ite`, `linear`, `digit`, `quotient`, `modulo`, `value`;
     truth values are `true`, `false`, `and`, `or`, `not`, `zero` (an integer is 0), `nonneg`,
@@ -38,8 +38,8 @@ class Term:
     op: str
     args: tuple[Any, ...]
     sort: Sort
+    #: A unique number, by which the parts of a polynomial are ordered.
     key: int
-    """A number of its own, by which parts of a polynomial are put in order."""
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -68,7 +68,7 @@ _serial = count()
 
 
 def make(op: str, args: tuple[Any, ...], sort: Sort) -> Term:
-    """The node, as it is; the functions below fold and order their arguments first."""
+    """The node as given; the functions below fold and order their arguments first."""
     key = (op, args, sort)
     found = _interned.get(key)
     if found is None:
@@ -92,7 +92,7 @@ def var(name: str) -> Term:
 
 
 def integer(item: Int) -> Term:
-    """An int as a term; terms stay."""
+    """An int as a term; a term as it is."""
     return item if isinstance(item, Term) else number(item)
 
 
@@ -146,17 +146,17 @@ def mul(*items: Int) -> Term:
 
 
 def degree(item: Term) -> int:
-    """The degree of an integer as a polynomial in its parts."""
+    """The degree of an integer term as a polynomial in its parts."""
     return max((len(monomial) for monomial in _monomials(item)), default=0)
 
 
 def polynomial(item: Term) -> dict[Monomial, int]:
-    """An integer as the factors of products of its parts."""
+    """An integer term as factors by products of its parts."""
     return _monomials(item)
 
 
 def exact_quotient(a: Term, b: Term) -> Term | None:
-    """`a / b` where `b` is one product that divides every part of `a`, else None."""
+    """`a / b` if `b` is a single product that divides every part of `a`, else None."""
     divisor = _monomials(b)
     if len(divisor) != 1:
         return number(1) if a is b else None
@@ -205,7 +205,7 @@ def maximum(a: Int, b: Int) -> Term:
 
 
 def linear(indices: Iterable[Int], sizes: Iterable[Int]) -> Term:
-    """The place of an element in row-major order; the digits of one number give it back."""
+    """The place of an element in row-major order; for the digits of a number, that number."""
     places, extents = tuple(map(integer, indices)), tuple(map(integer, sizes))
     if not places:
         return number(0)
@@ -320,7 +320,7 @@ def within(index: Int, size: Int) -> Term:
 
 
 def ite(condition: Term, yes: Term, no: Term) -> Term:
-    """`yes` where the condition holds, else `no`."""
+    """`yes` if the condition holds, else `no`."""
     if condition is TRUE or yes is no:
         return yes
     if condition is FALSE:
@@ -357,7 +357,7 @@ def constant(item: float | bool, dtype: torch.dtype) -> Term:
 
 
 def float_key(item: float) -> str:
-    """A float by its bits, all NaN being one."""
+    """The bits of a float as text, the same for all NaN."""
     return "nan" if item != item else struct.pack(">d", item).hex()
 
 
@@ -383,9 +383,9 @@ def scalar(name: str, dtype: torch.dtype) -> Term:
     return make("scalar", (name,), sort_of(dtype))
 
 
-#: Functions whose operands may be exchanged, bit for bit, all NaN being one value.
+#: Functions whose operands may be swapped, bit for bit, where all NaN count as one value.
 _COMMUTATIVE = frozenset(("add", "mul", "eq", "and", "or", "xor"))
-#: Likewise of integers. Of a zero and a negative zero a kernel gives whichever it likes.
+#: Functions whose operands may be swapped for integers; of 0.0 and -0.0 kernels may give either.
 _EXTREMES = frozenset(("max", "min"))
 
 
@@ -394,7 +394,7 @@ def _is_floating(item: Term) -> bool:
 
 
 def commutes(name: str, operands: Sequence[Term]) -> bool:
-    """Whether the operands of a scalar function may be exchanged, bit for bit."""
+    """Whether the operands of a scalar function may be swapped, bit for bit."""
     return name in _COMMUTATIVE or (
         name in _EXTREMES and not any(_is_floating(operand) for operand in operands)
     )
@@ -449,7 +449,7 @@ def parts(item: Term) -> Iterable[Term]:
 
 
 def substitute(item: Term, values: Mapping[Term, Term]) -> Term:
-    """A term with others in the place of some of its parts, folded anew."""
+    """A term in which some parts are replaced by others, folded again."""
     done: dict[Term, Term] = dict(values)
 
     def visit(one: Term) -> Term:
@@ -462,7 +462,7 @@ def substitute(item: Term, values: Mapping[Term, Term]) -> Term:
 
 
 def rebuilt(one: Term, visit: Callable[[Term], Term]) -> Term:
-    """A term of the same kind over its parts as `visit` gives them."""
+    """A term of the same kind, with its parts replaced by what `visit` gives for them."""
     op, args = one.op, one.args
     if op in ("number", "var", "true", "false", "constant", "scalar"):
         return one

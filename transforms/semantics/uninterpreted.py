@@ -1,7 +1,7 @@
-"""Functions of which a proof knows nothing but that the same bits give the same bits.
+"""Uninterpreted functions, of which a proof knows only that equal bits give equal bits.
 
-Each has the kernel of PyTorch that works it out, for tests and counter-examples. Attributes of an
-op are operands too, as float64.
+Each comes with the PyTorch kernel that evaluates it, for tests and counter-examples. Attributes of
+an op are operands too, as float64.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ Kernel = Callable[..., torch.Tensor]
 
 _aten = torch.ops.aten
 
+#: Functions of two floats; integers become floats.
 BINARY: Mapping[str, Kernel] = {
     name: getattr(torch, name)
     for name in ("atan2", "hypot", "copysign", "nextafter", "logaddexp", "logaddexp2", "xlogy")
 }
-"""Functions of two floats; integers become floats."""
 
+#: Functions of one float; integers become floats.
 UNARY: Mapping[str, Kernel] = {
     "i0": torch.i0,
     "sinc": torch.sinc,
 }
-"""Functions of one float; integers become floats."""
 
+#: Functions of one float, which refuse integers.
 FLOAT_UNARY: Mapping[str, Kernel] = {
     "mish": torch.nn.functional.mish,
     "hardswish": torch.nn.functional.hardswish,
     "hardsigmoid": torch.nn.functional.hardsigmoid,
     "log_sigmoid": torch.nn.functional.logsigmoid,
 }
-"""Functions of one float, which refuse integers."""
 
 
 def _with_numbers(kernel: Kernel) -> Kernel:
@@ -44,29 +44,30 @@ def _with_numbers(kernel: Kernel) -> Kernel:
     return function
 
 
+#: Functions of one float with numbers as attributes, and their defaults.
 WITH_NUMBERS: Mapping[str, tuple[Kernel, tuple[float, ...]]] = {
     "elu": (_with_numbers(_aten.elu.default), (1, 1, 1)),
     "softplus": (_with_numbers(_aten.softplus.default), (1, 20)),
     "celu": (_with_numbers(_aten.celu.default), (1.0,)),
 }
-"""Functions of one float with numbers as attributes, and what those are if not given."""
 
 # Draws: functions of the state of the generator, which is a tensor as `get_state` gives it.
 
+#: The state before the first draw: the seed and the offset that the graph starts with.
 GENERATOR = call("u.generator", (), torch.int64)
-"""The state before the first draw: the seed and the offset that the graph finds."""
 
+#: The seed with which draws are evaluated.
 SEED = 20260101
-"""The seed with which draws are worked out."""
 
+#: The dtypes in which numbers are drawn; the position in this list is an operand of draws.
 DRAWN = (
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64, torch.int32,
     torch.bool,
 )  # fmt: skip
-"""The dtypes in which numbers are drawn; draws have the place in this list as an operand."""
 
 Draw = Callable[[torch.Generator, int, torch.dtype, list[float]], torch.Tensor]
 
+#: Draw a number of values from a generator, with the parameters of the distribution.
 DRAWS: Mapping[str, Draw] = {
     "rand": lambda g, count, dtype, _: torch.rand(count, generator=g, dtype=dtype),
     "randn": lambda g, count, dtype, _: torch.randn(count, generator=g, dtype=dtype),
@@ -78,7 +79,6 @@ DRAWS: Mapping[str, Draw] = {
         torch.empty(count, dtype=dtype), ends[0], generator=g
     ),
 }
-"""A number of draws from a generator, with the numbers that say which."""
 
 
 def _first_state() -> torch.Tensor:
@@ -116,14 +116,14 @@ def _after(name: str) -> Kernel:
     return function
 
 
+#: All uninterpreted functions by the names of their calls.
 FUNCTIONS: Mapping[str, Kernel] = {
     **{f"u.{name}": kernel for name, kernel in (BINARY | UNARY | FLOAT_UNARY).items()},
     **{f"u.{name}": kernel for name, (kernel, _) in WITH_NUMBERS.items()},
     "u.generator": _first_state,
     **{f"u.{name}": _element(name) for name in DRAWS},
     **{f"u.after.{name}": _after(name) for name in DRAWS},
-    # Of the places that write one element: which of them does so last is the device's affair.
+    # Which of the places that write one element does so last is up to the device.
     "u.written_last": lambda place: place,
     "u.logit": lambda x, eps: torch.logit(x, None if eps.isnan() else eps.item()),
 }
-"""All of them by the names of calls."""

@@ -1,4 +1,4 @@
-"""What the meaning of an op is about: tensors as functions, and the world they are in."""
+"""What meanings work with: tensors as functions, and the world they are in."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TensorValue:
     """A tensor as a function from an index to the element there.
 
     - `shape`: sizes, as integer terms.
-    - `dtype`: of the elements.
-    - `device`: where it is; the CPU if nothing else is said.
+    - `dtype`: that of the elements.
+    - `device`: where it is, by default the CPU.
     """
 
     __slots__ = ("_dtype", "_element", "device", "on_dtype", "shape")
@@ -48,7 +48,7 @@ class TensorValue:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The dtype; that it was asked for is told to whoever made the tensor."""
+        """The dtype. Reading it is reported to `on_dtype`."""
         if self.on_dtype is not None:
             self.on_dtype()
         return self._dtype
@@ -70,7 +70,7 @@ class TensorValue:
     def moved(
         self, shape: Sequence[Int], source_of: Callable[[Sequence[Term]], Index]
     ) -> TensorValue:
-        """Data movement: a tensor of another shape whose element at an index is one of this one."""
+        """Data movement: a tensor of another shape, whose elements are elements of this one."""
         return TensorValue(
             shape,
             self._dtype,
@@ -81,10 +81,10 @@ class TensorValue:
 
 
 def dtypes_of_both(a: TensorValue, b: TensorValue) -> tuple[torch.dtype, torch.dtype]:
-    """The dtypes of two tensors, for what depends on whether they are one.
+    """The dtypes of two tensors, for decisions that depend on whether they are the same.
 
-    They are asked for, but where one dtype stands for any in both, or in none: then they are the
-    same, or not, whatever it stands for.
+    Reading them is reported, unless they are the same and both tensors, or neither, report their
+    dtype: then they are the same whatever dtype they stand for.
     """
     if a._dtype is b._dtype and (a.on_dtype is None) == (b.on_dtype is None):
         return a._dtype, b._dtype
@@ -92,28 +92,28 @@ def dtypes_of_both(a: TensorValue, b: TensorValue) -> tuple[torch.dtype, torch.d
 
 
 class World(Protocol):
-    """What meanings ask about sizes, and what they tell of a call.
+    """What meanings ask about sizes, and where they state the requirements of a call.
 
-    A prover has one in which sizes are variables, a test one in which they are numbers.
+    A prover has a world in which sizes are variables, a test one in which they are numbers.
     """
 
     def require(self, condition: Term, why: str) -> None:
-        """The call is legal only where this holds.
+        """Require a condition for the call to be legal.
 
-        Raises Illegal where it never does.
+        Raises Illegal if it never holds.
         """
         ...
 
     def known(self, condition: Term) -> bool:
-        """Whether a condition over sizes holds for certain; False says nothing."""
+        """Whether a condition over sizes is certain to hold; False says nothing."""
         ...
 
     def size(self, item: Term) -> Term:
-        """A size that is no polynomial under a name of its own; the same one for the same term."""
+        """A size that is no polynomial, as a named variable; the same one for the same term."""
         ...
 
     def one_of(self, cases: Sequence[tuple[Term, Any]], what: str) -> Any:
-        """What belongs to the case that holds; where several may, each is looked at in turn.
+        """The item of the case that holds; if several may hold, each is looked at in turn.
 
         Cases need not cover everything: what they leave out is a bound of the proof.
         """
@@ -121,7 +121,7 @@ class World(Protocol):
 
 
 def known_equal(world: World, a: Int, b: Int) -> bool:
-    """Whether two sizes are equal for certain."""
+    """Whether two sizes are certain to be equal."""
     from xductor.transforms.semantics.terms import eq
 
     return integer(a) is integer(b) or world.known(eq(a, b))
@@ -130,7 +130,7 @@ def known_equal(world: World, a: Int, b: Int) -> bool:
 def dim_of(dim: Any, rank: int) -> int:
     """A dim counted from the front; a tensor of rank 0 counts as one of rank 1.
 
-    Raises Illegal where it is out of range, NoMeaning for one that is no plain number.
+    Raises Illegal if it is out of range, NoMeaning if it is not a plain number.
     """
     place = as_int(dim) if isinstance(dim, Term | int) and not isinstance(dim, bool) else None
     if place is None:

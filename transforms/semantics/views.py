@@ -1,8 +1,8 @@
-"""Views to other sizes: the same elements in row-major order.
+"""Views with other sizes: the same elements in row-major order.
 
-The index of an element among the old sizes is that of the new ones read as the digits of one
-number. Dims that both sides share are passed through, and groups of dims with equal products are
-treated each by itself, so that a number and its digits are only formed where dims really mix.
+An index into the new sizes is read as the digits of a number; its digits in the old sizes are the
+index into these. Dims that both sides share are passed through, and groups of dims with equal
+products are treated separately, so that a number is formed only where dims really mix.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _product(sizes: Sequence[Term]) -> Term:
 
 
 def _sizes(world: World, x: TensorValue, wanted: list[Term]) -> list[Term]:
-    """The sizes of a view, with the one that is -1 worked out."""
+    """The sizes of a view, with a -1 inferred."""
     places = [k for k, one in enumerate(wanted) if as_int(one) == -1]
     for k, one in enumerate(wanted):
         if k not in places and as_int(one) is None:
@@ -110,7 +110,7 @@ def reindexed(
 
 
 def _group(world: World, outs: list[Term], ins: list[Term]) -> tuple[int, int]:
-    """How many leading sizes of both sides have equal products; all, where none are known to."""
+    """How many leading sizes of both sides have equal products; all, if none are known to."""
     for total in range(2, len(outs) + len(ins)):
         for m in range(1, total):
             n = total - m

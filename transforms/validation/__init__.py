@@ -1,1 +1,1 @@
-"""Running what a rewrite matched and what it put there on generated inputs."""
+"""Validates rewrites: runs what matched and its replacement on generated inputs."""

@@ -23,8 +23,8 @@ from xductor.transforms.validation.validate import (
 )
 from xductor.transforms.validation.values import compare_fragments
 
+#: How many calls are tried for each requested instance before validation gives up.
 _ATTEMPTS = 60
-"""How many calls are tried for each that is asked for, before what was found counts as enough."""
 
 
 def validate_calls(
@@ -39,7 +39,7 @@ def validate_calls(
 ) -> ValidationResult:
     """Apply a pass to graphs of one call of the operator `name`, and run them before and after.
 
-    Only graphs that the pass changes count. The numerics are those of the pass if not given.
+    Only graphs that the pass changes count. `numerics` defaults to that of the pass.
     """
     declared = numerics or weakest(one.numerics)
     result = ValidationResult(f"{one.name} of {name}", declared)

@@ -1,7 +1,7 @@
-"""How far results are from what float64 gives: that of a fragment, and that of what replaces it.
+"""Measures how far results are from float64, for a fragment and for what replaces it.
 
-`rounds less often` is about all elements together. A single one may come out further off than it
-did, by the rounding of the result itself: two errors sometimes make up for each other.
+`rounds less often` is a claim about all elements together. A single element may come out further
+off than before, by the rounding of the result itself, since two errors sometimes cancel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xductor.transforms.validation.fragment_runs import run_fragment
 
 
 class InFloat64(TorchDispatchMode):
-    """Each op takes its floats as float64, and gives float64 where a float dtype is named."""
+    """Ops take their floats as float64, and give float64 where a float dtype is named."""
 
     def __torch_dispatch__(
         self,
@@ -41,16 +41,16 @@ def _wide(item: Any) -> Any:
 
 
 def run_in_float64(module: ModuleOp, inputs: list[Any], seed: int) -> list[Any]:
-    """The outputs of a fragment with no rounding but that of float64. Raises what its ops raise."""
+    """The outputs of a fragment run in float64. Raises what its ops raise."""
     with InFloat64():
         return run_fragment(module, inputs, seed).outputs
 
 
 @dataclass
 class Errors:
-    """Squares of errors against float64, in units of the last place of a result, and their count.
+    """Sums of squared errors against float64, in units in the last place of a result, with counts.
 
-    - `before`, `after`: of what is matched, and of what replaces it.
+    - `before`, `after`: for what is matched, and for what replaces it.
     """
 
     before: float = 0.0
@@ -58,7 +58,7 @@ class Errors:
     count: int = 0
 
     def add(self, other: Errors) -> None:
-        """Take others in."""
+        """Add the errors of another comparison."""
         self.before += other.before
         self.after += other.after
         self.count += other.count
@@ -66,7 +66,7 @@ class Errors:
     def problem(self) -> str | None:
         """Why `after` is further from float64 than `before`; None if it is not.
 
-        What chance may do to so many elements is allowed.
+        A difference that may be due to chance for so many elements is allowed.
         """
         if not self.count:
             return None
@@ -80,14 +80,14 @@ class Errors:
         )
 
 
+#: The mean squared error of rounding once to the last place.
 _OF_ONE_ROUNDING = 1 / 12
-"""The square of the error of rounding once to the last place, on average."""
 
 
 def errors_of(
     wide: Any, expected: Any, found: Any, scale: torch.Tensor | None, terms: int
 ) -> Errors | str:
-    """The errors of an output before and after; a text where one element is too far off.
+    """The errors of an output before and after; a message if one element is too far off.
 
     - `wide`: the output in float64. `terms`: how many terms an element may be the sum of.
     """
@@ -105,7 +105,7 @@ def errors_of(
     place = size * torch.finfo(dtype).eps + torch.finfo(dtype).tiny
     finite = reference.isfinite() & before.isfinite() & after.isfinite()
     old, new = (((one - reference).abs() / place)[finite] for one in (before, after))
-    # Kernels of 16 bits add up in float32.
+    # Kernels of 16-bit dtypes accumulate in float32.
     inner = torch.finfo(torch.float32 if dtype.itemsize < 4 else dtype).eps
     accumulated = 2 * (terms + 1) * inner / torch.finfo(dtype).eps
     worse = new - old

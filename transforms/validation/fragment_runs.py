@@ -1,4 +1,4 @@
-"""Runs a fragment on inputs made from its types, and notes all that may be seen of the run."""
+"""Runs a fragment on inputs made from its types, and records all that can be seen of the run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from xductor.ir.symbolic.symbol_values import (
 )
 
 #: Shares of special elements (NaN, infinities, signed zeros, denormals, extremes), in turn. 1.0
-#: goes through all of them in order, so that small tensors meet each.
+#: goes through all of them in order, so that even small tensors get each.
 SPECIAL = (0.0, 0.3, 1.0, 0.05, 1.0, 0.0, 1.0, 0.3)
-#: Fragments of few elements are run that much more often.
+#: Fragments of at most so many elements are run two or three times as often.
 FEW, VERY_FEW = 256, 16
 #: A fragment whose values hold more elements than this is run once; beyond the second, not at all.
 ONE_RUN, TOO_LARGE = 1 << 22, 1 << 26
@@ -33,7 +33,7 @@ ONE_RUN, TOO_LARGE = 1 << 22, 1 << 26
 
 @dataclass(frozen=True)
 class Trial:
-    """What one set of inputs is made of. The same trial makes the same inputs."""
+    """How one set of inputs is made. The same trial makes the same inputs."""
 
     seed: int
     symbols: dict[str, Number]
@@ -46,12 +46,12 @@ class Trial:
 
 @dataclass
 class Run:
-    """One run.
+    """The results of one run.
 
     - `inputs`: as they are after it.
     - `outputs`: the tensors and numbers returned.
-    - `shares`: for each output the inputs and the outputs before it whose storage it has.
-    - `gradients`: of the inputs that require one, where the fragment is before autograd.
+    - `shares`: for each output, the inputs and earlier outputs that share its storage.
+    - `gradients`: of the inputs that require one, if the fragment is before autograd.
     """
 
     inputs: list[Any]
@@ -63,7 +63,7 @@ class Run:
 def trials(graph: GraphOp, count: int, seed: int = 0) -> Iterator[Trial]:
     """Trials of a graph: its hints first, then the smallest sizes its symbols allow, then others.
 
-    Raises NoSample for a graph whose values would be too large to make.
+    Raises NoSample if the graph's values would be too large to make.
     """
     table = graph.symbols.data
     size = elements_of(graph, symbol_values(table))
@@ -74,7 +74,7 @@ def trials(graph: GraphOp, count: int, seed: int = 0) -> Iterator[Trial]:
     elif size <= FEW:
         count *= 3 if size <= VERY_FEW else 2
     choices = symbol_choices(table, seed)
-    # The hints serve thrice: with ordinary numbers, with some and with all special ones.
+    # The hints are used three times: with ordinary numbers, some special ones, and all of them.
     first = next(choices)
     for place, symbols in enumerate(itertools.chain([first] * 3, choices)):
         if place == count:
@@ -98,7 +98,7 @@ def elements_of(graph: GraphOp, symbols: dict[str, Number]) -> int:
 
 
 def inputs_of(graph: GraphOp, trial: Trial, *, tame: bool) -> list[Any]:
-    """The inputs of a trial; `tame` leaves out what overflows when it is added up."""
+    """The inputs of a trial; `tame` leaves out values that overflow when summed."""
     share = min(trial.special, 0.5)
     made = sample_inputs(graph, seed=trial.seed, symbols=trial.symbols, special=share)
     if trial.special == 1.0:
@@ -123,7 +123,7 @@ def _is_float(tensor: torch.Tensor) -> bool:
 
 @torch.no_grad()
 def _fill_with_special(tensor: torch.Tensor, seed: int, place: int) -> None:
-    """All special values in order, beginning elsewhere for each seed and each input."""
+    """Fill with all special values in order, starting elsewhere for each seed and each input."""
     flat = _elements(tensor)
     values = special_floats(tensor.dtype).to(tensor.dtype)
     start = seed * len(flat) + place * seed
@@ -131,7 +131,7 @@ def _fill_with_special(tensor: torch.Tensor, seed: int, place: int) -> None:
 
 
 def _elements(tensor: torch.Tensor) -> torch.Tensor:
-    """All memory of a tensor: expanded and overlapping memory is not written through the view."""
+    """The whole memory of a tensor: expanded or overlapping memory cannot be written as a view."""
     count = tensor.untyped_storage().nbytes() // tensor.itemsize
     return tensor.as_strided((count,), (1,), 0)
 
@@ -145,12 +145,12 @@ def put_ones_for_large(tensor: torch.Tensor) -> None:
 
 
 def largest_tame(dtype: torch.dtype) -> float:
-    """How large a number may be so that no sum or product of a few of them overflows."""
+    """The largest number such that no sum or product of a few of that size overflows."""
     return torch.finfo(dtype).max ** 0.25
 
 
 def finite_inputs(inputs: Sequence[Any]) -> list[Any]:
-    """The same inputs by size: magnitudes, with one in the place of what is not finite."""
+    """The magnitudes of the inputs, with one in place of what is not finite."""
     found: list[Any] = []
     for item in inputs:
         if isinstance(item, torch.Tensor) and _is_float(item):
@@ -170,7 +170,7 @@ def _overlaps(tensor: torch.Tensor) -> bool:
 
 
 def run_fragment(module: ModuleOp, inputs: list[Any], seed: int, *, any_dtype: bool = False) -> Run:
-    """Run a fragment, with its gradients where it is before autograd. Raises what its ops raise.
+    """Run a fragment, with its gradients if it is before autograd. Raises what its ops raise.
 
     - `any_dtype`: inputs may have other dtypes than the fragment says.
     """
@@ -219,10 +219,10 @@ def terms_of(graphs: Iterable[GraphOp], symbols: dict[str, Number]) -> int:
     )
 
 
+#: Operators that multiply matrices.
 PRODUCTS = frozenset(
     ("mm", "bmm", "matmul", "linear", "mv", "dot", "einsum", "addmm", "baddbmm", "addbmm", "addmv")
 )
-"""Operators that multiply matrices."""
 
 
 def _terms(op: TorchOp, symbols: dict[str, Number]) -> int:

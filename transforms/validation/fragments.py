@@ -1,4 +1,4 @@
-"""What an application replaces and what it puts there, as two modules that can be run or printed.
+"""What an application replaces and its replacement, as two modules that can be run or printed.
 
 Both take the same arguments: the values that the match reads from outside, and one integer for each
 symbol that their ops mention and no argument shows. Both return the match's outputs.
@@ -29,6 +29,7 @@ from xductor.ir.dialect.graph import raw_args
 from xductor.ir.symbolic.expressions import symbol
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import subgraphs_of
+from xductor.transforms.rewriting.contracts import kept_ops
 from xductor.transforms.rewriting.driver import Application
 
 
@@ -37,7 +38,7 @@ class Fragments:
     """One application, cut out of its graph.
 
     - `matched`, `replacement`: modules whose entry graphs take the same arguments.
-    - `outputs`: for each output of the two graphs the old and the new value in the graph.
+    - `outputs`: for each output of the two graphs, the old and the new value in the original graph.
     """
 
     matched: ModuleOp
@@ -45,15 +46,15 @@ class Fragments:
     outputs: tuple[tuple[SSAValue, SSAValue], ...]
 
     def texts(self) -> tuple[str, str]:
-        """Both modules as text, which `xductor tv` compares as files."""
+        """Both modules as text, as `xductor tv` compares files."""
         return print_ir(self.matched), print_ir(self.replacement)
 
 
 def fragments_of(application: Application) -> Fragments:
-    """The matched fragment and its replacement, cut out of the graph they stand in.
+    """The matched fragment and its replacement, cut out of their graph.
 
-    To be called while the application is live: by a listener, before anything is connected. A
-    matched value that the replacement goes on using comes with the ops that make it.
+    Call it while the application is live: in a listener, before anything is connected. A matched
+    value that the replacement goes on using comes with the ops that make it.
     """
     state, match = application.state, application.match
     key = state.order.key
@@ -63,9 +64,9 @@ def fragments_of(application: Application) -> Fragments:
         for old, new in zip(match.outputs, application.new_outputs, strict=True)
         if new is not None
     ]
-    kept = _needed(matched, application.made, [new for _, new in pairs])
-    replacement = [*kept, *application.made]
     before, after = [old for old, _ in pairs], [new for _, new in pairs]
+    kept = kept_ops(match, application.made, after)
+    replacement = [*[op for op in matched if op in kept], *application.made]
     arguments = list(dict.fromkeys((*_read(matched, before), *_read(replacement, after))))
     names = _names(arguments, match.bindings)
     hidden = _hidden_symbols((*matched, *replacement), arguments)
@@ -77,21 +78,8 @@ def fragments_of(application: Application) -> Fragments:
     )
 
 
-def _needed(matched: list[TorchOp], made: list[TorchOp], outputs: list[SSAValue]) -> list[TorchOp]:
-    """The matched ops whose values the replacement goes on using, in order."""
-    inside = set(matched)
-    wanted: set[TorchOp] = set()
-    pending: list[SSAValue] = [*outputs, *(operand for op in made for operand in op.operands)]
-    while pending:
-        owner: Any = pending.pop().owner
-        if owner in inside and owner not in wanted:
-            wanted.add(owner)
-            pending += owner.operands
-    return [op for op in matched if op in wanted]
-
-
 def _read(ops: Iterable[TorchOp], outputs: list[SSAValue]) -> Iterator[SSAValue]:
-    """What is read and not made by some ops."""
+    """The values that some ops, or the outputs, read but that these ops do not make."""
     inside = {result for op in ops for result in op.results}
     for value in (*(operand for op in ops for operand in op.operands), *outputs):
         if value not in inside:
@@ -99,7 +87,7 @@ def _read(ops: Iterable[TorchOp], outputs: list[SSAValue]) -> Iterator[SSAValue]
 
 
 def _names(arguments: list[SSAValue], bindings: dict[str, Any]) -> list[str]:
-    """Arguments by the rewrite's variables, where they are one."""
+    """Names for the arguments: those of the rewrite's variables if they are bound to one."""
     known: dict[SSAValue, str] = {}
     for name, item in bindings.items():
         if isinstance(item, SSAValue):
@@ -120,7 +108,7 @@ def _names(arguments: list[SSAValue], bindings: dict[str, Any]) -> list[str]:
 
 
 def _hidden_symbols(ops: Iterable[TorchOp], arguments: list[SSAValue]) -> list[str]:
-    """Symbols among the ops' constants that are no size, stride or value of an argument."""
+    """Symbols in the ops' constants that are no size, stride or value of an argument."""
     shown: set[str] = set()
     for value in arguments:
         type_: Any = value.type
@@ -139,7 +127,7 @@ def _hidden_symbols(ops: Iterable[TorchOp], arguments: list[SSAValue]) -> list[s
 
 
 class _Cut:
-    """Makes modules of some ops of a graph."""
+    """Makes modules of some of the ops of a graph."""
 
     def __init__(
         self, graph: GraphOp, arguments: list[SSAValue], names: list[str], hidden: list[str]
@@ -168,7 +156,7 @@ class _Cut:
         return ModuleOp([graph, *self._bodies(ops)])
 
     def _bodies(self, ops: list[TorchOp]) -> list[GraphOp]:
-        """Copies of the graphs that the ops call, and of those that they call."""
+        """Copies of the graphs that the ops call, directly or through others."""
         module: Any = self.graph.parent_op()
         known = {} if module is None else {one.sym_name.data: one for one in graphs_of(module)}
         found: dict[str, GraphOp] = {}

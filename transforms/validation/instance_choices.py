@@ -1,4 +1,4 @@
-"""What a generated instance of a pattern may hold: sizes, strides, dtypes, constants."""
+"""Random sizes, strides, dtypes and constants for a generated instance of a pattern."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FLOATS = (0.0, 1.0, 0.5, 2.0, -1.5, 1e-5)
 _STRINGS = ("none", "tanh", "floor", "trunc", "mean", "sum")
 _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32)
 
-#: The rank that some operators ask of their tensors.
+#: The ranks that some operators require of their tensors.
 _RANKS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("mm", "t", "addmm", "_scaled_mm", "_int_mm", "mv", "addmv"), (2,)),
     **dict.fromkeys(("bmm", "baddbmm"), (3,)),
@@ -44,7 +44,7 @@ _RANKS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"), (4,)),
     "embedding": (1, 2),
 }
-#: Operators that do something else where a dim has size one: half of such dims get it.
+#: Operators that act on dims of size one: half of the dims of their operands get it.
 _OF_ONES = frozenset(("expand", "expand_as", "broadcast_to", "squeeze"))
 #: Arguments that hold indices or conditions.
 _INDICES = frozenset(("index", "indices", "target", "offsets"))
@@ -52,7 +52,7 @@ _MASKS = frozenset(("mask", "condition", "attn_mask"))
 
 
 class Choices:
-    """Random choices for one instance: a main dtype, a handful of sizes that its tensors share."""
+    """Random choices for one instance: a main dtype, and a few sizes that its tensors share."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Choices:
     ) -> TensorType:
         """A type for a tensor argument.
 
-        - `others`: those of the values there are already; `operands`: of the call it is for.
+        - `others`: types of the values made so far; `operands`: those of the same call.
         """
         known = {name: one.shape for name, one in (operands or {}).items()}
         shape = fitting_shape(op, param, known, lambda: self.pick(self.sizes), self.pick)
@@ -105,9 +105,9 @@ class Choices:
         return self._typed(shape, self._dtype(param))
 
     def tensors(self, op: str, param: str, others: Sequence[TensorType]) -> list[TensorType]:
-        """Types for a list of tensors: as long as each other but in one dim, or all alike.
+        """Types for a list of tensors: equal but in one dim, or all alike.
 
-        Of some lists one tensor has another dtype, of some one is an empty vector.
+        In some lists one tensor has another dtype; in some, one is an empty vector.
         """
         first = self.tensor(op, param, others)
         count = self.random.randint(1, 4)
@@ -162,7 +162,7 @@ class Choices:
         return tuple([self.pick(self.sizes) for _ in range(rank)])
 
     def _layout(self, shape: tuple[Dim, ...]) -> tuple[tuple[Dim, ...], int]:
-        """Strides and offset: contiguous, permuted, expanded, or of a slice."""
+        """Strides and offset: contiguous, permuted, expanded, or those of a slice."""
         contiguous = contiguous_strides(shape)
         kind = self.random.random()
         if not shape or kind < 0.55:
@@ -245,7 +245,7 @@ class Choices:
         return [self.pick((0, 1, 2)) for _ in range(rank)]
 
     def _split(self, source: TensorType) -> list[Any]:
-        """Sizes of pieces: at the seams of the list there is, or anywhere along one dim."""
+        """Sizes of pieces: those of the list made before, or random cuts along one dim."""
         if self.seams and self.chance(0.6):
             return list(self.seams)
         if self.joined is None or self.joined >= source.rank:
@@ -262,7 +262,7 @@ class Choices:
         return [self.pick(self.sizes), *sizes] if self.chance(0.3) else sizes
 
     def _regrouped(self, source: TensorType) -> list[Any]:
-        """Sizes of a view: dims joined, cut, or with ones between them."""
+        """Sizes of a view: dims joined, split, or with ones inserted."""
         sizes: list[Any] = list(source.shape)
         for _ in range(self.random.randint(0, 2)):
             place = self.random.randrange(len(sizes)) if sizes else 0

@@ -1,4 +1,4 @@
-"""Small graphs on which a rewrite's pattern should match, made from the pattern itself.
+"""Makes small graphs on which a rewrite's pattern should match, from the pattern itself.
 
 Calls are made from the inside out with random tensors and constants as arguments; an op that
 refuses its arguments is tried again with others.
@@ -51,7 +51,7 @@ _TRIES = 12
 
 
 class NoInstance(Exception):
-    """No graph was found that the pattern should match; the message tells where it ended."""
+    """No graph was found that the pattern should match; the message says where it failed."""
 
 
 def make_instance(
@@ -59,18 +59,18 @@ def make_instance(
 ) -> ModuleOp:
     """A module with one graph that the pattern should match.
 
-    - `given`: values of some variables: constants, and tensors, of which the type is taken.
+    - `given`: values for some variables: constants, or tensors, of which only the type is used.
 
-    Raises NoInstance where the ops refuse all arguments that were tried.
+    Raises NoInstance if the ops refuse all arguments that were tried.
     """
     outputs, stage = rewrite.compiled.outputs, stages_of(rewrite)[0]
     return _Instance(outputs, stage, choices, given or {}).module()
 
 
 def make_call(name: str, choices: Choices, stage: Stage = "joint") -> ModuleOp:
-    """A module with one graph: a call of the operator overload `name` on made-up arguments.
+    """A module with one graph: a call of the operator overload `name` on generated arguments.
 
-    Raises NoInstance where the operator refuses all arguments that were tried.
+    Raises NoInstance if the operator refuses all arguments that were tried.
     """
     cls: Any = op_class_by_name(name)
     table = cls.table
@@ -122,7 +122,7 @@ class _Instance:
         found = [self._part(one, "", "", "any") for one in self.outputs]
         if len(found) == 1 and isinstance(found[0], list):  # all results of one call
             found = found[0]
-        # The result is the graph's own in one half of the instances; else its layout is free.
+        # In half of the instances the graph returns the outputs; in the others it only reads them.
         if self.choices.chance(0.5):
             return [self._consumed(one) for one in found]
         return [_value(one) for one in found]
@@ -153,7 +153,7 @@ class _Instance:
     # Parts of the pattern.
 
     def _part(self, part: Any, op: str, param: str, kind: str) -> Any:
-        """A value or constant that a part of the pattern matches, as handle."""
+        """A value or constant that a part of the pattern matches, as a handle."""
         if isinstance(part, Var):
             return self._variable(part, op, param)
         if isinstance(part, Call):
@@ -164,7 +164,7 @@ class _Instance:
             return self._part(self._alternative(part), op, param, kind)
         if isinstance(part, Bound):
             name = part.variable.name
-            if name not in self.bindings:  # an alternative inside of it is chosen once
+            if name not in self.bindings:  # an alternative inside it is chosen once
                 self.bindings[name] = self._part(part.pattern, op, param, kind)
             return self.bindings[name]
         if isinstance(part, Each):
@@ -269,7 +269,7 @@ class _Instance:
             except (Unbuildable, NoFakeValue, TypeError, ValueError, IndexError) as error:
                 last = error
                 if len(self.builder.made) > count:
-                    raise  # parts of this call were made: the whole is begun anew
+                    raise  # parts of this call were made: start over with the whole graph
                 self.bindings = before
                 continue
             self.calls[call] = made
@@ -284,7 +284,7 @@ class _Instance:
         operands: dict[str, TensorType] = {}
 
         def order(one: tuple[int | str, Any]) -> tuple[bool, bool]:
-            # Tensors first: the constants depend on them.
+            # Tensors first, since the constants depend on them.
             return not _is_value(one[1]), (op, _parameter(cls, one[0])[0]) in LATE
 
         for slot, entry in sorted(entries, key=order):
@@ -306,7 +306,7 @@ class _Instance:
 
 
 def _parameter(cls: Any, slot: int | str) -> tuple[str, str]:
-    """Name and kind of a parameter."""
+    """The name and kind of a parameter."""
     if not issubclass(cls, SchemaOp) or not isinstance(slot, int):
         return str(slot), "any"
     param = cls.table.params[slot]
@@ -314,7 +314,7 @@ def _parameter(cls: Any, slot: int | str) -> tuple[str, str]:
 
 
 def _is_value(entry: Any) -> bool:
-    """Whether an argument of a pattern is a tensor or a list of them."""
+    """Whether an argument of a pattern is a tensor or a list of tensors."""
     if isinstance(entry, Pattern):
         return "tensor" in getattr(entry, "kind", "")
     return isinstance(entry, list | tuple) and any(_is_value(one) for one in entry)

@@ -1,4 +1,4 @@
-"""Shapes of operands that fit the operands before them, by families of operators."""
+"""Chooses shapes of operands that fit the operands before them, by families of operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Dim = int | SymExpr
 Shape = tuple[Dim, ...]
 Pick = Callable[[], Dim]
 
-#: Of products, by the operator: left operand, right operand, what is added to the product.
+#: The parameters of products: left operand, right operand, and what is added to the product.
 _PRODUCTS: Mapping[str, tuple[str, str, str]] = {
     "mm": ("self", "mat2", ""),
     "_int_mm": ("self", "mat2", ""),
@@ -24,18 +24,18 @@ _PRODUCTS: Mapping[str, tuple[str, str, str]] = {
     "dot": ("self", "tensor", ""),
 }
 _CONVOLUTIONS = frozenset(("convolution", "conv1d", "conv2d", "conv3d"))
+#: Operands that are made after the others, since their shape has to broadcast to the result's.
 LATE = frozenset((op, added) for op, (_, _, added) in _PRODUCTS.items() if added)
-"""Operands that are made after the others, as their shape is one that these broadcast."""
 
 
 def fitting_shape(
     op: str, param: str, known: Mapping[str, Shape], pick: Pick, choose: Callable[[list[Any]], Any]
 ) -> Shape | None:
-    """A shape for an operand which fits the operands that are known; None where nothing says.
+    """A shape for an operand that fits the known operands; None if there is no rule for it.
 
     - `op`, `param`: the operator without its overload, and the parameter.
-    - `known`: shapes of operands before it, by parameter.
-    - `pick`, `choose`: a size, and one of a list.
+    - `known`: shapes of the operands before it, by parameter.
+    - `pick`, `choose`: give a size, and an item of a list.
     """
     if op in _PRODUCTS:
         return _of_product(_PRODUCTS[op], param, known, pick, choose)
@@ -61,7 +61,7 @@ def _of_product(
         return (*a[:-2], a[-1], pick())
     if param == added and a and b:
         whole = a[:-1] if len(b) == 1 else (*a[:-1], b[-1])
-        # Any shape that is broadcast to that of the product.
+        # Any shape that broadcasts to that of the product.
         ones = [1] * len(whole)
         return tuple(choose([list(whole), list(whole), whole[1:], whole[-1:], ones, whole[:0]]))
     return None

@@ -32,7 +32,7 @@ from xductor.transforms.validation.values import check_values, compare_fragments
 
 Status = Literal["validated", "violated", "vacuous"]
 
-#: The dtypes that are tried where none are named.
+#: The dtypes that are tried if none are given.
 DTYPES = (
     torch.float32,
     torch.bfloat16,
@@ -45,30 +45,30 @@ DTYPES = (
     torch.complex64,
     torch.int8,
 )
+#: How many graphs are tried for each requested instance before validation gives up.
 _ATTEMPTS = 30
-"""How many graphs are tried for each instance that is asked for, before it counts as enough."""
 
+#: For how many of the graphs to which nothing applied the reason is looked for.
 _MOST_EXPLAINED = 100
-"""Of so many graphs to which nothing applied it is asked why."""
 
 
 class ValidationError(Exception):
-    """A rewrite that is wrong on an instance, or that no instance shows anything of."""
+    """A rewrite is wrong on an instance, or no instance shows anything about it."""
 
 
 @dataclass
 class ValidationResult:
-    """What validating a rewrite on generated instances came to.
+    """The outcome of validating a rewrite on generated instances.
 
-    - `status`: `"validated"`; `"violated"` if an instance shows it wrong; `"vacuous"` if there is
-      no instance on which it applied and could be run.
-    - `instances`: on how many graphs it applied, and agreed on every input that was tried.
+    - `status`: `"validated"`; `"violated"` if an instance shows that it is wrong; `"vacuous"` if
+      there is no instance on which it applied and could be run.
+    - `instances`: on how many graphs it applied and agreed on every input that was tried.
     - `runs`: on how many inputs in all.
-    - `dtypes`, `ranks`: how many of the instances had a tensor of each dtype, of each rank first.
+    - `dtypes`, `ranks`: how many of the instances had a first tensor of each dtype and rank.
     - `symbolic`: how many of them had symbolic sizes.
-    - `declined`: why it did not apply to others, with counts.
+    - `declined`: why it did not apply to other graphs, with counts.
     - `violations`: what was wrong, each with the graph's text.
-    - `errors`: against float64, where the rewrite declares that it rounds less often.
+    - `errors`: against float64, if the rewrite declares that it rounds less often.
     """
 
     rewrite: str
@@ -88,7 +88,7 @@ class ValidationResult:
         return self.status == "validated"
 
     def counted(self, first: TensorType | None, text: str) -> None:
-        """Count an instance on which all agreed: its first tensor, and its text."""
+        """Count an instance on which all runs agreed; `first` is its first tensor."""
         self.instances += 1
         self.symbolic += "[s" in text or ", s" in text
         if first is not None:
@@ -96,7 +96,7 @@ class ValidationResult:
             self.ranks[first.rank] += 1
 
     def raise_if_wrong(self) -> ValidationResult:
-        """The result itself. Raises ValidationError where it is violated or vacuous."""
+        """Return the result itself. Raises ValidationError if it is violated or vacuous."""
         if not self.ok:
             raise ValidationError(str(self))
         return self
@@ -133,11 +133,11 @@ def validate(
 ) -> ValidationResult:
     """Apply a rewrite to generated graphs that its pattern matches, and run both sides.
 
-    - `instances`: how many graphs it is to apply to; the number found may be smaller.
+    - `instances`: how many graphs it should apply to; fewer may be found.
     - `dtypes`, `devices`: those of the tensors; by default ten dtypes on the CPU.
     - `rounds`: how many inputs are tried for each.
 
-    Where a rewrite has a method `instances(self)`, the bindings that it yields (dicts by variable
+    If a rewrite has a method `instances(self)`, the bindings that it yields (dicts by variable
     name: a tensor, a constant, a list, or a function of the seed that gives one) are tried first,
     with the tensors' own values.
     """
@@ -160,7 +160,7 @@ def validate(
 
 
 def _examples(rewrite: Rewrite, seed: int) -> Iterator[Mapping[str, Any]]:
-    """What the rewrite's own `instances` yields, functions called."""
+    """The bindings that the rewrite's own `instances` yields, with functions called."""
     method = getattr(rewrite, "instances", None)
     if method is None:
         return
@@ -177,7 +177,7 @@ def _is_constant(item: Any) -> bool:
 
 
 class _Validation:
-    """The instances of one rewrite, one after another."""
+    """The validation of one rewrite, instance by instance."""
 
     def __init__(self, rewrite: Rewrite, rounds: int, seed: int) -> None:
         self.rewrite = rewrite
@@ -202,7 +202,7 @@ class _Validation:
             self.result.declined[self._why_not(module)] += 1
 
     def _why_not(self, module: ModuleOp) -> str:
-        """Why nothing applied, where nobody said it; of the first graphs only."""
+        """Why nothing applied, if nothing was reported; looked for in the first graphs only."""
         if self.explained >= _MOST_EXPLAINED:
             return "`where` says no, or the pattern does not match"
         self.explained += 1
@@ -222,7 +222,7 @@ class _Validation:
             if checked.skipped:
                 result.declined[checked.skipped] += 1
             ran[0] = ran[0] or bool(checked.runs)
-            raise Declined("validated")  # the rewrite is tried on what was generated only
+            raise Declined("validated")  # never connected, so that only generated graphs are tried
 
         def report(one: Rewrite, op: TorchOp, error: Exception) -> None:
             if isinstance(error, Undecided):
@@ -245,7 +245,7 @@ class _Validation:
         return ran[0]
 
     def _refusal_of_eager(self, module: ModuleOp, given: Mapping[str, Any] | None) -> str:
-        """Why eager refuses a graph whatever it is given; empty if it runs, or is not run."""
+        """Why eager refuses a graph for every input; empty if it runs, or cannot be run."""
         pairs: list[Any] = [(one, one) for one in entry_graph(module).output.operands]
         checked = compare_fragments(
             Fragments(module, module, tuple(pairs)),
@@ -276,7 +276,7 @@ def first_tensor(module: ModuleOp) -> TensorType | None:
 
 
 def reason_of(error: NoInstance) -> str:
-    """Why no graph was made, without the numbers, so that the same reasons count together."""
+    """Why no graph was made, without numbers, so that equal reasons count together."""
     line = (str(error).splitlines() or [""])[0]
     return "cannot be made: " + _NUMBERS.sub("#", line)
 

@@ -1,7 +1,7 @@
-"""Whether two tensors agree, under what a rewrite declares that it may change.
+"""Whether two tensors agree, given what a rewrite declares that it may change.
 
-`exact` compares bits, all NaN being one value. The others allow an error relative to a `scale`: the
-size of the terms that were added up to give an element, which the caller estimates.
+`exact` compares bits, where all NaN count as one value. The other numerics allow an error relative
+to a `scale`: the size of the terms whose sum an element is, which the caller estimates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Budget:
 
     - `numerics`: what the rewrite declares.
     - `terms`: how many terms an element may be the sum of.
-    - `narrowest`: the floating dtype with the largest eps among those of both fragments.
+    - `narrowest`: the floating dtype with the largest eps in both fragments.
     """
 
     numerics: Numerics
@@ -32,7 +32,7 @@ class Budget:
         own = torch.finfo(dtype).eps
         narrow = own if self.narrowest is None else max(own, torch.finfo(self.narrowest).eps)
         if self.numerics == "reassociates":
-            # Adding n terms in any order errs by at most (n - 1) eps of the sum of their sizes.
+            # The sum of n terms in any order errs by at most (n - 1) eps of the sum of their sizes.
             return 2 * (self.terms + 1) * narrow
         if self.numerics in _FEWER_ROUNDINGS:
             return 4 * narrow + 2 * (self.terms + 1) * own
@@ -41,7 +41,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where two results differ first: the index, what was expected there, what was found."""
+    """The first difference of two results: the index, and what was expected and found there."""
 
     what: str
     index: tuple[int, ...] | None = None
@@ -63,7 +63,7 @@ def compare(
 ) -> Mismatch | None:
     """The first difference of two values that the budget does not allow, or None.
 
-    Dtypes, sizes and devices are always compared, strides are not.
+    Dtypes, sizes and devices are always compared; strides are not.
     """
     if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):
         same = type(expected) is type(found) and (expected == found or expected != expected)
@@ -77,12 +77,12 @@ def compare(
             return Mismatch(f"{bit}() is {getattr(found, bit)()}")
     a, b = _real(expected), _real(found)
     bad = _differing(a, b, budget, scale)
-    if expected.is_complex():  # NaN in one part makes the whole NaN
+    if expected.is_complex():  # NaN in one part makes the whole number NaN
         bad &= ~(a.isnan().any(-1, keepdim=True) & b.isnan().any(-1, keepdim=True))
     if not bool(bad.any()):
         return None
     first = tuple(bad.nonzero()[0].tolist())
-    where = first[: expected.dim()]  # a complex number is two
+    where = first[: expected.dim()]  # a complex number is a pair
     count = int(bad.sum())
     what = "values differ"
     return Mismatch(what, where, _element(expected, where), _element(found, where), count)
@@ -97,7 +97,7 @@ def _element(tensor: torch.Tensor, index: tuple[int, ...]) -> Any:
 
 
 def _real(tensor: torch.Tensor) -> torch.Tensor:
-    """As numbers on the CPU, without conjugate or negative bit; complex ones as pairs."""
+    """The numbers on the CPU, without conjugate or negative bit; complex ones as pairs."""
     plain = tensor.detach().resolve_conj().resolve_neg()
     return torch.view_as_real(plain).cpu() if plain.is_complex() else plain.cpu()
 
@@ -123,7 +123,7 @@ def _differing(
     if budget.numerics == "approximate":
         special &= wide_a.isfinite()  # what is finite in eager may not become NaN or infinite
     elif budget.numerics in _FEWER_ROUNDINGS and budget.narrowest is not None:
-        # An overflow of the narrower dtype is such a rounding.
+        # An overflow in the narrower dtype is such a rounding.
         large = torch.finfo(budget.narrowest).max * (1 - 2 * torch.finfo(budget.narrowest).eps)
         special &= ~(wide_a.isinf() & (wide_b.abs() >= large))
     return apart | special
@@ -133,7 +133,7 @@ _FEWER_ROUNDINGS = ("drops a rounding", "rounds less often")
 
 
 def _fitting(scale: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """A scale for each element; the largest of all where the shapes are others."""
+    """The scale of each element; the largest of all if the shapes differ."""
     if scale.shape == like.shape:
         return scale
     largest = scale.nan_to_num(0.0, 0.0, 0.0).amax() if scale.numel() else like.new_zeros(())

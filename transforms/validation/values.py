@@ -1,11 +1,12 @@
-"""Translation validation: a matched fragment and its replacement run on the same inputs.
+"""Translation validation: runs a matched fragment and its replacement on the same inputs.
 
     with validating():
         Driver(index).rewrite(module)
 
 An application whose replacement gives another result than what it replaces raises `Violation`, so
-that it is undone. Inputs are made from the types: with hint-sized and with other symbols, special
-values, strides as typed, indices in range. Where the matched fragment raises, all is allowed.
+that it is undone. Inputs are made from the types: with hints and other values for the symbols,
+special values, strides as typed, indices in range. If the matched fragment raises, the replacement
+may do anything.
 """
 
 from __future__ import annotations
@@ -49,18 +50,18 @@ from xductor.transforms.validation.fragment_runs import (
 from xductor.transforms.validation.fragments import Fragments, fragments_of
 from xductor.transforms.validation.value_comparison import Budget, Mismatch, compare
 
+#: How many inputs are tried for each application.
 ROUNDS = 6
-"""How many inputs are tried for each application."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What validating one application came to.
+    """The outcome of validating one application.
 
     - `runs`: on how many inputs both sides ran and agreed.
     - `rejected`: on how many the matched fragment raised.
-    - `skipped`: why there was no run, where there was none.
-    - `errors`: against float64, where that is what counts.
+    - `skipped`: why there was no run, if there was none.
+    - `errors`: against float64, if the numerics are judged by them.
     """
 
     runs: int = 0
@@ -85,7 +86,7 @@ class ValueCheck:
 
 @contextmanager
 def validating(on: bool = True, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[None]:
-    """Validate the applications of every driver inside the block, if `on`; nested ones once."""
+    """Validate the applications of every driver inside the block if `on`, once if nested."""
     if not on or any(isinstance(one, ValueCheck) for one in listeners()):
         yield
         return
@@ -102,10 +103,10 @@ def check_values(
 ) -> Checked:
     """Run what an application replaces and its replacement on the same inputs.
 
-    - `given`: values of some of the rewrite's tensor variables; the others are made up.
+    - `given`: values for some of the rewrite's tensor variables; the others are generated.
 
-    To be called while the application is live. Raises Violation where they differ by more than the
-    rewrite declares, with the inputs, both results and the first index that differs.
+    Call it while the application is live. Raises Violation if they differ by more than the rewrite
+    declares, with the inputs, both results and the first index that differs.
     """
     fragments = fragments_of(application)
     visible = [_is_visible(old, application.state) for old, _ in fragments.outputs]
@@ -123,7 +124,7 @@ def compare_fragments(
     seed: int = 0,
     given: Mapping[str, Any] | None = None,
 ) -> Checked:
-    """Run both sides on the same inputs; `visible` tells of each output whether its storage counts.
+    """Run both sides on the same inputs; `visible` says for each output if its storage matters.
 
     Raises Violation as `check_values` does.
     """
@@ -150,12 +151,12 @@ def compare_fragments(
 
 
 def _is_visible(value: SSAValue, state: GraphState) -> bool:
-    """Whether it matters which storage a value has: it is returned, or something is written."""
+    """Whether the storage of a value matters: it is returned, or something is written."""
     return bool(state.writes) or storage_root(value) in state.returned_roots
 
 
 def _not_comparable(matched: GraphOp, replacement: GraphOp) -> str:
-    """Why two fragments cannot be compared by running them; empty if they can."""
+    """Why two fragments cannot be compared by running them; "" if they can."""
     draws, new_draws = _draws(matched), _draws(replacement)
     if [name for name, _ in draws] != [name for name, _ in new_draws]:
         return "its random draws are made by other ops"
@@ -173,7 +174,7 @@ def _draws(graph: GraphOp) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 class _Comparison:
-    """Both sides of one application on one trial after the other."""
+    """Runs both sides of one application, trial by trial."""
 
     def __init__(
         self,
@@ -219,7 +220,7 @@ class _Comparison:
         return None
 
     def _against_float64(self, trial: Trial, expected: Run, found: Run) -> str | None:
-        """Why there is no result in float64 to compare with; None if there is."""
+        """Why there is no float64 result to compare with; None if there is one."""
         try:
             inputs = self._inputs(trial, tame=True)
             wide = run_in_float64(self.matched, inputs, trial.seed)
@@ -235,7 +236,7 @@ class _Comparison:
         return None
 
     def errors_in_all(self) -> Errors:
-        """The errors of all trials. Raises Violation where they are larger than before."""
+        """The errors of all trials. Raises Violation if they are larger than before."""
         problem = self.errors.problem()
         if problem is not None:
             raise Violation(f"the replacement does not compute what is replaced: {problem}")
@@ -282,13 +283,13 @@ class _Comparison:
         if mismatch is None or mismatch.index is None or not self.same_kernels:
             return mismatch
         if budget.numerics in (EXACT, UP_TO_ZERO_SIGN) and _kernels(self.graph):
-            # One operator's kernels round differently for other layouts and sizes.
+            # Kernels of one operator round differently for other layouts and sizes.
             slack = Budget(REASSOCIATES, budget.terms)
             return compare(old, new, slack, scale) and mismatch
         return mismatch
 
     def _layout(self, place: int, old: Any, new: Any) -> str | None:
-        """Strides that the types promise to be the same and that are not."""
+        """A difference of strides that the types promise to be equal; None if there is none."""
         if not isinstance(old, torch.Tensor):
             return None
         before, after = (value.type for value in self.outputs[place])
@@ -304,7 +305,7 @@ class _Comparison:
         return f"has strides {old.stride()} before and {new.stride()} after"
 
     def _gradients(self, expected: Run, found: Run, budget: Budget) -> str | None:
-        # Gradients are added up in the order of the ops, whatever the rewrite declares.
+        # Gradients are summed in the order of the ops, whatever the rewrite declares.
         exact = budget.numerics in (EXACT, UP_TO_ZERO_SIGN)
         kind = REASSOCIATES if exact else budget.numerics
         loose = Budget(kind, budget.terms + 4, budget.narrowest)
@@ -322,14 +323,14 @@ class _Comparison:
         return None
 
     def _scales(self, trial: Trial, expected: Run) -> list[torch.Tensor | None]:
-        """For each output the size of the terms it is made of: the fragment of the magnitudes."""
+        """For each output the size of the terms it is made of: the fragment run on magnitudes."""
         nothing: list[torch.Tensor | None] = [None] * len(expected.outputs)
         if self.numerics == EXACT and not _kernels(self.graph):
             return nothing
         inputs = self._inputs(trial, tame=True)
         try:
             magnitudes = run_fragment(self.magnitudes, finite_inputs(inputs), trial.seed)
-        except Exception:  # the fragment does not take them: the results' own size must do
+        except Exception:  # the fragment refuses them: the results' own size must do
             return nothing
         return [
             one.detach().abs().cpu().double() if isinstance(one, torch.Tensor) else None
@@ -352,7 +353,7 @@ class _Comparison:
 
 
 def shortened(item: Any) -> str:
-    """A value in one line: type, strides and the first elements."""
+    """A value on one line: type, strides and the first elements."""
     if not isinstance(item, torch.Tensor):
         return repr(item)
     dtype = str(item.dtype).removeprefix("torch.")
@@ -375,7 +376,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _narrowest(graphs: Sequence[GraphOp]) -> torch.dtype | None:
-    """The floating dtype of the fewest digits among the values of some graphs."""
+    """The floating dtype with the fewest digits among the values of some graphs."""
     found: set[torch.dtype] = set()
     for graph in graphs:
         values = [*graph.arguments, *(result for op in graph.block.ops for result in op.results)]
@@ -389,7 +390,7 @@ def _narrowest(graphs: Sequence[GraphOp]) -> torch.dtype | None:
 
 
 def _adding(module: ModuleOp) -> ModuleOp:
-    """A fragment whose differences are sums: of magnitudes, what may be lost in a difference."""
+    """The fragment with sums for differences: on magnitudes, a bound of what cancellation loses."""
     if not any(op.name == "aten.sub.Tensor" for op in entry_graph(module).block.ops):
         return module
     adding = module.clone()
@@ -415,7 +416,7 @@ _KERNELS = {
 
 
 def _kernels(graph: GraphOp) -> dict[str, int]:
-    """The ops whose rounding is a kernel's own: how many of each kind."""
+    """The ops whose rounding is up to a kernel: how many of each kind."""
     found: dict[str, int] = {}
     for op in graph.block.ops:
         parts = op.name.split(".")

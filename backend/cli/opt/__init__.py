@@ -1,1 +1,1 @@
-"""`xductor-opt`."""
+"""The command `xductor-opt`."""

@@ -1,4 +1,4 @@
-"""The flags that `xductor-opt` has beyond those of xDSL's driver."""
+"""The flags of `xductor-opt` beyond those of xDSL's driver."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser, levels: Sequence[str]) -> None:
 
 
 def plugins(arguments: Sequence[str]) -> list[str]:
-    """What `--load-pass-plugin` names; read first, because plugins bring passes to choose from."""
+    """The values of `--load-pass-plugin`, parsed first since plugins add passes to choose from."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     _add_plugins(parser)
     known, _ = parser.parse_known_args(list(arguments))

@@ -1,4 +1,4 @@
-"""`// expected-error {{text}}` comments, as mlir-opt's `--verify-diagnostics` reads them."""
+"""Reads `// expected-error {{text}}` comments, as mlir-opt's `--verify-diagnostics` does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMMENT = re.compile(
 
 @dataclass(frozen=True)
 class Expected:
-    """An error that a comment at `written` says will come, at `line` (None: anywhere)."""
+    """An error that a comment at line `written` expects at `line` (None: anywhere)."""
 
     text: str
     line: int | None
@@ -32,11 +32,11 @@ class Expected:
 
 
 def expectations(text: str) -> list[Expected]:
-    """What the comments of a text expect.
+    """The expectations in the comments of a text.
 
-    `@+1` and `@-1` count lines from the comment; `@above` and `@below` are the nearest lines that
-    are no such comment; `@unknown` is an error without a place. In `expected-error-re` the text is
-    a regular expression.
+    `@+1` and `@-1` count lines from the comment; `@above` and `@below` are the nearest lines
+    without such a comment; `@unknown` is an error without a place. In `expected-error-re` the text
+    is a regular expression.
     """
     lines = text.splitlines()
     marked = {number for number, line in enumerate(lines, 1) if _COMMENT.search(line)}
@@ -63,7 +63,7 @@ def _line(at: str | None, number: int, marked: set[int]) -> int | None:
 
 
 def compare(expected: list[Expected], errors: list[Exception], file: str) -> list[str]:
-    """What is wrong: errors that nothing expects, and expected ones that did not come."""
+    """Complaints about errors that nothing expects, and expected ones that did not come."""
     left = list(expected)
     complaints: list[str] = []
     for error in errors:

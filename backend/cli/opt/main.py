@@ -1,7 +1,7 @@
-"""``xductor-opt``: parse text, run a pipeline of passes, verify between them, print.
+"""`xductor-opt`: parse text, run a pipeline of passes, verify between them, print.
 
 Built on xDSL's driver, whose flags, pipeline syntax and own passes it keeps. It adds our Context
-(ops are looked up one at a time in PyTorch's registry), our passes, ``--verify-level``, and what
+(ops are looked up one at a time in PyTorch's registry), our passes, `--verify-level`, and what
 compiler engineers know from mlir-opt: printing around passes, statistics, timing, debug counters,
 expected errors, plugins. What these flags print goes to stderr.
 """
@@ -50,7 +50,7 @@ class UsageError(Exception):
 
 
 class UnmetExpectations(Exception):
-    """Errors came that no comment expects, or expected ones did not."""
+    """There were errors that no comment expects, or expected ones did not come."""
 
 
 class TextFrontend(MLIRFrontend):
@@ -85,7 +85,7 @@ class XductorOptMain(xDSLOptMain):
         super().__init__(description="xductor's modular optimizer driver", args=args)
 
     def register_all_dialects(self) -> None:
-        # The first hook xDSL's constructor calls after it has made a plain Context.
+        # The first hook that xDSL's constructor calls after making a plain Context.
         self.ctx = XductorContext()
         known = {*self.ctx.registered_dialect_names, *UNIVERSE.all_dialects}
         for name, factory in Universe.get_multiverse().all_dialects.items():
@@ -109,8 +109,8 @@ class XductorOptMain(xDSLOptMain):
             chunks, extension = super().prepare_input()
         except ValueError as error:  # no frontend reads such a file
             raise UsageError(f"{error}; name the format with --frontend") from error
-        # Each chunk stands behind as many empty lines as lines precede it, so that places in it
-        # are places in the file.
+        # Each chunk follows as many empty lines as there are lines before it, so that places in
+        # it are places in the file.
         texts = [(b"\n" * offset + chunk.read()) for chunk, offset in chunks]
         for text in texts:
             try:
@@ -180,7 +180,7 @@ class XductorOptMain(xDSLOptMain):
         self._refuse_unknown_passes()
         try:
             passes = PassPipeline.parse_spec(self.available_passes, self.args.passes).passes
-        except ValueError as error:  # an option the pass does not have, or of another type
+        except ValueError as error:  # an option that the pass does not have, or of another type
             raise UsageError(str(error)) from error
         self.counters = self._debug_counters()
         self._explained = [pass_plugins.rewrite_or_pass_named(name) for name in self.args.explain]
@@ -195,7 +195,7 @@ class XductorOptMain(xDSLOptMain):
 
     def _listeners(self) -> list[PassListener]:
         args = self.args
-        # xDSL's --print-between-passes shows what stands between two passes.
+        # xDSL's --print-between-passes prints the IR between two passes.
         between = args.print_between_passes and [one.name for one in self._specs()[:-1]]
         after = None if args.print_ir_after_all else [*args.print_ir_after, *(between or ())]
         before = None if args.print_ir_before_all else args.print_ir_before
@@ -242,9 +242,9 @@ def _decoded(text: bytes) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit status.
+    """Run the driver and return the exit status.
 
-    What the input or the command line got wrong is one message on stderr and status 1. A traceback
+    An error in the input or the command line gives one message on stderr and status 1. A traceback
     means that a pass, or xductor itself, failed.
     """
     try:

@@ -21,8 +21,8 @@ class PrintIR(PassListener):
     """Prints the module around passes, on stderr.
 
     - `before`, `after`: names of passes, or None for every pass.
-    - `after_change`: after each pass that changed what is printed.
-    - `on_failure`: what a failing pass left.
+    - `after_change`: print after each pass that changed the text.
+    - `on_failure`: print what a failing pass left.
     """
 
     before: Collection[str] | None = ()
@@ -78,7 +78,7 @@ class _Row:
 class TimePasses(PassListener):
     """Thread CPU time of parsing, of each pass, of the checks, and of printing.
 
-    A pass that stands twice in the pipeline has two rows; chunks of a split file are summed up.
+    A pass that appears twice in the pipeline has two rows; chunks of a split file are summed.
     """
 
     clock: Callable[[], int] = time.thread_time_ns
@@ -89,7 +89,7 @@ class TimePasses(PassListener):
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count the time inside the block as that of `name`."""
+        """Count the time inside the block for `name`."""
         start = self.clock()
         try:
             yield
@@ -163,7 +163,7 @@ def op_stats(before: Counter[str], after: Counter[str]) -> str:
 
 
 def count_ops(module: ModuleOp) -> Counter[str]:
-    """How many ops of each name a module holds, in all of its graphs; the module itself aside."""
+    """How many ops of each name a module holds in all its graphs, without the module itself."""
     return Counter(op.name for op in module.walk() if op is not module)
 
 

@@ -1,4 +1,4 @@
-"""Passes and operators from modules that are named on a command line."""
+"""Loads passes and operators from modules that are named on a command line."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xdsl.passes import ModulePass
 
+from xductor.backend.cli.command import CommandError
+
 if TYPE_CHECKING:
     from xductor.transforms import Rewrite, TypedPass
 
 PassFactory = Callable[[], type[ModulePass]]
 
 
-class PluginError(Exception):
-    """A module that cannot be loaded."""
+class PluginError(CommandError):
+    """A module that cannot be loaded, or a class that is not in it."""
 
 
 def load(names: Iterable[str]) -> dict[str, PassFactory]:
-    """Import modules (`package.module`, or `path/to/file.py`); the passes defined in them, by name.
+    """Import modules (`package.module`, or `path/to/file.py`) and return their passes by name.
 
-    A declared rewrite is a pass by itself. Importing a module also registers the operator libraries
-    that it defines.
+    A declared rewrite counts as a pass. Importing a module also registers the operator libraries
+    that it defines. The folder of a file is put on `sys.path`.
 
-    The folder of a file is put on `sys.path`.
-
-    Raises:
-        PluginError: there is no such module.
+    Raises PluginError if there is no such module.
     """
     passes: dict[str, PassFactory] = {}
     for name in names:
@@ -48,11 +47,10 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
 
 
 def rewrite_named(name: str) -> type[Rewrite]:
-    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
-    `module:Class`, or `path/to/file.py:Class`.
+    """The declared rewrite called `name`, in a loaded module or our passes; or the class given as
+    `module:Class` or `path/to/file.py:Class`.
 
-    Raises:
-        PluginError: there is none.
+    Raises PluginError if there is none.
     """
     from xductor.transforms import Rewrite
 
@@ -71,12 +69,11 @@ def rewrite_named(name: str) -> type[Rewrite]:
 
 
 def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
-    """The declared rewrite called `name`, of a module that is loaded or of our passes; or that of
-    `module:Class`, or `path/to/file.py:Class`. A pass likewise; one that `xductor passes` lists and
-    that is no class of ours stays a name.
+    """The declared rewrite or pass called `name`, in a loaded module or our passes; or the class
+    given as `module:Class` or `path/to/file.py:Class`. A name that `xductor passes` lists but that
+    is no class of ours is returned as it is.
 
-    Raises:
-        PluginError: there is none.
+    Raises PluginError if there is none.
     """
     from xductor.transforms import Rewrite, TypedPass
     from xductor.transforms.rows.registry import rows
@@ -135,7 +132,7 @@ def _import(name: str) -> ModuleType:
         return _imported(name)
     except PluginError:
         raise
-    except Exception as error:  # whatever its code raises
+    except Exception as error:  # whatever the module's code raises
         raise PluginError(f"cannot load '{name}': {_told(error)}") from error
 
 
@@ -167,7 +164,7 @@ def _imported(name: str) -> ModuleType:
     sys.modules[module_name] = module
     folder = str(path.parent.resolve())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # as Python does for a script: its neighbours can be imported
+        sys.path.insert(0, folder)  # as Python does for a script, so that it can import neighbours
     try:
         spec.loader.exec_module(module)
     except BaseException:

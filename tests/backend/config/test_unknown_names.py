@@ -20,6 +20,7 @@ from xductor.backend import stages
 from xductor.backend.config import environment, settings
 from xductor.backend.config.environment import UnknownVariableWarning
 from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.pipelines import disabled_passes, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
@@ -36,9 +37,9 @@ from xductor.transforms.rows.registry import rows
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    environment.forget()
+    forget_warnings()
     yield
-    environment.forget()
+    forget_warnings()
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,12 @@ def afresh() -> Iterator[None]:
     [
         ("woq_lowerings", "'woq_lowerings' is part of a step of Inductor's own"),
         ("batch_linear_lhs", "Inductor's option for it is pre_grad_fusion_options"),
-        ("decompose_auto_functionalized", "is needed for code generation"),
+        (
+            "decompose_auto_functionalized",
+            "is needed for code generation: Inductor's own would run",
+        ),
+        ("reinplace_inplaceable_ops", "is needed for code generation: Inductor's own would run"),
+        ("fix_auto_functionalized_dtype_views", "is done by 'reinplace_inplaceable_ops', which is"),
         ("lazy_init", "is needed in each compile"),
         ("recompile_and_lint", "is needed in each compile"),
         ("early_patterns", "has several passes"),
@@ -95,6 +101,7 @@ def test_settings_load_no_pass() -> None:
         "environment",
         "registered_rewrites",
         "settings",
+        "warn_once",
     }
 
 
@@ -151,7 +158,7 @@ def test_a_variable_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
         Settings.from_options()
         for name in environment.KNOWN:
             monkeypatch.setenv(name, "")
-        environment.forget()
+        forget_warnings()
         monkeypatch.delenv("XDUCTOR_ONERROR")
         Settings.from_options()
 

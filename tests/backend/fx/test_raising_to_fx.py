@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.fx as fx
+from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from xductor.backend.fx.call_arguments import RaisingError
+from xductor.ir import entry_graph
+from xductor.transforms import TypedPass
+from xductor.transforms.editing.editor import Editor
 
 CALLS_A_MODULE = """
 fx.graph @forward stage(pre_grad) (%x : !fx.tensor<f32[2, 3], cpu>) {
@@ -54,3 +58,39 @@ def test_a_graph_that_holds_a_live_object() -> None:
     raised = xductor.to_fx(module)
     (result,) = fx.Interpreter(raised).run(torch.empty(4))
     assert result.shape == (4,)
+
+
+def test_what_is_made_goes_below_the_inputs() -> None:
+    """Parameters that became constants stand above the inputs behind them."""
+    graph, mul = fx.Graph(), torch.ops.aten.mul.Tensor
+    w, v, x = graph.get_attr("w"), graph.get_attr("v"), graph.placeholder("x")
+    y = graph.call_function(mul, (x, w))
+    z = graph.call_function(mul, (y, v))
+    graph.output((z,))
+    for node in (w, v, x, y, z):
+        node.meta["val"] = torch.empty(3)
+    gm = fx.GraphModule({"w": torch.randn(3), "v": torch.randn(3)}, graph)
+    module = xductor.from_fx(gm, stage="post_grad")
+    assert _Reassociated().rewrite(module) == 1
+    given = torch.randn(3)
+    xductor.to_fx(module, into=gm)
+    gm.graph.lint()
+    torch.testing.assert_close(gm(given)[0], given * (gm.w * gm.v))
+
+
+class _Reassociated(TypedPass):
+    """`(x * w) * v` as `x * (w * v)`, with the new product above all that uses it."""
+
+    name = "reassociated"
+    stage = "post_grad"
+
+    def rewrite(self, module: ModuleOp) -> int:
+        graph = entry_graph(module)
+        first, second = [op for op in graph.block.ops if op.name == "aten.mul.Tensor"]
+        with Editor(graph) as editor:
+            (x, w), v = first.operands, second.operands[1]
+            held = editor.call("aten.mul.Tensor", (w, v), above=first).results[0]
+            made = editor.call("aten.mul.Tensor", (x, held), above=second)
+            editor.replace(second, *made.results)
+            editor.erase(first)
+        return 1

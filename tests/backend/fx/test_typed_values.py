@@ -34,6 +34,7 @@ SHARED: dict[str, Program] = {
     "as_strided": lambda x, y: aten.as_strided.default(x, [2, 2], [1, 2], 3),
     "another dtype": lambda x, y: aten.view.dtype(x, torch.int32),
     "a view of what is computed": lambda x, y: (x @ y).unsqueeze(0),
+    "a write": lambda x, y: x.clone().copy_(y),
 }
 OWN: dict[str, Program] = {
     "add": lambda x, y: x + y,
@@ -46,9 +47,9 @@ OWN: dict[str, Program] = {
 }
 RUN: dict[str, Program] = {
     "several results": lambda x, y: torch.split(x, 2)[0],
-    "a write": lambda x, y: x.clone().copy_(y),
     "conjugate bits": lambda x, y: torch.complex(x, y).conj(),
     "sizes": lambda x, y: torch.nonzero(x),
+    "a write that changes the view": lambda x, y: x.clone().t_(),
 }
 
 

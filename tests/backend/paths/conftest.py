@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.backend.paths.through_stages import StageRecords
-from xductor.backend.config import coverage_warnings
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
 from xductor.backend.seam import dispatch
 
 
 @pytest.fixture(autouse=True)
 def _own_caches(empty_cache: Path) -> None:
-    coverage_warnings.forget()
+    forget_warnings()
 
 
 @pytest.fixture

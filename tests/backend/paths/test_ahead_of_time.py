@@ -12,6 +12,7 @@ from torch._inductor.standalone_compile import CompiledArtifact
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
+import xductor
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
 from xductor.backend.config import versions
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
@@ -127,10 +128,41 @@ def test_freezing(stages: StageRecords) -> None:
     with torch.no_grad(), config.patch(freezing=True):
         with pytest.warns(NotCoveredWarning, match="freezing"):
             check()
-        assert stages.names() == FORWARD
+        assert stages.names() == [*FORWARD, "post_grad"]  # freezing's steps, then the stage
         assert stages.pairs_removed() == 1
         with warnings.catch_warnings(action="error", category=NotCoveredWarning):
             check()
+
+
+class FrozenLayers(torch.nn.Module):
+    """Arithmetic with constants behind layers, of which stock folds some wrongly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transposed = torch.nn.ConvTranspose1d(4, 4, 3, groups=2)
+        self.divided = torch.nn.Conv1d(4, 4, 3)
+        self.norm = torch.nn.BatchNorm1d(4)
+        self.register_buffer("beside", torch.linspace(0.5, 2.0, 4).view(4, 1))
+        self.weight = torch.nn.Parameter(torch.randn(6, 6))
+        self.bias = torch.nn.Parameter(torch.randn(6))
+        self.norm.running_mean.normal_()
+        self.norm.running_var.uniform_(0.5, 2.0)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = torch.add(self.norm(self.transposed(x)), self.beside, alpha=3)
+        product = torch.addmm(self.bias, y[0], self.weight, beta=0.5, alpha=2.0) * self.bias
+        return y, product, self.divided(x) / 0.0
+
+
+def test_arithmetic_is_folded_into_frozen_weights() -> None:
+    model, x = FrozenLayers().eval(), torch.linspace(-1, 1, 16).view(1, 4, 4)
+    names = [name for name, _ in model.named_parameters()]
+    frozen = config.patch(freezing=True, enable_linear_binary_folding=True)
+    with torch.no_grad(), frozen, warnings.catch_warnings(action="ignore"):
+        compiled = torch.compile(model, backend="xductor", options=OPTIONS)
+        torch.testing.assert_close(compiled(x), model(x))
+    assert xductor.last_compile().count("binary_folding") >= 5
+    assert [name for name, _ in model.named_parameters()] == names
 
 
 def test_use_aoti_by_name_is_dropped(stages: StageRecords) -> None:

@@ -18,8 +18,8 @@ from torch._inductor.virtualized import V
 
 from xductor.backend import stages
 from xductor.backend.config import settings
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps import failures
 
 STAGES = {
     "pre_grad_passes": "pre_grad",
@@ -31,7 +31,7 @@ STAGES = {
 @pytest.fixture(autouse=True)
 def _no_fallback() -> Iterator[None]:
     """A failing pass of ours fails the test, unless the test asks for the fallback."""
-    failures.forget_warnings()
+    forget_warnings()
     with settings.use(settings.Settings(on_error="raise")):
         yield
 

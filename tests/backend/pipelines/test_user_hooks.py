@@ -16,9 +16,10 @@ import xductor
 from tests.backend.steps.test_inductor_pass import MmOnce
 from xductor.backend import stages
 from xductor.backend.config import settings
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
 from xductor.backend.records import stage_records
-from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.backend.steps.user_hooks import HookStep
 from xductor.ir import entry_graph
 from xductor.transforms import Stage, TypedPass

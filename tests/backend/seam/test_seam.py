@@ -17,9 +17,10 @@ from torch._inductor import config
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.config import compile_state, coverage_warnings, settings, versions
+from xductor.backend.config import compile_state, settings, versions
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
 from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.seam import dispatch
 
 STAGES = ["pre_grad", "joint", "post_grad"]
@@ -297,7 +298,7 @@ class TestReach:
         module = versions.compile_fx_module()
         subprocess_mode = module.FxCompileMode.SUBPROCESS
         monkeypatch.setattr(module, "fx_compile_mode", subprocess_mode)
-        coverage_warnings.forget()
+        forget_warnings()
         with pytest.warns(NotCoveredWarning, match="SUBPROCESS"):
             compile_plainly("xductor")
         with warnings.catch_warnings(action="error", category=NotCoveredWarning):
@@ -356,7 +357,7 @@ class TestUnknownTorch:
         assert not compile_state.is_installed()
 
     def test_backend_is_plain_inductor_and_warns_once(self, recorded_stages):
-        coverage_warnings.forget()
+        forget_warnings()
         with pytest.warns(UserWarning, match="plain Inductor"):
             compile_plainly("xductor")
         with warnings.catch_warnings(action="error"):

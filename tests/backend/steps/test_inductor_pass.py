@@ -21,8 +21,9 @@ import xductor
 from xductor import Rewrite, Tensor
 from xductor.backend.config import cache_keys
 from xductor.backend.config.settings import SettingsError
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
-from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.backend.steps.inductor_pass import HOOKS
 from xductor.ir import aten, ops
 from xductor.transforms import Stage

@@ -16,17 +16,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xductor
 from xductor import Rewrite, Tensor, maybe, one_of
-from xductor.backend.config import coverage_warnings
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps import out_of_reach, stage_watch
-from xductor.ir import aten, ops
+from xductor.ir import aten, ops, prims
 from xductor.transforms import TypedPass
 
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    coverage_warnings.forget()
+    forget_warnings()
     torch._dynamo.reset()
     with without_codegen():
         yield
@@ -62,9 +62,14 @@ class DecomposedAfter(Decomposed):
     stage = "post_grad"
 
 
-class AtenBeforeAutograd(Fast):
+class AtenBeforeAutograd(Rewrite):
     stage = "pre_grad"
-    numerics = xductor.EXACT
+
+    def pattern(self, x: Tensor, dtype: torch.dtype) -> Any:
+        return prims.convert_element_type(x, dtype)
+
+    def replacement(self, x: Tensor, dtype: torch.dtype) -> Any:
+        return prims.convert_element_type(x, dtype)
 
 
 class PythonBehindAutograd(Rewrite):
@@ -107,7 +112,7 @@ CASES = [
     (OnCuda, "it runs on cuda only; this graph is on cpu"),
     (Decomposed, "aten.silu.default does not reach this stage: Inductor decomposes it before"),
     (DecomposedAfter, "aten.silu.default does not reach this stage: Inductor decomposes it before"),
-    (AtenBeforeAutograd, "aten.mul.Tensor is no op of this stage"),
+    (AtenBeforeAutograd, "prims.convert_element_type.default is no op of this stage"),
     (PythonBehindAutograd, "pyfn.torch.mul does not reach this stage"),
 ]
 
@@ -205,7 +210,7 @@ def test_an_op_that_is_there_all_the_same() -> None:
     """Called by its own name before autograd, or made by another rewrite behind it."""
 
     def calls_aten(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.ops.aten.mul.Tensor(torch.ops.aten.sin.default(x), y)
+        return torch.ops.prims.convert_element_type.default(x, torch.float64) + y
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCoveredWarning)

@@ -18,10 +18,11 @@ from xductor import Rewrite, Tensor, no
 from xductor.backend.config import placement, registered_rewrites, settings
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings, SettingsError
+from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import applications
-from xductor.backend.steps.failures import FallbackWarning, StageError, forget_warnings
+from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.ir import aten
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.rewriting.driver import ContractViolation
@@ -247,8 +248,8 @@ def test_one_that_fails_leaves_the_others(order: tuple[Any, ...]) -> None:
     assert joint(sin, *order, on_error="fallback") == ["aten.cos.default"]
 
 
-def test_one_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(applications, "_warned", set[Any]())
+def test_one_that_fails_is_named() -> None:
+    forget_warnings()
     with pytest.warns(applications.ContractWarning, match=r"rewrite fails.*shpae"):
         joint(lambda x: torch.sin(x) + 1, Fails, on_error="fallback")
     with pytest.raises(StageError, match="shpae") as caught:

@@ -240,6 +240,8 @@ def test_keywords_and_overloads_by_constants() -> None:
     assert pool["kernel_size"] == 2
     assert pool["return_indices"] is True
     assert bind(torch.add, input=x, other=y, alpha=2)["alpha"] == 2
+    assert bind(torch.mean, x, axis=1, keepdims=True)["keepdim"] is True
+    assert bind(torch.add, x1=x, x2=y)["other"] is y
     assert bind(torch.zeros, 2, 3, dtype=torch.int8)["size"] == (2, 3)
     assert bind(torch.randint, 0, c, (2,))["dtype"] is torch.int64
 
@@ -247,7 +249,8 @@ def test_keywords_and_overloads_by_constants() -> None:
 @pytest.mark.parametrize(
     ("target", "args", "kwargs"),
     [
-        (torch.mean, (x,), {"axis": 1}),
+        (torch.mean, (x,), {"axis": 1, "dim": 1}),
+        (F.softmax, (x,), {"axis": 1}),
         (torch.cat, (), {}),
         (torch.add, (x, "text"), {}),
         (torch.relu, (x,), {"inplace": True}),

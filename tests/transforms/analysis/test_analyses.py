@@ -10,7 +10,7 @@ import torch
 
 from tests.transforms.test_random_programs import PASSES, program
 from xductor.ir import entry_graph
-from xductor.transforms import Rewrite
+from xductor.transforms import Analyses, Rewrite
 from xductor.transforms.analysis import analyses
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
@@ -55,7 +55,7 @@ def test_a_kept_memory_misses_no_write(seed: int, trace: Any, special: Any) -> N
         if one.rewrite(case.module):
             analyses.changed(case.module, one.preserves)
     assert analyses.analyses_of(graph).memory is kept
-    fresh = Memory(graph, analyses.Analyses(graph).bodies)
+    fresh = Memory(graph, Analyses(graph).bodies)
     for op in graph.block.ops:
         for value in op.results:
             assert len(fresh.storage(value).writes) <= len(kept.storage(value).writes)
@@ -121,7 +121,7 @@ def test_what_a_pass_finds_is_found_once(trace: Any, special: Any) -> None:
 def test_the_order_is_kept_while_ops_come_and_go(seed: int, trace: Any, special: Any) -> None:
     case = trace(program(seed), special(3, 3), special(3, 3), stage="post_grad")
     graph = entry_graph(case.module)
-    kept = analyses.Analyses(graph)
+    kept = Analyses(graph)
     random = Random(seed)
     assert kept.by_name
     assert kept.order
@@ -132,6 +132,6 @@ def test_the_order_is_kept_while_ops_come_and_go(seed: int, trace: Any, special:
             kept.erase(op)
         else:
             kept.insert(op.clone(), anchor)
-        fresh = analyses.Analyses(graph)
+        fresh = Analyses(graph)
         assert kept.by_name == fresh.by_name
         assert sorted(fresh.ops, key=kept.order.key) == fresh.ops

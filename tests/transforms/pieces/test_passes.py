@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.ir import parse_ir, print_ir, verify
-from xductor.ir.execution.interpreter import run
+from xductor.ir import parse_ir, print_ir, run, verify
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import counting, parse
 from xductor.transforms.pieces.cat_of_pieces import CatOfPieces

@@ -12,12 +12,12 @@ from xductor.transforms import (
     EXACT,
     REASSOCIATES,
     ROUNDS_LESS_OFTEN,
+    Numerics,
     Rewrite,
     Scalar,
     Tensor,
     no,
 )
-from xductor.transforms.passes.numerics import Numerics
 from xductor.transforms.proving import counterexamples
 from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import all_paths

@@ -14,6 +14,7 @@ from xductor.ir import aten as _aten
 from xductor.ir import ops
 from xductor.ir import prims as _prims
 from xductor.ir.functions.op_functions import OpFunction, RawFunction
+from xductor.transforms.passes.declared_attributes import codes
 from xductor.transforms.rewriting import misspellings
 from xductor.transforms.rewriting.patterns import PatternError
 
@@ -228,8 +229,8 @@ def test_code_is_read_as_python_reads_it() -> None:
         if padded:
             names = tuple([f"name_{number}" for number in range(300)])
             text = f"lambda self, x: ({', '.join(names)}, aten.siin(x), ADD.Tensr(x))"
-            code = next(misspellings._codes(compile(text, "text", "eval").co_consts[0]))
-        for one in misspellings._codes(code):
+            code = next(codes(compile(text, "text", "eval").co_consts[0]))
+        for one in codes(code):
             roots = {
                 "aten": aten,
                 "ADD": ADD,

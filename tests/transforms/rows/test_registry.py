@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch._inductor.fx_passes import group_batch_fusion, pre_grad, split_cat
 
-from xductor.backend.pipelines import joint_graph, post_grad
+from xductor.backend.pipelines import freezing, joint_graph, post_grad
 from xductor.backend.pipelines import pre_grad as pre_grad_pipeline
 from xductor.backend.steps.bridge import step_names
 from xductor.transforms import TypedPass
@@ -89,7 +89,8 @@ _OUTSIDE_STAGES = {"view_to_reshape"}
 
 
 def _in_pipeline(stage: str) -> set[str]:
-    return {name for step in _PIPELINES[stage].STEPS for name in step_names(step)}
+    steps = [*_PIPELINES[stage].STEPS, *(freezing.STEPS if stage == "post_grad" else ())]
+    return {name for step in steps for name in step_names(step)}
 
 
 @pytest.mark.parametrize("row", [row for row in registry.ROWS if row.ours], ids=_id)

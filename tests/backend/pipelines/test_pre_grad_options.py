@@ -1,0 +1,149 @@
+"""The options of `pre_grad_fusion_options` in a compile, by ours and beside stock's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+from torch._inductor import config
+
+from tests.before_autograd.captured import graph_module
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.stages import pre_grad_passes
+from xductor.backend.steps.typed_steps import all_bridged
+
+Function = Callable[..., Any]
+
+
+def compiled(function: Function, options: dict[str, Any], *inputs: torch.Tensor) -> Any:
+    """Results and gradients of a compile with some options on, by ours, and the counters."""
+    torch._dynamo.reset()
+    counters.clear()
+    leaves = [one.detach().clone().requires_grad_() for one in inputs]
+    with without_codegen(), config.patch(pre_grad_fusion_options=options):
+        ours = {"xductor.on_error": "raise"}
+        result = torch.compile(function, backend="xductor", options=ours)(*leaves)
+    grads = torch.autograd.grad(result.sum(), leaves)
+    return [result.detach(), *grads], dict(counters["inductor"])
+
+
+CASES: list[tuple[str, Function]] = [
+    ("remove_split_with_size_one_pass", lambda x: torch.split(x, 6, 1)[0] * 2),
+    ("merge_getitem_cat_pass", lambda x: torch.cat(torch.split(x, [1, 2, 3], 1)[:2], 1) * 2),
+    ("mutate_cat_pass", lambda x: torch.cat(torch.split(x, [1, 2, 3], 1), dim=1) * 2),
+    ("split_cat_pass", lambda x: torch.cat(torch.split(x, [1, 2, 3], 1), dim=1) * 2),
+    ("unbind_stack_pass", lambda x: torch.stack(torch.unbind(x, 1), dim=1) * 2),
+    ("split_cat_to_slices_pass", lambda x: torch.cat([*x.split(1, 1)], dim=1) * 2),
+    ("unbind_cat_to_view_pass", lambda x: torch.cat(torch.unbind(x, 0), dim=0) * 2),
+    ("split_stack_to_cats_pass", lambda x: torch.stack(x.split(2, 1), dim=0) * x.sum()),
+    ("unbind_stack_to_slices_pass", lambda x: torch.stack(x.unbind(0), dim=0) * 2),
+    ("move_reshape_out_of_split_stack_pass",
+     lambda x: torch.stack([one.reshape(-1) for one in x.split(1, 0)], dim=0) * 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "function"), CASES)
+def test_each_alone(name: str, function: Function) -> None:
+    x = torch.arange(18.0).reshape(3, 6)
+    found, counted = compiled(function, {name: {"threshold_to_cat": 2}}, x)
+    leaf = x.clone().requires_grad_()
+    expected = function(leaf)
+    torch.testing.assert_close(found[0], expected.detach())
+    torch.testing.assert_close(found[1], torch.autograd.grad(expected.sum(), [leaf])[0])
+    assert counted.get(name) == 1
+
+
+def test_einsum() -> None:
+    def function(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.einsum("bni,bnio->bno", x, w) + 1
+
+    x, w = torch.randn(2, 3, 4), torch.randn(2, 3, 4, 5)
+    found, counted = compiled(function, {"einsum_to_pointwise_pass": {}}, x, w)
+    torch.testing.assert_close(found[0], function(x, w))
+    assert counted.get("einsum_to_pointwise_pass") == 1
+
+
+def test_einsum_that_nothing_is_added_to() -> None:
+    x, w = torch.randn(2, 3, 4), torch.randn(2, 3, 4, 5)
+    _, counted = compiled(
+        lambda x, w: torch.einsum("bni,bnio->bno", x, w) * 2,
+        {"einsum_to_pointwise_pass": {}},
+        x,
+        w,
+    )
+    assert "einsum_to_pointwise_pass" not in counted
+
+
+def _stage(gm: Any, options: dict[str, Any], x: torch.Tensor) -> Any:
+    with config.patch(pre_grad_fusion_options=options):
+        return pre_grad_passes(gm, [x])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"no_such_pass": {}}, KeyError, "there is no fusion 'no_such_pass'; there are"),
+        ({"split_cat_to_slices_pass": {"threshold_to_cat": "x"}}, TypeError, "expected a number"),
+        ({"split_cat_pass": {"counter": None}}, TypeError, "'counter'.*expected a number"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    x = torch.randn(3, 6)
+    gm = graph_module(lambda x: torch.cat(x.split(2, 1), 1) * 2, x)
+    before = str(gm.graph)
+    with pytest.raises(error, match=message):
+        _stage(gm, options, x)
+    assert str(gm.graph) == before
+
+
+def test_a_user_table_of_that_name_runs() -> None:
+    from torch._inductor.fx_passes import split_cat
+    from torch._inductor.pattern_matcher import PatternMatcherPass
+
+    ran: list[Any] = []
+
+    class Mine(PatternMatcherPass):
+        def apply(self, gm: Any) -> int:
+            ran.append(gm)
+            return 0
+
+    x = torch.randn(3, 6)
+    gm = graph_module(lambda x: torch.cat(x.split(2, 1), 1) * 2, x)
+    tables = split_cat.PRE_GRAD_PATTERNS
+    known = tables["mutate_cat_pass"]
+    tables["mutate_cat_pass"] = Mine(pass_name="mutate_cat_pass")
+    tables["mutate_cat_pass"].patterns = known.patterns
+    try:
+        _stage(gm, {"mutate_cat_pass": {}}, x)
+    finally:
+        tables["mutate_cat_pass"] = known
+    assert len(ran) == 1
+
+
+_STOCK_FINDS = [name for name, _ in CASES if "slices" not in name]
+
+
+@pytest.mark.parametrize("name", _STOCK_FINDS)
+def test_what_stock_finds_ours_does(name: str) -> None:
+    """With `normalization_pass` on, without which stock sees no more than its own spelling."""
+    function = dict(CASES)[name]
+    x = torch.arange(18.0).reshape(3, 6)
+    options = {"normalization_pass": {}, name: {"threshold_to_cat": 2}}
+    counted: list[int] = []
+    for context in (all_bridged, _ours):
+        gm = graph_module(function, x)
+        counters.clear()
+        with context():
+            made = _stage(gm, options, x)
+        torch.testing.assert_close(made(x)[0], function(x))
+        counted.append(counters["inductor"].get(name, 0))
+    assert counted[1] >= min(counted[0], 1)
+
+
+class _ours:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...

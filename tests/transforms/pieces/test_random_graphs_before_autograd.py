@@ -1,0 +1,81 @@
+"""Every pass over pieces before autograd on random graphs of views, joins, writes and modes."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from xdsl.utils.exceptions import VerifyException
+
+import xductor
+from tests.before_autograd.random_piece_graphs import PieceGraph, seen
+from xductor.transforms import TypedPass
+from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
+from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
+    MoveReshapeOutOfSplitStackPass,
+)
+from xductor.transforms.pieces.mutate_cat_pass import MutateCatPass
+from xductor.transforms.pieces.split_cat_pass import SplitCatPass
+from xductor.transforms.pieces.split_cat_to_slices_pass import SplitCatToSlicesPass
+from xductor.transforms.pieces.split_stack_to_cats_pass import SplitStackToCatsPass
+from xductor.transforms.pieces.unbind_cat_to_view_pass import UnbindCatToViewPass
+from xductor.transforms.pieces.unbind_stack_pass import UnbindStackPass
+from xductor.transforms.pieces.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
+
+PASSES: tuple[TypedPass, ...] = (
+    MergeGetitemCatPass(),
+    MutateCatPass(),
+    SplitCatPass(),
+    UnbindStackPass(),
+    SplitCatToSlicesPass(threshold_to_cat=2),
+    UnbindCatToViewPass(threshold_to_cat=2),
+    SplitStackToCatsPass(threshold_to_cat=2),
+    UnbindStackToSlicesPass(threshold_to_cat=2),
+    MoveReshapeOutOfSplitStackPass(threshold_to_cat=2),
+)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Fake kernels log what the graphs are not given."""
+    logging.disable(logging.ERROR)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def run(seed: int, passes: tuple[TypedPass, ...] = PASSES) -> Counter[str]:
+    """One graph, by one pass alone and by all in a row; how often each was applied."""
+    one = PieceGraph(seed)
+    applied: Counter[str] = Counter()
+    try:
+        expected = seen(one.gm, one.inputs)
+    except RuntimeError:  # what only real values show: a write to what overlaps itself
+        return applied
+    start = seed % len(passes)
+    for chosen in (passes[start : start + 1], passes[start:] + passes[:start]):
+        module = xductor.from_fx(one.gm, stage="pre_grad")
+        is_sound = _verifies(module)
+        for each in chosen:
+            applied[each.name] += each.rewrite(module)
+        assert not is_sound or _verifies(module), seed
+        assert seen(xductor.to_fx(module), one.inputs) == expected, (seed, chosen)
+    return applied
+
+
+def _verifies(module: object) -> bool:
+    """Whether types are what they should be: those of views are stale behind some writes."""
+    try:
+        xductor.verify(module, level="types")
+    except VerifyException:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_nobody_can_tell(part: int) -> None:
+    applied: Counter[str] = Counter()
+    for seed in range(40 * part, 40 * part + 40):
+        applied += run(seed)
+    assert sum(applied.values()) > 20

@@ -1,0 +1,1 @@
+"""Passes over graphs whose parameters became constants (`torch._inductor.config.freezing`)."""

@@ -1,0 +1,160 @@
+"""`binary_folding`: arithmetic with constants after a convolution or a product, in its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir import Facts, GraphOp, InferenceEnv, TorchOp, aten, prims
+from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.transforms import APPROXIMATE, REASSOCIATES, Tensor, TypedPass, graphs_of
+from xductor.transforms.analysis.analyses import ORDER, analyses_of
+from xductor.transforms.freezing.computations import Addmm, Convolution
+from xductor.transforms.freezing.sites import KINDS, Site, is_of_constants, is_read_once, site_of
+from xductor.transforms.passes.numerics import ADMITTED, NumericsByDtype, Policy, numerics_at
+from xductor.transforms.rewriting.building import Unbuildable
+from xductor.transforms.rewriting.contracts import Declined
+from xductor.transforms.rewriting.driver import Procedure
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.handles import handle
+
+Refused = Callable[[TorchOp, str], None]
+
+
+@dataclass(frozen=True)
+class BinaryFolding(TypedPass):
+    """`conv(x, w, b) * c` becomes `conv(x, w * c, b * c)`; sums, differences and quotients alike.
+
+    The weight and the bias are computed of constants alone, and so are computed at compile time
+    afterwards. What stands beside the result is a number, or a tensor that the module holds with
+    one element, or one for each channel; it is finite, and where something is divided by it not 0.
+    16-bit weights would be rounded once more, which only ``fast`` admits.
+
+    - `enable_linear_binary_folding`: products too, not only convolutions.
+    """
+
+    name = "binary_folding"
+    stage = "post_grad"
+    inductor = "binary_folding.py:folded_op"
+    numerics = NumericsByDtype(
+        {
+            torch.float32: REASSOCIATES,
+            torch.float64: REASSOCIATES,
+            torch.float16: APPROXIMATE,
+            torch.bfloat16: APPROXIMATE,
+        }
+    )
+    roots = frozenset(KINDS)
+    counter = "binary_folding"
+    preserves = frozenset((ORDER,))
+
+    enable_linear_binary_folding: bool = True
+    policy: Policy = "default"
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._graph(graph, None) for graph in graphs_of(module))
+
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
+        for graph in graphs_of(module):
+            self._graph(graph, refused)
+
+    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
+        analyses = analyses_of(graph)
+        ops = analyses.named(KINDS)
+        if not ops:
+            return 0
+        folded = 0
+        with InferenceEnv.of(graph) as env:
+            state = GraphState(graph, analyses.bodies, env, analyses)
+            procedure = Procedure(self.name, state)
+            for op in ops:
+                site = site_of(op)
+                if site is None:
+                    continue
+                try:
+                    self._check(site, graph)
+                    procedure.replace(site.match(), Folded(site, state.facts).build)
+                    folded += 1
+                except (Declined, Unbuildable, UnknownMode) as refusal:
+                    if refused is not None:
+                        refused(op, str(refusal))
+        return folded
+
+    def _check(self, site: Site, graph: GraphOp) -> None:
+        """Raises Declined where a computation keeps what stands beside it."""
+        computation, type_ = site.computation, site.result.type
+        if not self.enable_linear_binary_folding and not isinstance(computation, Convolution):
+            raise Declined("products are not folded: enable_linear_binary_folding is off")
+        if numerics_at(self.numerics, type_.dtype) not in ADMITTED[self.policy]:
+            raise Declined(f"a weight of {type_.dtype} would be rounded once more")
+        for value in site.values_between:
+            if len(list(value.uses)) != 1:
+                raise Declined("what stands between is used elsewhere too")
+        for value in (computation.weight, computation.bias):
+            if value is not None and not is_of_constants(value):
+                raise Declined("a weight or a bias is no constant")
+        if not is_read_once(computation.weight, graph):
+            raise Declined("the weight is used elsewhere too, and would be held twice")
+        site.check_other(graph)
+
+
+class Folded:
+    """Builds what stands for a site: the computation with another weight and bias."""
+
+    def __init__(self, site: Site, facts: Facts) -> None:
+        self.site = site
+        self.computation = site.computation
+        self.facts = facts
+
+    def build(self) -> Any:
+        """The value in the place of the site's result."""
+        site, computation = self.site, self.computation
+        weight, bias = handle(computation.weight, self.facts), self._bias()
+        other = self._vector()
+        if site.kind in ("mul", "div"):
+            scale = aten.mul if site.kind == "mul" else aten.div
+            weight = computation.scaled_weight(weight, other, scale)
+            bias = None if bias is None else scale(bias, other)
+        else:
+            sign = -1 if site.kind == "sub" else 1
+            result, beside = (1, sign * site.alpha) if site.is_first else (sign * site.alpha, 1)
+            weight = _times(weight, result)
+            before = self._no_bias() if bias is None else _times(bias, result)
+            bias = aten.add(before, other, alpha=beside)
+        made = computation.call(handle(computation.data, self.facts), weight, bias)
+        if site.reshape is None:
+            return made
+        return aten.reshape(made, list(handle(site.result, self.facts).shape))
+
+    def _bias(self) -> Any:
+        """What is added to the product of data and weight; None for nothing."""
+        bias = handle(self.computation.bias, self.facts)
+        if bias is None or not isinstance(self.computation, Addmm):
+            return bias
+        return _times(bias, self.computation.op.argument("beta"))
+
+    def _no_bias(self) -> Any:
+        """Zeros in the form of a bias."""
+        weight = handle(self.computation.weight, self.facts)
+        sizes = [self.computation.channels]
+        return aten.full(sizes, 0.0, dtype=weight.dtype, device=weight.device, pin_memory=False)
+
+    def _vector(self) -> Any:
+        """What stands beside the result: a number, or a tensor of one dim in the weight's dtype."""
+        other = handle(self.site.other, self.facts)
+        if not isinstance(other, Tensor):
+            return other
+        vector = aten.reshape(other, [-1])
+        dtype = handle(self.computation.weight, self.facts).dtype
+        return vector if vector.dtype is dtype else prims.convert_element_type(vector, dtype)
+
+
+def _times(tensor: Any, number: Any) -> Any:
+    return tensor if number == 1 else aten.mul(tensor, number)
+
+
+__all__ = ["BinaryFolding"]

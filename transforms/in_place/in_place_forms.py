@@ -1,0 +1,51 @@
+"""The functional operators that have a form in place, and where that writes.
+
+The registries of Inductor's `reinplace.py` say the same of its own ops.
+"""
+
+from __future__ import annotations
+
+import torch
+
+_COLLECTIVES = hasattr(torch.ops, "_c10d_functional") and hasattr(
+    torch.ops._c10d_functional, "all_reduce"
+)
+
+IN_PLACE_FORM = {
+    "aten.index_put.default": "aten.index_put_.default",
+    "aten._unsafe_index_put.default": "prims._unsafe_index_put_.default",
+}
+if _COLLECTIVES:  # not in a torch that is built without
+    IN_PLACE_FORM["_c10d_functional.all_reduce.default"] = "_c10d_functional.all_reduce_.default"
+"""Ops that give their first operand with other content."""
+
+LIST_FORM = {
+    f"aten._foreach_{name}": f"aten._foreach_{name.replace('.', '_.')}"
+    for name in (
+        "add.List",
+        "add.Scalar",
+        "mul.List",
+        "mul.Scalar",
+        "div.List",
+        "div.Scalar",
+        "copy.default",
+        "addcmul.Scalar",
+        "addcdiv.Scalar",
+    )
+}
+"""Ops that give each tensor of their first list with other content; in place they give nothing."""
+
+COALESCED_FORM: dict[str, str] = {}
+if _COLLECTIVES:
+    COALESCED_FORM["_c10d_functional.all_reduce_coalesced.default"] = (
+        "_c10d_functional.all_reduce_coalesced_.default"
+    )
+"""As above, but in place they give the list."""
+
+FUNCTIONAL_FORM = {
+    in_place: functional
+    for form in (IN_PLACE_FORM, LIST_FORM, COALESCED_FORM)
+    for functional, in_place in form.items()
+}
+
+__all__ = ["COALESCED_FORM", "FUNCTIONAL_FORM", "IN_PLACE_FORM", "LIST_FORM"]

@@ -1,0 +1,302 @@
+"""Whether an op may write to a tensor instead of making a new one, asked beforehand.
+
+The written storage has no later reader but the epilogue, and is no result's but its own. Code
+generation asks for more: see `written_twice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
+from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.in_place.storage_uses import StorageUses, given_root
+from xductor.transforms.in_place.terms import Steps, chains_apart
+from xductor.transforms.in_place.views import REINTERPRETED, chain_of, viewed
+from xductor.transforms.pieces.regions import KEEP_ORDER, strided
+
+_COPY_INTO = "aten.copy_.default"
+_OWN_LIBRARIES = ("aten", "prims")
+_NEVER_FUSED = ("aten._scaled_dot_product", "aten._flash_attention", "aten.convolution")
+_REARRANGING = KEEP_ORDER | {
+    "aten.permute.default",
+    "aten.transpose.int",
+    "aten.t.default",
+    REINTERPRETED,
+}
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write that an op could do.
+
+    - `value`: the tensor that it would write to.
+    - `result`: what would be that tensor from then on; None if the op has no such result.
+    - `parts`: the steps of views of `value` that would be written; one without steps is the whole.
+    - `ignored`: ops that go with this one.
+    """
+
+    op: TorchOp
+    value: SSAValue
+    result: SSAValue | None
+    parts: tuple[Steps, ...] = ((),)
+    ignored: frozenset[Any] = field(default=frozenset())
+
+
+class MayWrite:
+    """Answers for one graph.
+
+    - `regenerated`: the places of results in whose stead the caller gets views of its own inputs.
+    """
+
+    def __init__(
+        self, uses: StorageUses, facts: Facts, regenerated: Collection[int] = frozenset()
+    ) -> None:
+        self.uses = uses
+        self.facts = facts
+        self.regenerated = regenerated
+
+    def refusal(self, write: Write) -> str | None:
+        """Why an op may not write; None if it may."""
+        type_ = strided(write.value)
+        if type_ is None:
+            return "it is no plain strided tensor"
+        if _overlaps_itself(type_):
+            return "its elements share memory"
+        if write.result is not None and not _same_layout(write.result, type_, self.facts):
+            return "the result is laid out otherwise"
+        back = self.copy_back(write)
+        if self.uses.is_outside(write.value) and back is None:
+            return "it belongs to the caller, and the graph does not write to it"
+        return (
+            self._read_later(write, back)
+            or self._result_outlives(write, back)
+            or self._written_twice(write, back)
+        )
+
+    def copy_back(self, write: Write) -> TorchOp | None:
+        """The first copy into the input whose storage would be written."""
+        given = given_root(write.value)
+        if given is None:
+            return None
+        position = self.uses.position(write.op)
+        copies = [
+            use.operation
+            for use in given.uses
+            if use.operation.name == _COPY_INTO
+            and use.index == 0
+            and self.uses.position(use.operation) > position
+        ]
+        return min(copies, key=self.uses.position, default=None)  # type: ignore[return-value]
+
+    def restores(self, write: Write, back: TorchOp | None) -> bool:
+        """Whether the copy back is of the result itself, so that nothing is left for it to do."""
+        if back is None or write.result is None:
+            return False
+        target, source = back._operands[:2]
+        if source is write.result:
+            return write.value is target
+        return (
+            _is_rearranged(source, write.result)
+            and _is_rearranged(write.value, target)
+            and type(target._type) is TensorType
+            and _same_layout(source, target._type, self.facts)
+            and _same_offset(write.result, write.value, self.facts)
+        )
+
+    def _read_later(self, write: Write, back: TorchOp | None) -> str | None:
+        """The written storage has no later reader but the epilogue."""
+        start = self.uses.position(write.op)
+        end = None if back is None else self.uses.position(back)
+        for value, reader, position in self.uses.readers(write.value):
+            if position <= start or reader in write.ignored:
+                continue
+            if end is not None and position > end:
+                continue
+            if back is not None and reader is back and value is not back._operands[1]:
+                continue
+            if self._is_apart(value, write):
+                continue
+            return f"{_name(reader)} reads what was there"
+        return None
+
+    def _is_apart(self, value: SSAValue, write: Write) -> bool:
+        """Whether a value shows nothing of what would be written."""
+        head, steps = chain_of(value)
+        written, above = chain_of(write.value)
+        if head is not written or steps is None or above is None:
+            return False
+        return all(chains_apart(steps, (*above, *part)) for part in write.parts)
+
+    def _result_outlives(self, write: Write, back: TorchOp | None) -> str | None:
+        """The result is not read after its memory changed, and is no other result's memory."""
+        if write.result is None:
+            return None
+        outside = self.uses.is_outside(write.value)
+        start = self.uses.position(write.op)
+        storage = self.uses.memory.storage(write.value)
+        dropped = back if self.restores(write, back) else None
+        changes = [self.uses.position(back)] if back is not None and dropped is None else []
+        gone = None if dropped is None else self.uses.position(dropped)
+        changes += [one for one in storage.writes if one > start and one != gone]
+        changed = min(changes, default=None)
+        for value, reader, position in self.uses.readers_through(write.result):
+            if isinstance(reader, OutputOp):
+                problem = self._returned(write, value, reader, outside, storage.returned)
+                if problem is not None:
+                    return problem
+            if reader is back or reader in write.ignored:
+                continue
+            if changed is not None and position > changed:
+                return f"{_name(reader)} reads the result after it was written again"
+        return None
+
+    def _returned(
+        self, write: Write, value: SSAValue, output: OutputOp, outside: bool, returned: bool
+    ) -> str | None:
+        if outside:
+            places = [place for place, one in enumerate(output._operands) if one is value]
+            if any(place not in self.regenerated for place in places):
+                return "the result is returned, and would be the memory of an input"
+            return None
+        if returned:
+            return "two results would have one memory"
+        return None if chain_of(write.value)[1] == () else "the result would be a part of a tensor"
+
+    def _written_twice(self, write: Write, back: TorchOp | None) -> str | None:
+        """Nothing that code generation may fuse reads the storage between two writes to it.
+
+        Inductor lets a read and a write of one buffer run in one loop where both go to the same
+        element. After a first write the buffer has another name, and it no longer sees the read.
+        """
+        start = self.uses.position(write.op)
+        writes = self.uses.memory.storage(write.value).writes
+        dropped = back if self.restores(write, back) else None
+        earlier = [one for one in writes if one < start]
+        later = [one for one in writes if one > start]
+        if dropped is not None:
+            later = [one for one in later if one != self.uses.position(dropped)]
+        if earlier:
+            for value, reader, position in self.uses.readers(write.value):
+                if not earlier[0] < position <= start or reader in write.ignored:
+                    continue
+                if reader is write.op and value is write.value:
+                    continue
+                if _may_be_fused(reader) and not self._is_apart(value, write):
+                    return f"{_name(reader)} reads it between two writes"
+        if not later or write.result is None:
+            return None
+        # A copy into the whole may read each element that it writes.
+        whole = back is not None and dropped is None and later[0] == self.uses.position(back)
+        for value, reader, position in self.uses.readers_through(write.result):
+            if position > later[0] or reader in write.ignored:
+                continue
+            if whole and self._reads_in_step(value, back):
+                continue
+            if _may_be_fused(reader):
+                return f"{_name(reader)} reads the result before it is written again"
+        return None
+
+    def _reads_in_step(self, value: SSAValue, back: TorchOp | None) -> bool:
+        """Whether all that is made of a value, as far as it may be one loop, goes by elements.
+
+        Sums and the like end a loop.
+        """
+        assert back is not None
+        type_ = value._type
+        if not same_elements_as(back._operands[0], value, self.facts):
+            return False
+        pending, seen = [value], {value}
+        while pending:
+            for use in pending.pop().uses:
+                user: Any = use.operation
+                if user is back or isinstance(user, OutputOp):
+                    continue
+                if isinstance(user, SchemaOp) and torch.Tag.reduction in user.target.tags:
+                    continue
+                if not _is_pointwise(user) or not _same_shape(user, type_, self.facts):
+                    return False
+                for result in user.results:
+                    if result not in seen:
+                        seen.add(result)
+                        pending.append(result)
+        return True
+
+
+def same_elements_as(target: SSAValue, value: SSAValue, facts: Facts) -> bool:
+    """Whether two values of one memory have the same sizes and strides, and begin at one place."""
+    return type(target._type) is TensorType and _same_layout(value, target._type, facts)
+
+
+def _is_rearranged(value: SSAValue, base: SSAValue) -> bool:
+    """Whether a value has all elements of what it is a view of."""
+    while value is not base:
+        above = viewed(value)
+        if above is None or not isinstance(value, OpResult) or value.op.name not in _REARRANGING:
+            return False
+        value = above
+    return True
+
+
+def _is_pointwise(op: TorchOp) -> bool:
+    return isinstance(op, SchemaOp) and (
+        torch.Tag.pointwise in op.target.tags or op.name in ("aten.copy.default",)
+    )
+
+
+def _same_shape(op: TorchOp, type_: Any, facts: Facts) -> bool:
+    return all(
+        type(result._type) is TensorType and known_equal(result._type.shape, type_.shape, facts)
+        for result in op.results
+    )
+
+
+def _may_be_fused(op: TorchOp) -> bool:
+    """Whether code generation may compute a call in one loop with others."""
+    if isinstance(op, OutputOp):
+        return False
+    if not isinstance(op, SchemaOp):
+        return False
+    library = op.name.partition(".")[0]
+    return library in _OWN_LIBRARIES and not op.name.startswith(_NEVER_FUSED)
+
+
+def _same_layout(value: SSAValue, type_: TensorType, facts: Facts) -> bool:
+    own = strided(value)
+    return (
+        own is not None
+        and own.dtype is type_.dtype
+        and own.device == type_.device
+        and known_equal(own.shape, type_.shape, facts)
+        and known_equal(own.stride, type_.stride, facts)
+    )
+
+
+def _same_offset(value: SSAValue, other: SSAValue, facts: Facts) -> bool:
+    a: Any = value._type
+    b: Any = other._type
+    return facts.known_equal(a.offset, b.offset) is True
+
+
+def _overlaps_itself(type_: TensorType) -> bool:
+    """Whether a tensor is expanded: elements of one row have one place."""
+    sizes = zip(type_.shape, type_.stride, strict=True)
+    return any(step == 0 and size != 1 for size, step in sizes)
+
+
+def _name(op: TorchOp) -> str:
+    return "the caller" if isinstance(op, OutputOp) else f"{op.name} ({op.node.node})"
+
+
+def overlapping(values: Iterable[SSAValue], uses: StorageUses) -> bool:
+    """Whether two of some tensors may share storage."""
+    storages = [uses.memory.storage(value) for value in values]
+    return len(set(map(id, storages))) != len(storages)
+
+
+__all__ = ["MayWrite", "Write", "overlapping", "same_elements_as"]

@@ -1,0 +1,33 @@
+"""Whether code generation keeps a value in memory of its own in any case."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xductor.ir import OutputOp, SchemaOp, TorchOp
+from xductor.transforms.in_place.storage_uses import is_given
+
+_OWN_LIBRARIES = frozenset(("aten", "prims"))
+_KERNELS = frozenset(
+    {"mm", "bmm", "addmm", "baddbmm", "convolution", "convolution_backward", "sort", "topk",
+     "cumsum", "cumprod", "_scaled_dot_product_flash_attention",
+     "_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention_for_cpu"}
+)  # fmt: skip
+
+
+def is_realized(value: SSAValue) -> bool:
+    """Whether a value is an input, made or read by a kernel that is not generated, or returned."""
+    if is_given(value) or _is_kernel(value.owner):
+        return True
+    users = (use.operation for use in value.uses)
+    return any(isinstance(user, OutputOp) or _is_kernel(user) for user in users)
+
+
+def _is_kernel(op: object) -> bool:
+    if not isinstance(op, SchemaOp):
+        return isinstance(op, TorchOp)
+    library, name, _ = op.name.split(".", 2)
+    return library not in _OWN_LIBRARIES or name in _KERNELS
+
+
+__all__ = ["is_realized"]

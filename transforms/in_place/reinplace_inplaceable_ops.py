@@ -1,0 +1,256 @@
+"""`reinplace_inplaceable_ops`: functional updates of what nobody reads later, in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir import GraphOp, SchemaOp, TorchOp
+from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.analysis.functionalized_calls import is_functionalized
+from xductor.transforms.analysis.graphs import facts_of
+from xductor.transforms.editing.editor import Editor
+from xductor.transforms.in_place.contract import FunctionalContract, Unreadable
+from xductor.transforms.in_place.functionalized_arguments import (
+    V1,
+    V2,
+    carried,
+    clone_only,
+    only_cloned,
+    tensors_of,
+    written_parts,
+)
+from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
+from xductor.transforms.in_place.may_write import MayWrite, Write, overlapping
+from xductor.transforms.in_place.realized import is_realized
+from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separate_reads
+from xductor.transforms.in_place.storage_uses import StorageUses, is_given
+from xductor.transforms.in_place.view_scatters import ViewScatter, view_scatters
+from xductor.transforms.in_place.views import SCATTERED
+from xductor.transforms.passes.debug_counters import should_apply
+
+_LISTS = LIST_FORM | COALESCED_FORM
+_REINTERPRETING = frozenset(
+    {"aten.view.dtype", "aten.view_as_real.default", "aten.view_as_complex.default"}
+)
+_ROOTS = frozenset((*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, *_REINTERPRETING))
+
+
+@dataclass(frozen=True)
+class ReinplaceInplaceableOps(TypedPass):
+    """`index_put`, view scatters, foreach ops and functionalised calls write to their arguments.
+
+    Where nobody reads the old content later but the epilogue, and the result is no other's memory.
+    Of a functionalised call `only_clone` says what is to be copied before it writes. A copy back
+    into the input that was written is dropped. What an op in place would read after having written
+    it is copied before; so is what is read through another dtype, and written later.
+
+    Counts the ops that write from then on, the calls of which it is said, and the copies.
+
+    - `regenerated`: the places of results for which the caller gets views of its own inputs.
+    """
+
+    regenerated: tuple[int, ...] = ()
+
+    name = "reinplace_inplaceable_ops"
+    stage = "post_grad"
+    inductor = "reinplace.py:reinplace_inplaceable_ops"
+    numerics = EXACT
+    roots = frozenset[object](_ROOTS)
+
+    def has_work(self, module: ModuleOp) -> bool:
+        return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp) -> int:
+        with Editor(graph) as editor:
+            if not editor.analyses.has_one_of(_ROOTS):
+                return 0
+            try:
+                contract = FunctionalContract(graph, editor.analyses.bodies, self.regenerated)
+            except Unreadable:
+                return 0
+            applied = _Reinplacing(editor, self.regenerated).run()
+            if applied:
+                contract.check(graph, self.name)
+        return applied
+
+
+class _Reinplacing:
+    """One graph."""
+
+    def __init__(self, editor: Editor, regenerated: tuple[int, ...]) -> None:
+        self.editor = editor
+        self.analyses = editor.analyses
+        self.facts = facts_of(editor.graph)
+        self._regenerated = frozenset(regenerated)
+
+    @cached_property
+    def uses(self) -> StorageUses:
+        return StorageUses(self.editor.graph, self.analyses)
+
+    @cached_property
+    def may_write(self) -> MayWrite:
+        return MayWrite(self.uses, self.facts, self._regenerated)
+
+    def run(self) -> int:
+        scatters = {one.scatters[0]: one for one in view_scatters(self.analyses)}
+        names = (*IN_PLACE_FORM, *_LISTS, V1, V2)
+        found = [*scatters, *self.analyses.named(names)]
+        key = self.analyses.order.key
+        applied = 0
+        for op in sorted(found, key=key):
+            if op in scatters:
+                applied += self._scatter(scatters[op])
+            elif op.name in IN_PLACE_FORM:
+                applied += self._in_place(op)
+            elif op.name in _LISTS:
+                applied += self._list_in_place(op)
+            elif is_functionalized(op):
+                applied += self._functionalized(op)
+        applied += separate_reads(self.editor, self.uses, self.facts)
+        return applied + copy_reinterpreted(self.editor, self.uses, _REINTERPRETING)
+
+    def _may(self, write: Write) -> bool:
+        return self.may_write.refusal(write) is None and should_apply(ReinplaceInplaceableOps.name)
+
+    def _in_place(self, op: SchemaOp) -> int:
+        write = Write(op, op._operands[0], op.results[0])
+        if not self._may(write):
+            return 0
+        back = self._back(write)
+        arguments = list(op.argument_tree(op.args.data))
+        made = self.editor.call(IN_PLACE_FORM[op.name], arguments, above=op, named=True)
+        self.uses.shares(made.results[0], write.value)
+        self.uses.writes(made, write.value)
+        self._replace(op, made.results[0])
+        self._drop(back)
+        return 1
+
+    def _list_in_place(self, op: SchemaOp) -> int:
+        """Stock's rule: each tensor is an input that the graph copies the result back to."""
+        tensors = op._operands[: len(op.results)]
+        if not tensors or overlapping(tensors, self.uses):
+            return 0
+        writes = [
+            Write(op, value, result) for value, result in zip(tensors, op.results, strict=True)
+        ]
+        backs = [self._back(write) for write in writes]
+        if any(back is None for back in backs) and op.name in LIST_FORM:
+            return 0
+        if not all(self.may_write.refusal(write) is None for write in writes):
+            return 0
+        if not should_apply(ReinplaceInplaceableOps.name):
+            return 0
+        arguments = list(op.argument_tree(op.args.data))
+        made = self.editor.call(_LISTS[op.name], arguments, above=op)
+        # In place some give the list, and some nothing.
+        gives = len(made.results) == len(tensors) and op.name in COALESCED_FORM
+        values: list[SSAValue] = list(made.results) if gives else list(tensors)
+        for write, result in zip(writes, values, strict=True):
+            if result is not write.value:
+                self.uses.shares(result, write.value)
+            self.uses.writes(made, write.value)
+        self._replace(op, *values)
+        for back in backs:
+            self._drop(back)
+        return 1
+
+    def _scatter(self, scatter: ViewScatter) -> int:
+        first, last = scatter.scatters[0], scatter.scatters[-1]
+        write = Write(
+            first,
+            scatter.base,
+            last.results[0],
+            (scatter.steps,),
+            frozenset(scatter.scatters),
+        )
+        if scatter.counts_from_storage and self.uses.memory.storage(scatter.base).values > 1:
+            return 0  # a view of a base in general: it counts from another beginning than a copy
+        if not self._pays(scatter, write) or not self._may(write):
+            return 0
+        back = self._back(write)
+        part = scatter.base
+        for op in reversed(scatter.scatters):
+            arguments = [part, *op.argument_tree(op.args.data)[2:]]
+            made = self.editor.call(SCATTERED[op.name], arguments, above=first)
+            part = made.results[0]
+            self.uses.shares(part, scatter.base)
+        copied = self.editor.call("aten.copy_.default", [part, scatter.source, False], above=first)
+        self.uses.shares(copied.results[0], scatter.base)
+        self.uses.writes(copied, scatter.base)
+        self._replace(last, scatter.base)
+        for op in reversed(scatter.scatters[:-1]):
+            self.uses.forget(op.results[0])
+            self.editor.erase(op)
+        self._drop(back)
+        return 1
+
+    def _pays(self, scatter: ViewScatter, write: Write) -> bool:
+        """A scatter in place is no loss where base and result stand in memory anyway."""
+        if scatter.always_writes:
+            return True
+        result = scatter.scatters[-1].results[0]
+        if is_realized(scatter.base) and is_realized(result):
+            return True
+        return is_given(scatter.base) and self._back(write) is not None
+
+    def _functionalized(self, op: Any) -> int:
+        call = carried(op)
+        if call is None or only_cloned(op) is not None:
+            return 0
+        clones: list[Any] = []
+        results = iter(op.results[call.returns :])
+        written: list[SSAValue] = []
+        for key, base in call.bases.items():
+            width = len(base) if isinstance(base, tuple | list) else 1
+            made = [next(results) for _ in range(width)]
+            tensors = tensors_of(base)
+            if not tensors:
+                continue
+            parts = written_parts(call, key, tensors[0])
+            pairs = [
+                Write(op, value, result, parts) for value, result in zip(tensors, made, strict=True)
+            ]
+            if overlapping([*written, *tensors], self.uses) or not all(map(self._may, pairs)):
+                clones.append(key)
+                continue
+            written += tensors
+            for pair in pairs:
+                self._write_argument(pair)
+        clone_only(op, clones)
+        return 1
+
+    def _write_argument(self, write: Write) -> None:
+        back = self._back(write)
+        assert write.result is not None
+        self.uses.shares(write.result, write.value)
+        self.uses.writes(write.op, write.value)
+        self._drop(back)
+
+    def _back(self, write: Write) -> TorchOp | None:
+        """The copy back that is not needed any more once the op writes."""
+        back = self.may_write.copy_back(write)
+        return back if self.may_write.restores(write, back) else None
+
+    def _drop(self, back: TorchOp | None) -> None:
+        if back is None:
+            return
+        position, target = self.uses.position(back), back._operands[0]
+        self.uses.memory.storage(target).writes.remove(position)
+        self._replace(back, target)
+
+    def _replace(self, op: TorchOp, *values: SSAValue) -> None:
+        for old, new in zip(op.results, values, strict=True):
+            self.uses.shares(old, new)
+            self.uses.forget(old)
+        self.editor.replace(op, *values)
+
+
+__all__ = ["ReinplaceInplaceableOps"]

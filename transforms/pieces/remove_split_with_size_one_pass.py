@@ -1,0 +1,69 @@
+"""`remove_split_with_size_one_pass`: a split into one piece is the tensor itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir import aten
+from xductor.transforms import EXACT, Rewrite, Tensor, all_of
+
+
+class RemoveSplitWithSizeOnePass(Rewrite):
+    """A split by a size that is no less than what is split."""
+
+    name = "remove_split_with_size_one_pass"
+    stage = "pre_grad"
+    inductor = "split_cat.py:remove_split_with_size_one"
+    numerics = EXACT
+    counter = "remove_split_with_size_one_pass"
+
+    def pattern(self, x: Tensor, size: int, dim: int) -> Any:
+        return aten.split.Tensor(x, size, dim)
+
+    def where(self, x: Tensor, size: int, dim: int) -> Any:
+        return all_of(x.shape[dim] > 0, x.shape[dim] <= size)
+
+    def replacement(self, x: Tensor) -> Any:
+        return [x]
+
+
+class RemoveSplitWithSizesOfOne(Rewrite):
+    """A split by one size."""
+
+    name = "remove_split_with_size_one_pass"
+    stage = "pre_grad"
+    inductor = "split_cat.py:remove_split_with_size_one"
+    numerics = EXACT
+    counter = "remove_split_with_size_one_pass"
+
+    def pattern(self, x: Tensor, size: int, dim: int) -> Any:
+        return aten.split_with_sizes(x, [size], dim)
+
+    def replacement(self, x: Tensor) -> Any:
+        return [x]
+
+
+class RemoveChunkOfOne(Rewrite):
+    """A chunk into one piece."""
+
+    name = "remove_split_with_size_one_pass"
+    stage = "pre_grad"
+    inductor = "split_cat.py:remove_split_with_size_one"
+    numerics = EXACT
+    counter = "remove_split_with_size_one_pass"
+
+    def pattern(self, x: Tensor, dim: int) -> Any:
+        return aten.chunk(x, 1, dim)
+
+    def replacement(self, x: Tensor) -> Any:
+        return [x]
+
+
+SPLITS_OF_ONE = (RemoveSplitWithSizeOnePass, RemoveSplitWithSizesOfOne, RemoveChunkOfOne)
+
+__all__ = [
+    "SPLITS_OF_ONE",
+    "RemoveChunkOfOne",
+    "RemoveSplitWithSizeOnePass",
+    "RemoveSplitWithSizesOfOne",
+]

@@ -1,0 +1,241 @@
+"""`efficient_conv_bn_eval_pass`: a batch norm in evaluation goes into the weight before it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no
+
+
+class _EfficientConvBnEval(Rewrite, abstract=True):
+    """Normalize the weight, not the result: the result is linear in it (arXiv:2305.11624).
+
+    Mean and variance are those of training. A 16-bit weight is rounded once more.
+    """
+
+    stage = "pre_grad"
+    inductor = "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform_inlined"
+    counter = "efficient_conv_bn_eval"
+    numerics: ClassVar = {
+        torch.float32: REASSOCIATES,
+        torch.float64: REASSOCIATES,
+        torch.float16: APPROXIMATE,
+        torch.bfloat16: APPROXIMATE,
+    }
+
+    def folded(self, weight: Any, bias: Any, norm: tuple[Any, ...], sizes: list[Any]) -> Any:
+        """Weight and bias of a layer with the norm in them.
+
+        - `norm`: its weight, bias, mean, variance and eps.
+        - `sizes`: those by which a vector of channels is multiplied into the weight.
+        """
+        scale, shift, mean, var, eps = norm
+        factor = aten.rsqrt(aten.add(var, eps))
+        factor = factor if scale is None else aten.mul(scale, factor)
+        centered = aten.neg(mean) if bias is None else aten.sub(bias, mean)
+        shifted = aten.mul(factor, centered)
+        shifted = shifted if shift is None else aten.add(shift, shifted)
+        return aten.mul(weight, aten.reshape(factor, sizes)), shifted
+
+
+class _Convolution(_EfficientConvBnEval, abstract=True):
+    """Normalize the weight of a convolution, [O, I / groups, ...].
+
+    - `op`: the convolution.
+    """
+
+    op: ClassVar[Any]
+
+    def pattern(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        groups: int,
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        momentum: Any,
+        eps: float,
+        cudnn: Any,
+    ) -> Any:
+        layer = self.op(x, weight, bias, stride, padding, dilation, groups)
+        return aten.batch_norm(layer, scale, shift, mean, var, False, momentum, eps, cudnn)
+
+    def where(self, x: Tensor, weight: Tensor) -> Any:
+        return x.ndim == weight.ndim or no("the input is no batch")
+
+    def replacement(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        groups: int,
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        eps: float,
+    ) -> Any:
+        sizes = [-1, *[1] * (weight.ndim - 1)]
+        made = self.folded(weight, bias, (scale, shift, mean, var, eps), sizes)
+        return self.op(x, *made, stride, padding, dilation, groups)
+
+
+class _Transposed(_EfficientConvBnEval, abstract=True):
+    """Normalize the weight of a transposed convolution, [I, O / groups, ...].
+
+    - `op`: the convolution.
+    """
+
+    op: ClassVar[Any]
+
+    def pattern(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        stride: list[int],
+        padding: list[int],
+        output: list[int],
+        groups: int,
+        dilation: list[int],
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        momentum: Any,
+        eps: float,
+        cudnn: Any,
+    ) -> Any:
+        layer = self.op(x, weight, bias, stride, padding, output, groups, dilation)
+        return aten.batch_norm(layer, scale, shift, mean, var, False, momentum, eps, cudnn)
+
+    def where(self, x: Tensor, weight: Tensor) -> Any:
+        return x.ndim == weight.ndim or no("the input is no batch")
+
+    def replacement(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        stride: list[int],
+        padding: list[int],
+        output: list[int],
+        groups: int,
+        dilation: list[int],
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        eps: float,
+    ) -> Any:
+        inputs, outputs, *spatial = weight.shape
+        by_group = aten.reshape(weight, [groups, inputs // groups, outputs, *spatial])
+        sizes = [groups, 1, outputs, *[1] * len(spatial)]
+        made, shifted = self.folded(by_group, bias, (scale, shift, mean, var, eps), sizes)
+        made = aten.reshape(made, list(weight.shape))
+        return self.op(x, made, shifted, stride, padding, output, groups, dilation)
+
+
+class EfficientLinearBnEval(_EfficientConvBnEval):
+    """Normalize the weight of a linear, [O, I]."""
+
+    name = "efficient_conv_bn_eval_pass"
+
+    def pattern(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        momentum: Any,
+        eps: float,
+        cudnn: Any,
+    ) -> Any:
+        layer = aten.linear(x, weight, bias)
+        return aten.batch_norm(layer, scale, shift, mean, var, False, momentum, eps, cudnn)
+
+    def where(self, x: Tensor) -> Any:
+        return x.ndim == 2 or no("the channels of the norm are not those of the linear")
+
+    def replacement(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Any,
+        scale: Any,
+        shift: Any,
+        mean: Tensor,
+        var: Tensor,
+        eps: float,
+    ) -> Any:
+        return aten.linear(x, *self.folded(weight, bias, (scale, shift, mean, var, eps), [-1, 1]))
+
+
+class EfficientConv1dBnEval(_Convolution):
+    """Normalize the weight of a conv1d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv1d
+
+
+class EfficientConv2dBnEval(_Convolution):
+    """Normalize the weight of a conv2d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv2d
+
+
+class EfficientConv3dBnEval(_Convolution):
+    """Normalize the weight of a conv3d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv3d
+
+
+class EfficientConvTranspose1dBnEval(_Transposed):
+    """Normalize the weight of a conv_transpose1d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv_transpose1d
+
+
+class EfficientConvTranspose2dBnEval(_Transposed):
+    """Normalize the weight of a conv_transpose2d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv_transpose2d
+
+
+class EfficientConvTranspose3dBnEval(_Transposed):
+    """Normalize the weight of a conv_transpose3d."""
+
+    name = "efficient_conv_bn_eval_pass"
+    op = aten.conv_transpose3d
+
+
+EFFICIENT_CONV_BN_EVAL = (
+    EfficientLinearBnEval,
+    EfficientConv1dBnEval,
+    EfficientConv2dBnEval,
+    EfficientConv3dBnEval,
+    EfficientConvTranspose1dBnEval,
+    EfficientConvTranspose2dBnEval,
+    EfficientConvTranspose3dBnEval,
+)
+
+__all__ = ["EFFICIENT_CONV_BN_EVAL"]

@@ -1,0 +1,45 @@
+"""`numpy_compat_normalization`: arguments that are given by numpy's names get torch's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch.fx import Graph
+
+from xductor.ir import RawOp
+from xductor.ir.python.numpy_names import NUMPY_NAMES, own_name
+from xductor.ir.python.signatures import signatures
+from xductor.transforms import EXACT
+from xductor.transforms.pre_grad.respelling import Respelling, Written
+
+
+@dataclass(frozen=True)
+class NumpyCompatNormalization(Respelling):
+    """`torch.sum(x, axis=1, keepdims=True)` as `torch.sum(x, dim=1, keepdim=True)`."""
+
+    name = "numpy_compat_normalization"
+    stage = "pre_grad"
+    inductor = "misc_patterns.py:numpy_compat_normalization"
+    numerics = EXACT
+    counter = "numpy_compat_normalization"
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether a call of a function has an argument of such a name."""
+        return any(
+            node.kwargs and node.op == "call_function" and not NUMPY_NAMES.isdisjoint(node.kwargs)
+            for node in graph.nodes
+        )
+
+    def respelled(self, op: RawOp) -> Written | None:
+        keywords = op.keywords
+        if op.fx_op != "call_function" or NUMPY_NAMES.isdisjoint(keywords):
+            return None
+        for signature in signatures(op.target) or ():
+            renamed = {own_name(name, signature.names): item for name, item in keywords.items()}
+            if signature.schema is not None and renamed.keys() <= set(signature.names):
+                return type(op), op.positional, renamed
+        return None
+
+
+__all__ = ["NumpyCompatNormalization"]

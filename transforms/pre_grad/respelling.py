@@ -1,0 +1,57 @@
+"""Passes that write torch-level calls in other words: the same calls, at the same places.
+
+Our own passes read any spelling: this is for what a user, or Inductor, has behind it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir import RawOp, TorchOp
+from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.editing.editor import Editor, raw_call_args
+from xductor.transforms.passes.typed_pass import TypedPass
+
+Written = tuple[type[TorchOp], tuple[Any, ...], dict[str, Any]]
+"""What is called, with positional and keyword arguments, values of the graph among them."""
+
+
+@dataclass(frozen=True)
+class Respelling(TypedPass):
+    """Writes some calls of a graph in other words."""
+
+    @abstractmethod
+    def respelled(self, op: RawOp) -> Written | None:
+        """A call in the words that it should have; None for one that stays as it is."""
+
+    def rewrite(self, module: ModuleOp) -> int:
+        applied = 0
+        for graph in graphs_of(module):
+            with Editor(graph) as editor:
+                for op in list(graph.block.ops):
+                    if isinstance(op, RawOp) and op.results:
+                        applied += self._put(op, editor)
+        return applied
+
+    def _put(self, op: RawOp, editor: Editor) -> bool:
+        written = self.respelled(op)
+        if written is None:
+            return False
+        cls, positional, keywords = written
+        args, operands = raw_call_args(positional, keywords)
+        if cls is type(op) and args == op.args:
+            return False
+        types = [result.type for result in op.results]
+        aliases: Any = op.properties.get("aliases")
+        made = editor.put(
+            cls, args, operands, types, op, named=True, structure=op.structure, aliases=aliases
+        )
+        editor.replace(op, *made.results)
+        return True
+
+
+__all__ = ["Respelling", "Written"]

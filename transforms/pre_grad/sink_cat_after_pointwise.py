@@ -1,0 +1,59 @@
+"""`sink_cat_after_pointwise`: relu and tanh of a cat are taken of its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir import aten
+from xductor.transforms import EXACT, Rewrite, Tensor, all_of
+from xductor.transforms.rewriting.patterns import one_of
+
+_ACTIVATIONS = (aten.relu, aten.tanh)
+
+
+class SinkCatAfterPointwise(Rewrite):
+    """`tanh(cat([x, y]))` as `cat([tanh(x), tanh(y)])`, so that a kernel reads and writes once."""
+
+    stage = "pre_grad"
+    inductor = "pre_grad.py:sink_cat_after_pointwise"
+    numerics = EXACT
+
+    def pattern(self, xs: list[Tensor], dim: int, which: int) -> Any:
+        joined = aten.cat(xs, dim)
+        return one_of(*[one(joined) for one in _ACTIVATIONS], as_=which)
+
+    def where(self, xs: list[Tensor]) -> Any:
+        return of_one_dtype(xs)
+
+    def replacement(self, xs: list[Tensor], dim: int, which: int) -> Any:
+        return aten.cat([_ACTIVATIONS[int(which)](x) for x in xs], dim)
+
+
+class SinkViewOfCatAfterPointwise(Rewrite):
+    """The same where the cat is viewed under other sizes before."""
+
+    name = "sink_cat_after_pointwise"
+    stage = "pre_grad"
+    inductor = "pre_grad.py:sink_cat_after_pointwise"
+    numerics = EXACT
+
+    def pattern(self, xs: list[Tensor], dim: int, size: list[int], which: int) -> Any:
+        joined = aten.view.default(aten.cat(xs, dim), size)
+        return one_of(*[one(joined) for one in _ACTIVATIONS], as_=which)
+
+    def where(self, xs: list[Tensor]) -> Any:
+        return of_one_dtype(xs)
+
+    def replacement(self, xs: list[Tensor], dim: int, size: list[int], which: int) -> Any:
+        joined = aten.cat([_ACTIVATIONS[int(which)](x) for x in xs], dim)
+        return aten.view.default(joined, size)
+
+
+def of_one_dtype(xs: list[Tensor]) -> Any:
+    """Whether a cat casts nothing, so that the parts have the dtype of the whole."""
+    return all_of(*[x.dtype == xs[0].dtype for x in xs])
+
+
+SINKS = (SinkCatAfterPointwise, SinkViewOfCatAfterPointwise)
+
+__all__ = ["SINKS", "SinkCatAfterPointwise", "SinkViewOfCatAfterPointwise"]
