@@ -22,7 +22,7 @@ def _option(name: str, summary: str) -> PassRow:
         kind="procedural",
         flag=_OPTIONS,
         covered_by="pad_mm",
-        parts=("pad_mm", "pad_bmm", "pad_addmm"),
+        parts=("pad_mm:PadMm", "pad_bmm:PadBmm", "pad_addmm:PadAddmm"),
     )
 
 
@@ -326,7 +326,13 @@ OPTION_ROWS = (
         kind="procedural",
         flag=_OPTIONS,
         covered_by="decompose_mm",
-        parts=("decompose_mm", "decompose_bmm", "decompose_addmm"),
+        parts=(
+            "decompose_mm:DecomposeMm",
+            "decompose_bmm:DecomposeBmm",
+            "decompose_addmm:DecomposeAddmm",
+            "decompose_addmm:DecomposeAddmmWithFactors",
+            "decompose_addmm:DecomposeAddmmOfNothing",
+        ),
     ),
     _row(
         "unbind_stack_aten_pass",
