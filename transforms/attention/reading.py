@@ -16,6 +16,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import OutputOp, TensorType, TorchOp
+from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.ir.python.canonical_names import canonical_name
 from xductor.transforms.analysis.op_effects import arguments_of
 
@@ -248,7 +249,6 @@ _READERS: dict[str, Read] = {
     "mm": _contraction,
     "baddbmm": _baddbmm,
     "einsum": _einsum,
-    "functional.einsum": _einsum,
     "add": _pair("add"),
     "sub": _pair("sub"),
     "mul": _pair("mul"),
@@ -261,7 +261,7 @@ _READERS: dict[str, Read] = {
     "masked_fill": _masked_fill,
     "softmax": _softmax,
     "_softmax": _softmax,
-    "special.softmax": _softmax,
+    "special_softmax": _softmax,
     "_safe_softmax": _safe_softmax,
     "exp": _one("exp"),
     "amax": _one("amax"),
@@ -269,7 +269,6 @@ _READERS: dict[str, Read] = {
     "sum": _one("sum"),
     "nan_to_num": _one("nan_to_num"),
     "dropout": _dropout,
-    "nn.functional.dropout": _dropout,
     "to": _cast,
     "type": _cast,
     "type_as": _cast,
@@ -313,16 +312,15 @@ _PRODUCTS = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "functional.e
 
 #: Calls that write the result of the functional call to their first argument.
 _IN_PLACE = {
-    "operator.iadd": "add",
-    "operator.isub": "sub",
-    "operator.imul": "mul",
-    "operator.itruediv": "div",
     "add_": "add",
     "sub_": "sub",
     "mul_": "mul",
     "div_": "div",
     "masked_fill_": "masked_fill",
 }
+
+
+_OPERATORS = frozenset((*_READERS, *_IN_PLACE))
 
 
 class Reader:
@@ -352,7 +350,10 @@ class Reader:
     def arguments(self, op: TorchOp) -> dict[str, Any] | None:
         """The arguments of a call by name, with the versions of tensors that it reads."""
         args = arguments_of(op)
-        if args is None or self._versions is None:
+        return None if args is None else self._now(args, op)
+
+    def _now(self, args: dict[str, Any], op: TorchOp) -> dict[str, Any] | None:
+        if self._versions is None:
             return args
         try:
             return {name: self._current(item, op) for name, item in args.items()}
@@ -372,15 +373,31 @@ class Reader:
         op = value.op
         if not isinstance(op, TorchOp) or op.fx_op == "call_module" or len(op.results) != 1:
             return None
-        name = name_of(op)
+        call = _meant(op)
+        name = name_of(op) if call is None else _operator(call)
         read = _READERS.get(_IN_PLACE.get(name, name)) if name is not None else None
         if read is None:
             return None
-        args = self.arguments(op)
+        args = self.arguments(op) if call is None else self._now(call.arguments, op)
         if args is None:
             return None
         found = read(op, args)
         return None if found is None else Term(found[0], op, found[1])
+
+
+def _meant(op: TorchOp) -> AtenCall | None:
+    """A call as one of an operator of the vocabulary; None where it means none of these.
+
+    What is left are the words for several operators, which types tell apart: indexing, attributes.
+    """
+    call = aten_call(op)
+    if call is None or _operator(call) not in _OPERATORS:
+        return None
+    return call
+
+
+def _operator(call: AtenCall) -> str:
+    return call.name.removeprefix("aten.").rpartition(".")[0]
 
 
 def is_product(op: Any) -> TypeGuard[TorchOp]:
@@ -392,7 +409,8 @@ def is_product(op: Any) -> TypeGuard[TorchOp]:
 
 def in_place(op: TorchOp) -> bool:
     """Whether a call writes the result of a call in the vocabulary to its first argument."""
-    return name_of(op) in _IN_PLACE
+    call = _meant(op)
+    return call is not None and _operator(call) in _IN_PLACE
 
 
 #: Calls that read only sizes, dtype and device of their first argument.

@@ -177,7 +177,7 @@ class _Work:
         if way is None:
             return False
         self._check_types(join)
-        self._check_modes(join)
+        self._check_modes(join, whole.copies)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
 
@@ -199,10 +199,10 @@ class _Work:
         if len(found) >= len(join.parts):
             return False
         self._check_types(join)
-        self._check_modes(join)
-        reader = Reader(self.facts)
         sources = [run.source for run, way in found if way is not None]
         copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
+        self._check_modes(join, tuple(copies))
+        reader = Reader(self.facts)
 
         def build() -> Any:
             return aten.cat([self._part(run, way, join, reader) for run, way in found], join.dim)
@@ -246,8 +246,9 @@ class _Work:
             if types != [result.type for result in op.results]:
                 raise Declined(f"the recorded types of {op.name} are not what it gives")
 
-    def _check_modes(self, join: Join) -> None:
-        """That before autograd the parts are cut under the modes of the join. Raises Declined.
+    def _check_modes(self, join: Join, copies: Sequence[TorchOp]) -> None:
+        """That before autograd the parts, and what was copied to them, are cut under the modes of
+        the join. Raises Declined.
 
         No gradient flows through a view that is made under `no_grad`, whatever its type says.
         """
@@ -255,8 +256,8 @@ class _Work:
         if state.graph.stage.data != "pre_grad":
             return
         region = state.region(join.op)
-        for part in join.parts:
-            for op in makers(part):
+        for value in (*join.parts, *[op._operands[0] for op in copies]):
+            for op in makers(value):
                 if state.region(op) != region:
                     raise Declined(f"{op.name} stands under other modes")
 

@@ -79,3 +79,9 @@ def test_nobody_can_tell(part: int) -> None:
     for seed in range(40 * part, 40 * part + 40):
         applied += run(seed)
     assert sum(applied.values()) > 20
+
+
+@pytest.mark.parametrize("seed", [11, 22, 1662, 13296])
+def test_graphs_that_gave_other_gradients_once(seed: int) -> None:
+    """Pieces cut under `no_grad`, detached or copied, and a view of what is written later."""
+    run(seed)  # asserts what a program sees
