@@ -12,7 +12,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._library.utils import is_out
 from torch._ops import OpOverload
 
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
@@ -20,6 +19,7 @@ from xductor.backend.steps import step_targets, stock, typed_steps
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep
+from xductor.ir.effects.operator_effects import overwrites_without_reading
 from xductor.transforms import graphs_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED
 from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
@@ -92,7 +92,10 @@ def _is_typed(graph: Graph) -> bool:
         for target in _higher_order(_FUNCTIONALIZED)
         for node in graph.find_nodes(op="call_function", target=target, sort=False)
     ]
-    return all(isinstance(node.args[0], OpOverload) and not is_out(node.args[0]) for node in calls)
+    return all(
+        isinstance(node.args[0], OpOverload) and not overwrites_without_reading(node.args[0])
+        for node in calls
+    )
 
 
 @cache

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 
 from xductor.ir.effects.effects import ALL, PURE, Effects
 
@@ -78,4 +79,15 @@ def packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
     return effects
 
 
-__all__ = ["RUNNING_STATISTICS", "overload_effects", "packet_effects"]
+def overwrites_without_reading(op: OpOverload) -> bool:
+    """Whether an operator is tagged as one that only overwrites what it mutates (from torch 2.13)."""
+    tag = getattr(torch.Tag, "out", None)
+    return tag is not None and tag in op.tags
+
+
+__all__ = [
+    "RUNNING_STATISTICS",
+    "overload_effects",
+    "overwrites_without_reading",
+    "packet_effects",
+]

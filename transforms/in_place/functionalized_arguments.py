@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from torch._library.utils import is_out
 from torch._ops import OpOverload
 from xdsl.ir import SSAValue
 
 from xductor.ir import RawOp, TensorType, op_class_by_name
 from xductor.ir.dialect.arguments import FunctionArg
+from xductor.ir.effects.operator_effects import overwrites_without_reading
 from xductor.ir.python import targets
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED
 from xductor.transforms.in_place.terms import Steps
@@ -79,7 +79,7 @@ def carried(op: RawOp) -> Carried | None:
         return None
     first = op.positional[0] if op.positional else None
     target = _overload(first) if type(first) is FunctionArg else None
-    if target is None or is_out(target):
+    if target is None or overwrites_without_reading(target):
         return None
     name = op_class_by_name(_class_name(target)).name
     keywords = dict(op.keywords)
