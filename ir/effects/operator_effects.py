@@ -80,7 +80,7 @@ def packet_effects(packet: torch._ops.OpOverloadPacket) -> Effects:
 
 
 def overwrites_without_reading(op: OpOverload) -> bool:
-    """Whether an operator is tagged as one that only overwrites what it mutates (from torch 2.13)."""
+    """Whether an operator is tagged as one that only overwrites what it mutates (torch 2.13)."""
     tag = getattr(torch.Tag, "out", None)
     return tag is not None and tag in op.tags
 
