@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -25,6 +26,22 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
         torch.float16: APPROXIMATE,
         torch.bfloat16: APPROXIMATE,
     }
+
+    def norms(self, channels: int) -> Iterator[dict[str, Any]]:
+        """Biases and norms of some channels, with and without each part; no terms cancel out."""
+        for dtype in (torch.float32, torch.float64):
+            for parts in (0, 1, 2, 3):
+                some = [torch.rand(channels, dtype=dtype) for _ in range(4)]
+                yield {
+                    "bias": some[0] if parts & 1 else None,
+                    "scale": some[1] if parts & 2 else None,
+                    "shift": some[2] if parts else None,
+                    "mean": -some[3],
+                    "var": torch.rand(channels, dtype=dtype) + 0.5,
+                    "momentum": 0.1,
+                    "eps": 1e-3,
+                    "cudnn": True,
+                }
 
     def folded(self, weight: Any, bias: Any, norm: tuple[Any, ...], sizes: list[Any]) -> Any:
         """Weight and bias of a layer with the norm in them.
@@ -91,6 +108,21 @@ class _Convolution(_EfficientConvBnEval, abstract=True):
         made = self.folded(weight, bias, (scale, shift, mean, var, eps), sizes)
         return self.op(x, *made, stride, padding, dilation, groups)
 
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Layers that fit, which seldom come by themselves."""
+        dims = int(self.op.name.removesuffix("d")[-1])
+        for groups in (1, 2):
+            for norm in self.norms(4):
+                dtype = norm["var"].dtype
+                yield norm | {
+                    "x": torch.rand(2, 4, *[3] * dims, dtype=dtype),
+                    "weight": torch.rand(4, 4 // groups, *[2] * dims, dtype=dtype),
+                    "stride": [1] * dims,
+                    "padding": [0] * dims,
+                    "dilation": [1] * dims,
+                    "groups": groups,
+                }
+
 
 class _Transposed(_EfficientConvBnEval, abstract=True):
     """Normalize the weight of a transposed convolution, [I, O / groups, ...].
@@ -147,6 +179,22 @@ class _Transposed(_EfficientConvBnEval, abstract=True):
         made = aten.reshape(made, list(weight.shape))
         return self.op(x, made, shifted, stride, padding, output, groups, dilation)
 
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Layers that fit, which seldom come by themselves."""
+        dims = int(self.op.name.removesuffix("d")[-1])
+        for groups in (1, 2):
+            for norm in self.norms(4):
+                dtype = norm["var"].dtype
+                yield norm | {
+                    "x": torch.rand(2, 4, *[3] * dims, dtype=dtype),
+                    "weight": torch.rand(4, 4 // groups, *[2] * dims, dtype=dtype),
+                    "stride": [1] * dims,
+                    "padding": [0] * dims,
+                    "dilation": [1] * dims,
+                    "groups": groups,
+                    "output": [0] * dims,
+                }
+
 
 class EfficientLinearBnEval(_EfficientConvBnEval):
     """Normalize the weight of a linear, [O, I]."""
@@ -184,6 +232,13 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
         eps: float,
     ) -> Any:
         return aten.linear(x, *self.folded(weight, bias, (scale, shift, mean, var, eps), [-1, 1]))
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Layers that fit, which seldom come by themselves."""
+        for rows in (1, 3):
+            for norm in self.norms(4):
+                given = [torch.rand(*one, dtype=norm["var"].dtype) for one in ((rows, 3), (4, 3))]
+                yield norm | dict(zip(("x", "weight"), given, strict=True))
 
 
 class EfficientConv1dBnEval(_Convolution):

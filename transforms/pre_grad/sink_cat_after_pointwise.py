@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
+
+import torch
 
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, all_of
@@ -47,6 +51,21 @@ class SinkViewOfCatAfterPointwise(Rewrite):
     def replacement(self, xs: list[Tensor], dim: int, size: list[int], which: int) -> Any:
         joined = aten.cat([_ACTIVATIONS[int(which)](x) for x in xs], dim)
         return aten.view.default(joined, size)
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Cats and sizes that fit, which seldom come by themselves."""
+        dtypes = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+        for dtype, which in product(dtypes, (0, 1)):
+            for rows, dim, size in (
+                ((2, 3), 0, [20]),
+                ((1, 1), 0, [2, 2, 2]),
+                ((0, 2), 0, [8]),
+                ((3,), 0, [4, 3]),
+                ((2, 2), 1, [-1]),
+                ((2, 2), -1, [4, 4]),
+            ):
+                xs = [torch.randn(count, 4, dtype=dtype) for count in rows]
+                yield {"xs": xs, "dim": dim, "size": size, "which": which}
 
 
 def of_one_dtype(xs: list[Tensor]) -> Any:
