@@ -26,6 +26,7 @@ from xductor.transforms.in_place.functionalized_arguments import (
     only_cloned,
     schema_order,
 )
+from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
 _CALLS = frozenset((V1, V2))
@@ -170,6 +171,7 @@ class _Decomposing:
         self, op: RawOp, call: Carried, made: list[SSAValue], copies: dict[Any, Any]
     ) -> None:
         """Let what stands for the bases be the call's last results."""
+        applied(op)
         values: list[Any] = [*made]
         for copy in copies.values():
             values += copy if isinstance(copy, tuple | list) else [copy]

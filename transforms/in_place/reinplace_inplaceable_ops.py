@@ -31,6 +31,7 @@ from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separ
 from xductor.transforms.in_place.storage_uses import StorageUses, is_given
 from xductor.transforms.in_place.view_scatters import ViewScatter, view_scatters
 from xductor.transforms.in_place.views import SCATTERED
+from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
 _LISTS = LIST_FORM | COALESCED_FORM
@@ -226,6 +227,7 @@ class _Reinplacing:
             written += tensors
             for pair in pairs:
                 self._write_argument(pair)
+        applied(op)
         clone_only(op, clones)
         return 1
 
@@ -246,12 +248,12 @@ class _Reinplacing:
             return
         position, target = self.uses.position(back), back._operands[0]
         self.uses.memory.storage(target).writes.remove(position)
-        self._replace(back, target)
+        self._replace(back, target, counted=False)
 
-    def _replace(self, op: TorchOp, *values: SSAValue) -> None:
+    def _replace(self, op: TorchOp, *values: SSAValue, counted: bool = True) -> None:
         for old, new in zip(op.results, values, strict=True):
             self.uses.replace(old, new)
-        self.editor.replace(op, *values)
+        self.editor.replace(op, *values, counted=counted)
 
 
 __all__ = ["ReinplaceInplaceableOps"]

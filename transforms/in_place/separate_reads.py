@@ -19,6 +19,7 @@ from xductor.ir.storage.overlap import may_overlap, same_elements
 from xductor.transforms.analysis.op_effects import never_writes, written_operands
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.in_place.storage_uses import StorageUses
+from xductor.transforms.passes.applications import applied
 
 _OWN_LIBRARIES = ("aten.", "prims.")
 
@@ -54,6 +55,7 @@ def _separate(editor: Editor, op: SchemaOp, uses: StorageUses, facts: Facts) -> 
             along = in_step or (by_pairs and index % len(written) == place)
             if _clashes(value._type, into._type, along, facts):
                 if value not in copies:
+                    applied(op)
                     copies[value] = _copy(editor, value, op)
                 op.operands[index] = copies[value]
                 break
@@ -81,6 +83,7 @@ def copy_reinterpreted(editor: Editor, uses: StorageUses, names: Collection[str]
             continue
         readers = list(uses.readers_through(op.results[0]))
         if any(_may_wait(reader) and place <= writes[-1] for _, reader, place in readers):
+            applied(op)
             op.operands[0] = _copy(editor, value, op)
             copied += 1
     return copied

@@ -111,7 +111,7 @@ class _Convolution(_EfficientConvBnEval, abstract=True):
     def instances(self) -> Iterator[dict[str, Any]]:
         """Layers that fit, which seldom come by themselves."""
         dims = int(self.op.name.removesuffix("d")[-1])
-        for groups in (1, 2):
+        for groups in (1, 2, 4):
             for norm in self.norms(4):
                 dtype = norm["var"].dtype
                 yield norm | {
@@ -182,7 +182,7 @@ class _Transposed(_EfficientConvBnEval, abstract=True):
     def instances(self) -> Iterator[dict[str, Any]]:
         """Layers that fit, which seldom come by themselves."""
         dims = int(self.op.name.removesuffix("d")[-1])
-        for groups in (1, 2):
+        for groups in (1, 2, 4):
             for norm in self.norms(4):
                 dtype = norm["var"].dtype
                 yield norm | {
@@ -235,7 +235,7 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Layers that fit, which seldom come by themselves."""
-        for rows in (1, 3):
+        for rows in (1, 2, 3):
             for norm in self.norms(4):
                 given = [torch.rand(*one, dtype=norm["var"].dtype) for one in ((rows, 3), (4, 3))]
                 yield norm | dict(zip(("x", "weight"), given, strict=True))

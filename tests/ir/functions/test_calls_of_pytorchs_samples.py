@@ -22,6 +22,8 @@ stand_in = ModuleType("expecttest")
 stand_in.TestCase = unittest.TestCase  # type: ignore[attr-defined]
 sys.modules.setdefault("expecttest", stand_in)
 samples = pytest.importorskip("torch.testing._internal.common_methods_invocations")
+# To import them freezes the flags of backends, for this process and all tests in it.
+torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
 
 _SAMPLES = 3
 

@@ -44,7 +44,8 @@ def test_none_is_refuted() -> None:
 #: About sums, products of matrices and maxima: neither data movement nor single elements.
 REDUCTIONS = (
     "BmmToMm", "PadMm", "PadBmm", "PadAddmm", "Softmax", "RandpermIndexAdd", "Addmm", "MmPlusMm",
-    "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum",
+    "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum", "DecomposeMm", "DecomposeBmm",
+    "DecomposeAddmm", "PartitionedScatter", "Efficient", "EinsumToPointwise", "ApplyGumbel",
 )  # fmt: skip
 
 

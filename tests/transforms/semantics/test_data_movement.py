@@ -203,6 +203,11 @@ def _split(r: random.Random) -> tuple[Any, ...]:
     return tensor(r, [2, r.randint(0, 6)]), r.randint(2, 3), r.choice((1, -1))
 
 
+@case("aten.chunk.default")
+def _chunk(r: random.Random) -> tuple[Any, ...]:
+    return tensor(r, [2, r.randint(1, 6)]), r.randint(1, 4), r.choice((1, -1))
+
+
 @case("aten.unbind.int")
 def _unbind(r: random.Random) -> tuple[Any, ...]:
     shape = sizes(r, low=1)
