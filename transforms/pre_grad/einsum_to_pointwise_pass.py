@@ -35,7 +35,12 @@ class EinsumToPointwisePass(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         for dtype in (torch.float32, torch.float64, torch.bfloat16):
-            for batch, rows, inner, outer in ((2, 3, 4, 5), (1, 1, 1, 1), (3, 2, 8, 1)):
+            for batch, rows, inner, outer in (
+                (2, 3, 4, 5),
+                (1, 1, 1, 1),
+                (3, 2, 8, 1),
+                (4, 1, 2, 3),
+            ):
                 x = torch.randn(batch, rows, inner).to(dtype)
                 for equation in ("bni,bnio->bno", "abc, abcd -> abd"):
                     weights = torch.randn(batch, rows, inner, outer).to(dtype)
