@@ -79,8 +79,7 @@ def freezing_passes(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
 
     It is a graph of the post-grad stage in inference, and is recorded as one.
 
-    Raises:
-        StageError: a typed pass failed, with ``on_error="raise"``.
+    Raises StageError if a typed pass fails and `on_error="raise"`.
     """
     from xductor.backend.pipelines.freezing import STEPS
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, ListArg, RawOp, TensorType
+from xductor.ir import ListArg, RawOp, TensorType
 from xductor.ir.dialect.types import Dim
 from xductor.ir.symbolic.expressions import add, mul, sub
-from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.editing.symint_scope import SymintScope
-from xductor.transforms.in_place.contract import FunctionalContract, Unreadable
 from xductor.transforms.in_place.functionalized_arguments import (
     V1,
     V2,
@@ -26,6 +23,7 @@ from xductor.transforms.in_place.functionalized_arguments import (
     only_cloned,
     schema_order,
 )
+from xductor.transforms.in_place.writes_back_pass import WritesBackPass
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -33,7 +31,7 @@ _CALLS = frozenset((V1, V2))
 
 
 @dataclass(frozen=True)
-class DecomposeAutoFunctionalized(TypedPass):
+class DecomposeAutoFunctionalized(WritesBackPass):
     """Both forms of functionalised calls become the operator that they carry.
 
     It writes to copies of what `only_clone` names, to copies of all if nothing is said, and to the
@@ -44,32 +42,12 @@ class DecomposeAutoFunctionalized(TypedPass):
     """
 
     name = "decompose_auto_functionalized"
-    stage = "post_grad"
     inductor = "post_grad.py:decompose_auto_functionalized"
-    numerics = EXACT
-    writes_back = True
-    roots = frozenset[object](_CALLS)
+    roots = _CALLS
 
-    def has_work(self, module: ModuleOp) -> bool:
-        return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
-
-    def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._rewrite(graph) for graph in graphs_of(module))
-
-    def _rewrite(self, graph: GraphOp) -> int:
-        with Editor(graph) as editor:
-            if not editor.analyses.has_one_of(_CALLS):
-                return 0
-            try:
-                contract = FunctionalContract(graph, editor.analyses.bodies)
-            except Unreadable:
-                return 0
-            calls: list[RawOp] = editor.analyses.named(_CALLS)
-            decomposing = _Decomposing(editor)
-            applied = sum(decomposing.decompose(op) for op in calls)
-            if applied:
-                contract.check(graph, self.name)
-        return applied
+    def write(self, editor: Editor) -> int:
+        decomposing = _Decomposing(editor)
+        return sum(decomposing.decompose(op) for op in editor.analyses.named(_CALLS))
 
 
 class _Decomposing:

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, SchemaOp, TorchOp
-from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.ir import SchemaOp, TorchOp
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.in_place.contract import FunctionalContract, Unreadable
 from xductor.transforms.in_place.functionalized_arguments import (
     V1,
     V2,
@@ -31,6 +28,7 @@ from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separ
 from xductor.transforms.in_place.storage_uses import StorageUses, is_given
 from xductor.transforms.in_place.view_scatters import ViewScatter, view_scatters
 from xductor.transforms.in_place.views import SCATTERED
+from xductor.transforms.in_place.writes_back_pass import WritesBackPass
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -42,7 +40,7 @@ _ROOTS = frozenset((*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, *_REINTERPRETIN
 
 
 @dataclass(frozen=True)
-class ReinplaceInplaceableOps(TypedPass):
+class ReinplaceInplaceableOps(WritesBackPass):
     """`index_put`, view scatters, foreach ops and functionalised calls write to their arguments.
 
     Where nobody reads the old content later but the epilogue, and the result is no other's memory.
@@ -58,30 +56,14 @@ class ReinplaceInplaceableOps(TypedPass):
     regenerated: tuple[int, ...] = ()
 
     name = "reinplace_inplaceable_ops"
-    stage = "post_grad"
     inductor = "reinplace.py:reinplace_inplaceable_ops"
-    numerics = EXACT
-    writes_back = True
-    roots = frozenset[object](_ROOTS)
+    roots = _ROOTS
 
-    def has_work(self, module: ModuleOp) -> bool:
-        return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
+    def own_views(self) -> tuple[int, ...]:
+        return self.regenerated
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._rewrite(graph) for graph in graphs_of(module))
-
-    def _rewrite(self, graph: GraphOp) -> int:
-        with Editor(graph) as editor:
-            if not editor.analyses.has_one_of(_ROOTS):
-                return 0
-            try:
-                contract = FunctionalContract(graph, editor.analyses.bodies, self.regenerated)
-            except Unreadable:
-                return 0
-            applied = _Reinplacing(editor, self.regenerated).run()
-            if applied:
-                contract.check(graph, self.name)
-        return applied
+    def write(self, editor: Editor) -> int:
+        return _Reinplacing(editor, self.regenerated).run()
 
 
 class _Reinplacing:

@@ -58,13 +58,35 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
         return aten.mul(weight, aten.reshape(factor, sizes)), shifted
 
 
-class _Convolution(_EfficientConvBnEval, abstract=True):
-    """Normalize the weight of a convolution, [O, I / groups, ...].
+class _AnyConvolution(_EfficientConvBnEval, abstract=True):
+    """Normalize the weight of a convolution over some dims.
 
     - `op`: the convolution.
     """
 
     op: ClassVar[Any]
+
+    def where(self, x: Tensor, weight: Tensor) -> Any:
+        return x.ndim == weight.ndim or no("the input is no batch")
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Layers that fit, which seldom come by themselves."""
+        dims = int(self.op.name.removesuffix("d")[-1])
+        for groups in (1, 2, 4):
+            for norm in self.norms(4):
+                dtype = norm["var"].dtype
+                yield norm | {
+                    "x": torch.rand(2, 4, *[3] * dims, dtype=dtype),
+                    "weight": torch.rand(4, 4 // groups, *[2] * dims, dtype=dtype),
+                    "stride": [1] * dims,
+                    "padding": [0] * dims,
+                    "dilation": [1] * dims,
+                    "groups": groups,
+                }
+
+
+class _Convolution(_AnyConvolution, abstract=True):
+    """Normalize the weight of a convolution, [O, I / groups, ...]."""
 
     def pattern(
         self,
@@ -86,9 +108,6 @@ class _Convolution(_EfficientConvBnEval, abstract=True):
         layer = self.op(x, weight, bias, stride, padding, dilation, groups)
         return aten.batch_norm(layer, scale, shift, mean, var, False, momentum, eps, cudnn)
 
-    def where(self, x: Tensor, weight: Tensor) -> Any:
-        return x.ndim == weight.ndim or no("the input is no batch")
-
     def replacement(
         self,
         x: Tensor,
@@ -108,29 +127,9 @@ class _Convolution(_EfficientConvBnEval, abstract=True):
         made = self.folded(weight, bias, (scale, shift, mean, var, eps), sizes)
         return self.op(x, *made, stride, padding, dilation, groups)
 
-    def instances(self) -> Iterator[dict[str, Any]]:
-        """Layers that fit, which seldom come by themselves."""
-        dims = int(self.op.name.removesuffix("d")[-1])
-        for groups in (1, 2, 4):
-            for norm in self.norms(4):
-                dtype = norm["var"].dtype
-                yield norm | {
-                    "x": torch.rand(2, 4, *[3] * dims, dtype=dtype),
-                    "weight": torch.rand(4, 4 // groups, *[2] * dims, dtype=dtype),
-                    "stride": [1] * dims,
-                    "padding": [0] * dims,
-                    "dilation": [1] * dims,
-                    "groups": groups,
-                }
 
-
-class _Transposed(_EfficientConvBnEval, abstract=True):
-    """Normalize the weight of a transposed convolution, [I, O / groups, ...].
-
-    - `op`: the convolution.
-    """
-
-    op: ClassVar[Any]
+class _Transposed(_AnyConvolution, abstract=True):
+    """Normalize the weight of a transposed convolution, [I, O / groups, ...]."""
 
     def pattern(
         self,
@@ -152,9 +151,6 @@ class _Transposed(_EfficientConvBnEval, abstract=True):
     ) -> Any:
         layer = self.op(x, weight, bias, stride, padding, output, groups, dilation)
         return aten.batch_norm(layer, scale, shift, mean, var, False, momentum, eps, cudnn)
-
-    def where(self, x: Tensor, weight: Tensor) -> Any:
-        return x.ndim == weight.ndim or no("the input is no batch")
 
     def replacement(
         self,
@@ -180,20 +176,7 @@ class _Transposed(_EfficientConvBnEval, abstract=True):
         return self.op(x, made, shifted, stride, padding, output, groups, dilation)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Layers that fit, which seldom come by themselves."""
-        dims = int(self.op.name.removesuffix("d")[-1])
-        for groups in (1, 2, 4):
-            for norm in self.norms(4):
-                dtype = norm["var"].dtype
-                yield norm | {
-                    "x": torch.rand(2, 4, *[3] * dims, dtype=dtype),
-                    "weight": torch.rand(4, 4 // groups, *[2] * dims, dtype=dtype),
-                    "stride": [1] * dims,
-                    "padding": [0] * dims,
-                    "dilation": [1] * dims,
-                    "groups": groups,
-                    "output": [0] * dims,
-                }
+        return (one | {"output": one["padding"]} for one in super().instances())
 
 
 class EfficientLinearBnEval(_EfficientConvBnEval):
