@@ -120,7 +120,8 @@ def site_of(op: Any) -> Site | None:
         computation = computation_of(below) if below is not None else None
         if computation is None or (reshape is not None and computation.channel != -1):
             continue
-        if _has_type_of(op, value, computation) and not _is_odd(other):
+        fits = is_plain(other) if isinstance(other, SSAValue) else True
+        if fits and _has_type_of(op, value, computation):
             return Site(op, computation, reshape, other, is_first)  # type: ignore[arg-type]
     return None
 
@@ -141,10 +142,6 @@ def _has_type_of(op: Any, value: Any, computation: Computation) -> bool:
         and after.shape == before.shape
         and after.dtype is before.dtype is weight.dtype  # type: ignore[attr-defined]
     )
-
-
-def _is_odd(other: Any) -> bool:
-    return isinstance(other, SSAValue) and not is_plain(other)
 
 
 def is_of_constants(value: SSAValue) -> bool:
