@@ -46,6 +46,10 @@ class Level:
     drops_rounding: bool = False
     hasty: bool = False
 
+    def applies_to(self, source: Term, target: Term) -> bool:
+        """Whether the level may tell anything of two elements."""
+        return not self.drops_rounding or _loses_roundings(source, target)
+
 
 _BITS = Level(EXACT)
 _ZERO_SIGN = Level(UP_TO_ZERO_SIGN, "zero sign")
@@ -112,7 +116,8 @@ class Elements:
             found = self._whatever_numbers(assumptions, a, b, levels)
             if found is not None:
                 return found
-        return self._tried(assumptions, a, b, levels)
+        *before, last = [one for one in levels if one.applies_to(a, b)]
+        return self._tried(assumptions, a, b, (*before, replace(last, hasty=False)))
 
     def _tried(
         self, assumptions: Assumptions, a: Term, b: Term, levels: tuple[Level, ...]
@@ -125,7 +130,7 @@ class Elements:
                 assumptions, level.relation, budget, self.known, level.form
             )
             source = a if level.of_source is None else level.of_source(a)
-            if level.drops_rounding and not _loses_roundings(a, b):
+            if not level.applies_to(a, b):
                 continue
             answer = comparison.related(source, b)
             if not place or found.verdict.answer == "unknown":
