@@ -143,9 +143,14 @@ def growth(small: fx.GraphModule, large: fx.GraphModule, repeats: int) -> dict[s
 
 
 def passes_that_cannot_fire(gm: fx.GraphModule) -> list[TypedPass]:
-    """Every typed pass that finds nothing to rewrite in the FX graph."""
+    """Every typed pass of the later stages that finds nothing to rewrite in the joint FX graph.
+
+    Passes before autograd never see such a graph.
+    """
     classes = dict.fromkeys(
-        registry.typed_class(row.name) for row in registry.rows() if row.factory
+        registry.typed_class(row.name)
+        for row in registry.rows()
+        if row.factory and row.stage != "pre_grad"
     )
     return [cls() for cls in classes if not cls.may_apply(gm.graph)]
 
