@@ -39,9 +39,10 @@ class StableTopologicalSort(TypedPass):
     def may_apply(cls, graph: Graph) -> bool:
         """Whether some node stands before one of its inputs."""
         seen: set[Node] = set()
+        add, is_apart_from = seen.add, seen.isdisjoint
         for node in graph.nodes:
-            seen.add(node)
-            if not seen.isdisjoint(node.users):  # a dict at hand; inputs would be listed anew
+            add(node)
+            if not is_apart_from(node.users):  # a dict at hand; inputs would be listed anew
                 return True
         return False
 

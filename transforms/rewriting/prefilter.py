@@ -18,22 +18,12 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     """
     anywhere = on_any_device()
     for root in index.lookups:
+        below = root.below
         for node in graph.find_nodes(op=root.op, target=root.target, sort=False):
-            here = anywhere or not root.devices or _is_on(node, root.devices)
-            if here and _may_root(root, node):
+            if below is not None and not below.makes_input_of(node):
+                continue
+            if anywhere or not root.devices or _is_on(node, root.devices):
                 return True
-    return False
-
-
-def _may_root(root: RootLookup, node: Node) -> bool:
-    if root.below is None:
-        return True
-    for one in node.all_input_nodes:
-        if (one.op, one.target) in root.below:
-            return True
-        # The results of an op with several are taken by getitem.
-        if any((inner.op, inner.target) in root.below for inner in one.all_input_nodes):
-            return True
     return False
 
 

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from torch.fx import Node
 from xdsl.ir import OpResult
 
 from xductor.ir import TorchOp, op_class_by_name
 from xductor.transforms.rewriting.rewrite import Rewrite
+
+
+class NodesBelow:
+    """FX nodes by op and target.
+
+    A node is asked for at each root of a stage, and an overload is slow to hash.
+    """
+
+    def __init__(self, keys: Iterable[tuple[str, Any]]) -> None:
+        functions, others = set[int](), set[tuple[str, Any]]()
+        for op, target in keys:
+            if op == "call_function":
+                functions.add(id(target))
+            else:
+                others.add((op, target))
+        self._functions, self._others = functions, others
+
+    def __contains__(self, node: Node) -> bool:
+        if id(node.target) in self._functions:
+            return True
+        return bool(self._others) and (node.op, node.target) in self._others
+
+    def makes_input_of(self, node: Node) -> bool:
+        """Whether one of these nodes makes an input of `node`, or a tuple that it is taken from."""
+        functions = self._functions
+        for one in node.all_input_nodes:
+            target = one.target
+            if id(target) in functions or (self._others and one in self):
+                return True
+            if target is operator.getitem and any(made in self for made in one.all_input_nodes):
+                return True
+        return False
 
 
 class RootLookup(NamedTuple):
@@ -20,8 +54,8 @@ class RootLookup(NamedTuple):
     target: Any
     #: The types of device that the rewrites run on; empty for all.
     devices: frozenset[str]
-    #: Op and target of the nodes of which one must be among its inputs; None if none need be.
-    below: frozenset[tuple[str, Any]] | None
+    #: The nodes of which one must be among its inputs; None if none need be.
+    below: NodesBelow | None
 
 
 class RewriteIndex:
@@ -48,7 +82,7 @@ class RewriteIndex:
     def lookups(self) -> tuple[RootLookup, ...]:
         """The roots as they are found in an FX graph, sorted by name."""
         return tuple(
-            RootLookup(*_fx_key(root), self._devices_of(root), self._keys_below(root))
+            RootLookup(*_fx_key(root), self._devices_of(root), self._nodes_below(root))
             for root in sorted(self.roots)
         )
 
@@ -56,10 +90,10 @@ class RewriteIndex:
         kinds = self._devices[root]
         return frozenset() if () in kinds else frozenset(one for kind in kinds for one in kind)
 
-    def _keys_below(self, root: str) -> frozenset[tuple[str, Any]] | None:
+    def _nodes_below(self, root: str) -> NodesBelow | None:
         if root in self._anything:
             return None
-        return frozenset(_fx_key(name) for name in self._below.get(root, ()))
+        return NodesBelow(_fx_key(name) for name in self._below.get(root, ()))
 
     def candidates(self, op: TorchOp) -> Sequence[int]:
         """The numbers of the rewrites that may apply at an op, in order."""

@@ -46,7 +46,8 @@ CONSTRUCTORS: Mapping[str, Callable[[SchemaOp], Any]] = {
 }
 """Calls that make a uniform tensor, and the number they fill it with."""
 
-_STARTS = frozenset((*CONSTRUCTORS, _FRESH_CONSTANT, *MUL))
+_MADE = (*CONSTRUCTORS, _FRESH_CONSTANT)
+_STARTS = frozenset((*_MADE, *MUL))
 
 # They may copy or view; either way the content is the operand's.
 _KEEP_CONTENT = frozenset(
@@ -331,7 +332,7 @@ def constructor_nodes(graph: Graph) -> list[Node]:
     """The nodes of an FX graph at which uniform values begin."""
     find = graph.find_nodes
     found: list[Node] = []
-    for target in _targets((*CONSTRUCTORS, _FRESH_CONSTANT)):
+    for target in _targets(_MADE):
         found += find(op="call_function", target=target, sort=False)
     for target in _targets(MUL):
         for node in find(op="call_function", target=target, sort=False):
