@@ -8,7 +8,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Graph, Node
 
 from xductor.transforms.rewriting.driver import RewriteIndex, on_any_device
-from xductor.transforms.rewriting.rewrite_index import RootLookup
 
 
 def may_match(index: RewriteIndex, graph: Graph) -> bool:
