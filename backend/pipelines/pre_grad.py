@@ -7,11 +7,11 @@ With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of pass
 from __future__ import annotations
 
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
 from xductor.backend.pipelines import predispatch
+from xductor.backend.pipelines.fuse_fx import FUSE_FX
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
@@ -28,7 +28,6 @@ from xductor.backend.steps.typed_steps import (
     OwnStep,
     TableStep,
     TypedStep,
-    is_all_bridged,
 )
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
@@ -92,32 +91,6 @@ def _numpy_compat(place: str) -> TypedStep:
     return TypedStep(name, step, function)
 
 
-def _fuse_fx(run: StageRun) -> None:
-    """Linear and permute fusions, and folding of batch norms when freezing.
-
-    Inductor's function sinks cats before; where ours has done that it is to find nothing to sink.
-    """
-    fuse = stock.lookup("pre_grad:fuse_fx")
-    if not is_all_bridged() and _sinks_are_stock():
-        names = {**fuse.__globals__, "sink_cat_after_pointwise": lambda module: module}
-        fuse = FunctionType(fuse.__code__, names, fuse.__name__, fuse.__defaults__)
-    run.gm = fuse(run.gm, run.example_inputs)
-
-
-def _sinks_are_stock() -> bool:
-    functions = (stock.lookup(f"pre_grad:{name}") for name in ("fuse_fx", _SINK))
-    return all(function is not None and stock.is_stock(function) for function in functions)
-
-
-def _sinks(run: StageRun) -> bool:
-    return _fuses(run) and _sinks_are_stock()
-
-
-def _fuses(run: StageRun) -> bool:
-    return _torch_level(run) and run.example_inputs is not None
-
-
-_SINK = "sink_cat_after_pointwise"
 _NORMALIZATION = "normalization_pass"
 
 
@@ -218,8 +191,7 @@ STEPS = (
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
     _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
     _numpy_compat("before"),
-    OwnStep(_SINK, _sinks),
-    _with(_fuses, "fuse_fx", _fuse_fx),
+    *FUSE_FX,
     _numpy_compat("after"),
     TableStep(
         _NORMALIZATION,

@@ -212,20 +212,38 @@ TORCH_LEVEL_ROWS = (
     _row(
         "linear_permute_fusion",
         "Fuse a permute of a linear's result into the product. Not on CPU.",
+        kind="declared",
         flag="permute_fusion",
+        factory="matmul.permute_fusions:LINEAR_PERMUTE_FUSION",
     ),
     _row(
         "permute_linear_fusion",
         "Fuse a permute of a linear's input into the product. Not on CPU.",
+        kind="declared",
         flag="permute_fusion",
+        factory="matmul.permute_fusions:PERMUTE_LINEAR_FUSION",
     ),
     _row(
         "permute_matmul_fusion",
         "Fuse permutes of a matmul's operands into the product. Not on CPU.",
+        kind="declared",
         flag="permute_fusion",
+        factory="matmul.permute_fusions:PermuteMatmulFusion",
     ),
-    _row("remove_identity", "Remove identity modules, when freezing on CPU.", flag="freezing"),
-    _row("fuse_conv_bn", "Fold batch norm into the convolution before it.", flag="freezing"),
+    _row(
+        "remove_identity",
+        "Remove identity modules, when freezing on CPU: each is spelled as what it is given.",
+        flag="freezing",
+        kind="procedural",
+        covered_by="efficient_conv_bn_eval_pass",
+    ),
+    _row(
+        "fuse_conv_bn",
+        "Fold batch norm into the convolution before it, when freezing on CPU.",
+        flag="freezing",
+        kind="procedural",
+        covered_by="efficient_conv_bn_eval_pass",
+    ),
     _row(
         "efficient_conv_bn_eval_pass",
         "Fold batch norm in evaluation mode into the weights of a convolution.",
@@ -243,9 +261,11 @@ TORCH_LEVEL_ROWS = (
     ),
     _row(
         "efficient_conv_bn_eval_graph_transform",
-        "Do the same where the graph calls modules.",
+        "Do the same where the graph calls modules, which are spelled as functions before.",
         "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform",
         "efficient_conv_bn_eval_fx_passes",
+        kind="procedural",
+        covered_by="efficient_conv_bn_eval_pass",
     ),
     _row(
         "apply_gumbel_max_trick_pass",

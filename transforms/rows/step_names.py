@@ -11,6 +11,7 @@ STEP_NAMES: Mapping[Stage, tuple[str, ...]] = {
         "fuse_fx",
         "lazy_init",
         "lint_and_recompile",
+        "module_calls",
         "numeric_check",
         "pre_dispatch_passes",
         "pre_grad_fusion_options",

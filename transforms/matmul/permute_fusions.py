@@ -1,0 +1,221 @@
+"""`linear_permute_fusion` and its like: the last dims exchanged within a product, not beside it.
+
+A linear copies an input, or a result that is read in other order, which a matmul reads as it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms import (
+    APPROXIMATE,
+    EXACT,
+    REASSOCIATES,
+    Rewrite,
+    Tensor,
+    no,
+    one_of,
+    shared,
+)
+from xductor.transforms.passes.numerics import Declared
+
+
+def exchanged(x: Any, dims: Any, dim0: Any, dim1: Any) -> Any:
+    """The pattern of two dims of `x` exchanged, by an op that others may read."""
+    return one_of(shared(aten.permute(x, dims)), shared(aten.transpose.int(x, dim0, dim1)))
+
+
+def is_exchange(x: Tensor, dims: Sequence[int]) -> bool:
+    """Whether a permute of a batch of matrices exchanges its last two dims."""
+    swapped = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
+    return x.ndim > 2 and [dim % x.ndim for dim in dims] == swapped
+
+
+class _PermuteFusion(Rewrite, abstract=True):
+    """What both forms of a fusion share; on a CPU Inductor runs none of them."""
+
+    stage = "pre_grad"
+    devices = ("cuda", "xpu", "mps", "hpu", "mtia")
+
+
+def _fits(
+    x: Tensor, weight: Tensor, dims: list[int] | None, dim0: int | None, dim1: int | None
+) -> Any:
+    if weight.ndim != 2:
+        return no("the weight is a vector")
+    if dims is None and dim0 is not None and dim1 is not None:
+        dims = list(range(x.ndim))
+        dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
+    if dims is None or not is_exchange(x, dims):
+        return no("it exchanges other dims than the last two of a batch")
+    return True
+
+
+class _LinearFusion(_PermuteFusion, abstract=True):
+    biased: ClassVar[bool] = False
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Products that fit, which seldom come by themselves."""
+        for dtype in (torch.float32, torch.float64):
+            for batch in ((2,), (1,), (2, 3), (0,)):
+                for rows, inner, outer in ((3, 4, 5), (1, 4, 1), (4, 1, 2)):
+                    last = (inner, rows) if self.name == "permute_linear_fusion" else (rows, inner)
+                    given = {
+                        "x": torch.rand(*batch, *last, dtype=dtype),
+                        "weight": torch.rand(outer, inner, dtype=dtype),
+                    }
+                    if self.biased:
+                        given["bias"] = torch.rand(outer, dtype=dtype)
+                    yield given | {"dims": None, "dim0": -1, "dim1": -2}
+                    swapped = [*range(len(batch)), len(batch) + 1, len(batch)]
+                    yield given | {"dims": swapped, "dim0": None, "dim1": None}
+
+
+class _BiasedLinearFusion(_LinearFusion, abstract=True):
+    biased: ClassVar[bool] = True
+    numerics: ClassVar[Declared] = {
+        torch.float32: REASSOCIATES,
+        torch.float64: REASSOCIATES,
+        torch.float16: APPROXIMATE,
+        torch.bfloat16: APPROXIMATE,
+    }
+    """A product of 16 bits is rounded before the bias is added, which a linear does not do."""
+
+    def where(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        dims: list[int] | None,
+        dim0: int | None,
+        dim1: int | None,
+    ) -> Any:
+        if bias.ndim != 1:
+            return no("the bias is no vector")
+        return _fits(x, weight, dims, dim0, dim1)
+
+
+class LinearPermuteFusion(_LinearFusion):
+    """The last dims of `x @ weight.T` exchanged, as `weight @ x.mT`."""
+
+    name = "linear_permute_fusion"
+    inductor = "pre_grad.py:linear_permute_fusion"
+    numerics = REASSOCIATES
+
+    def pattern(self, x: Tensor, weight: Tensor, dims: list[int], dim0: int, dim1: int) -> Any:
+        product = aten.linear(x, weight)
+        return one_of(aten.permute(product, dims), aten.transpose.int(product, dim0, dim1))
+
+    def where(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        dims: list[int] | None,
+        dim0: int | None,
+        dim1: int | None,
+    ) -> Any:
+        return _fits(x, weight, dims, dim0, dim1)
+
+    def replacement(self, x: Tensor, weight: Tensor) -> Any:
+        return aten.matmul(weight, aten.transpose.int(x, -1, -2))
+
+
+class BiasedLinearPermuteFusion(_BiasedLinearFusion):
+    """The same with a bias, which is added to the rows then."""
+
+    name = "linear_permute_fusion"
+    inductor = "pre_grad.py:linear_permute_fusion"
+
+    def pattern(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dims: list[int], dim0: int, dim1: int
+    ) -> Any:
+        product = aten.linear(x, weight, bias)
+        return one_of(aten.permute(product, dims), aten.transpose.int(product, dim0, dim1))
+
+    def replacement(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
+        product = aten.matmul(weight, aten.transpose.int(x, -1, -2))
+        return aten.add(product, aten.unsqueeze(bias, -1))
+
+
+class PermuteLinearFusion(_LinearFusion):
+    """A linear of `x` with its last dims exchanged, as a matmul, which reads it as it lies."""
+
+    name = "permute_linear_fusion"
+    inductor = "pre_grad.py:permute_linear_fusion"
+    numerics = REASSOCIATES
+
+    def pattern(self, x: Tensor, weight: Tensor, dims: list[int], dim0: int, dim1: int) -> Any:
+        return aten.linear(exchanged(x, dims, dim0, dim1), weight)
+
+    def where(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        dims: list[int] | None,
+        dim0: int | None,
+        dim1: int | None,
+    ) -> Any:
+        return _fits(x, weight, dims, dim0, dim1)
+
+    def replacement(self, x: Tensor, weight: Tensor) -> Any:
+        return aten.matmul(aten.transpose.int(x, -1, -2), aten.t(weight))
+
+
+class BiasedPermuteLinearFusion(_BiasedLinearFusion):
+    """The same with a bias."""
+
+    name = "permute_linear_fusion"
+    inductor = "pre_grad.py:permute_linear_fusion"
+
+    def pattern(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dims: list[int], dim0: int, dim1: int
+    ) -> Any:
+        return aten.linear(exchanged(x, dims, dim0, dim1), weight, bias)
+
+    def replacement(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
+        return aten.add(aten.matmul(aten.transpose.int(x, -1, -2), aten.t(weight)), bias)
+
+
+class PermuteMatmulFusion(_PermuteFusion):
+    """Permutes of the operands of a product that exchange their last dims, as transposes.
+
+    A transpose is what later stages take into the call of the kernel.
+    """
+
+    name = "permute_matmul_fusion"
+    inductor = "pre_grad.py:permute_matmul_fusion"
+    numerics = EXACT
+
+    def pattern(self, a: Tensor, b: Tensor, left: list[int], right: list[int]) -> Any:
+        permuted_a, permuted_b = shared(aten.permute(a, left)), shared(aten.permute(b, right))
+        return one_of(
+            *[
+                product(*operands)
+                for operands in ((permuted_a, permuted_b), (permuted_a, b), (a, permuted_b))
+                for product in (aten.matmul, aten.bmm)
+            ]
+        )
+
+    def where(self, a: Tensor, b: Tensor, left: list[int] | None, right: list[int] | None) -> Any:
+        for x, dims in ((a, left), (b, right)):
+            if dims is not None and not is_exchange(x, dims):
+                return no("it exchanges other dims than the last two of a batch")
+        return True
+
+    def replacement(
+        self, a: Tensor, b: Tensor, left: list[int] | None, right: list[int] | None
+    ) -> Any:
+        return aten.matmul(
+            a if left is None else aten.transpose.int(a, -1, -2),
+            b if right is None else aten.transpose.int(b, -1, -2),
+        )
+
+
+LINEAR_PERMUTE_FUSION = (LinearPermuteFusion, BiasedLinearPermuteFusion)
+PERMUTE_LINEAR_FUSION = (PermuteLinearFusion, BiasedPermuteLinearFusion)
+
+__all__ = ["LINEAR_PERMUTE_FUSION", "PERMUTE_LINEAR_FUSION", "PermuteMatmulFusion"]
