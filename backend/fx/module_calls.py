@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch._guards import detect_fake_mode
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
-from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from torch.nn import functional as F
+
+from xductor.backend.fx.missing_values import propagate_values
 
 Spelling = Callable[[Any], tuple[Any, tuple[str, ...], tuple[Any, ...]]]
 """Of a module: the function, the attributes that follow the input, and what follows those."""
@@ -103,7 +102,7 @@ def spell_module_calls(gm: GraphModule, example_inputs: Sequence[Any]) -> int:
         gm.graph.erase_node(node)
     if nodes:
         gm.recompile()
-        _propagate(gm, example_inputs)
+        propagate_values(gm, example_inputs)
     return len(nodes)
 
 
@@ -120,18 +119,6 @@ def _spelled(gm: GraphModule, node: Node) -> Any:
         made = gm.graph.call_function(function, (node.args[0], *attributes, *rest))
     made.meta.update(node.meta)
     return made
-
-
-def _propagate(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
-    mode = detect_fake_mode(example_inputs) or FakeTensorMode(allow_non_fake_inputs=True)
-    inputs = [
-        mode.from_tensor(one, static_shapes=True) if type(one) is torch.Tensor else one
-        for one in example_inputs
-    ]
-    FakeTensorProp(gm, mode).propagate_dont_convert_inputs(*inputs)
-    for node in gm.graph.nodes:
-        if node.op != "output" and "val" in node.meta:
-            node.meta.setdefault("example_value", node.meta.pop("val"))
 
 
 __all__ = ["module_calls", "spell_module_calls"]

@@ -21,6 +21,7 @@ from xductor.backend.fx.new_subgraphs import child_at, record_in_child
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
 from xductor.backend.fx.typed_values import MISSING, value_of_type
+from xductor.frontend.node_types import recorded_keys
 from xductor.ir import GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
 from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
@@ -32,8 +33,15 @@ NewValues = Literal["run", "types", "checked"]
 
 
 def value_key(source: GraphOp) -> str:
-    """The `meta` key under which the stage records values."""
-    return "example_value" if source.stage.data == "pre_grad" else "val"
+    """The `meta` key under which the graph records values: the stage's own, or the other one."""
+    own, other = recorded_keys(source.stage.data)
+    for op in source.block.ops:
+        origin: Any = op.node.origin if isinstance(op, TorchOp) else None
+        if origin is not None and own in origin.meta:
+            return own
+        if origin is not None and other in origin.meta:
+            return other
+    return own
 
 
 def record_new_values(

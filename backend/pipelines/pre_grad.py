@@ -40,10 +40,6 @@ def _torch_level(run: StageRun) -> bool:
     return _pattern_matcher(run) and not stock.flag("is_predispatch")
 
 
-def _pre_dispatch(run: StageRun) -> bool:
-    return _pattern_matcher(run) and bool(stock.flag("is_predispatch"))
-
-
 def _checks_numerics(run: StageRun) -> bool:
     return _pattern_matcher(run) and bool(
         stock.flag("fx_passes_numeric_check", {}).get("pre_grad", False)
@@ -189,7 +185,7 @@ STEPS = (
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
-    _with(_pre_dispatch, "pre_dispatch_passes", predispatch.run_passes),
+    CoveringStep(predispatch.run_passes, ("pre_dispatch_passes", *predispatch.typed_names())),
     _numpy_compat("before"),
     *FUSE_FX,
     _numpy_compat("after"),

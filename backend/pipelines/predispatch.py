@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+from xductor.backend.fx.missing_values import lacks_values, propagate_values
 from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import flush
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import is_all_bridged, make, run_observed
+from xductor.transforms.rows import registry
 
 _log = logging.getLogger(__name__)
 
@@ -43,10 +47,18 @@ OPTIONAL = (
 
 
 def run_passes(run: StageRun) -> None:
-    """Run the passes in Inductor's order, each between a shape propagation and a recompile."""
+    """Run the passes in Inductor's order.
+
+    Typed ones stand for the functions that Inductor has by name only; a function that somebody put
+    there runs instead. Inductor's own run between a shape propagation and a recompile.
+    """
+    if not (stock.flag("pattern_matcher", True) and stock.flag("is_predispatch")):
+        return
     added = _names(run.add_passes)
     removed = _names(run.remove_passes)
     _log.info("pre_grad_passes: added %s, removed %s", added, removed)
+    if run.example_inputs and lacks_values(run.gm):
+        propagate_values(run.gm, run.example_inputs)
     for name in DEFAULT:
         if name not in removed:
             _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")
@@ -55,7 +67,22 @@ def run_passes(run: StageRun) -> None:
             _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")
     if "remove_noop" not in removed:
         _execute(run, "remove_noop_pass", "[Pre grad(predispatch IR)]Apply remove_noop pass")
+    flush(run)
     _propagate_shapes(run)
+
+
+@cache
+def typed_names() -> tuple[str, ...]:
+    """The passes of the list that are ours."""
+    ours = {row.name for row in registry.rows("pre_grad") if row.factory}
+    return tuple([name for name in dict.fromkeys((*DEFAULT, *OPTIONAL)) if name in ours])
+
+
+def _stands_for(name: str, function: Any) -> bool:
+    """Whether a typed pass stands for a function or table that nobody filled."""
+    if name not in typed_names() or is_all_bridged():
+        return False
+    return not function.patterns if hasattr(function, "patterns") else stock.is_stock(function)
 
 
 def _names(passes: str | None) -> Sequence[str]:
@@ -65,6 +92,12 @@ def _names(passes: str | None) -> Sequence[str]:
 def _execute(run: StageRun, name: str, message: str) -> None:
     function = stock.lookup(f"pre_grad:{name}")
     if function is None:
+        return
+    if _stands_for(name, function):
+        run.count += run_observed([make(name, run)], run) or 0
+        return
+    flush(run)
+    if run.degraded or run.untyped:
         return
     if name == "group_batch_fusion_passes":
         function = _for_devices(function, run)

@@ -10,13 +10,14 @@ _OPTIONS = "pre_grad_fusion_options"
 _row = RowMaker("pre_grad", "pre_grad.py")
 
 
-def _pre_dispatch(name: str, summary: str, kind: Kind = "not yet") -> PassRow:
-    """A pass of the pre-dispatch list; Inductor's own body is empty where the kind says so."""
-    return _row(name, summary, kind=kind, flag=_PRE_DISPATCH)
+def _pre_dispatch(name: str, summary: str, kind: Kind = "not yet", factory: str = "") -> PassRow:
+    """A pass of the pre-dispatch list, of which Inductor has the name, and most often no body."""
+    return _row(name, summary, kind=kind, flag=_PRE_DISPATCH, factory=factory)
 
 
-def _added(name: str, summary: str) -> PassRow:
-    return _row(name, summary, kind="not yet", flag=f"{_PRE_DISPATCH}, add_pre_grad_passes")
+def _added(name: str, summary: str, kind: Kind = "not yet", factory: str = "") -> PassRow:
+    flag = f"{_PRE_DISPATCH}, add_pre_grad_passes"
+    return _row(name, summary, kind=kind, flag=flag, factory=factory)
 
 
 def _option(name: str, summary: str) -> PassRow:
@@ -51,10 +52,17 @@ PRE_DISPATCH_ROWS = (
         "remove_noop_pass",
         "Remove calls that return their input: views, casts, moves, dropouts, inverse pairs.",
     ),
-    _pre_dispatch("relu_nan_to_num", "Put relu and nan_to_num into a canonical order."),
+    _pre_dispatch(
+        "relu_nan_to_num",
+        "Put relu and nan_to_num into a canonical order.",
+        "declared",
+        "pre_grad.relu_nan_to_num:ReluNanToNum",
+    ),
     _pre_dispatch(
         "fuse_chunk_reshape_concat_pass",
         "Replace chunk, the same reshape of each piece, and cat by one reshape or permute.",
+        "procedural",
+        "pieces.fuse_chunk_reshape_concat_pass:FuseChunkReshapeConcatPass",
     ),
     _pre_dispatch(
         "group_batch_fusion_passes", "Run the group and batch fusions that are on.", "bridged"
@@ -62,6 +70,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "fuse_chunk_squeeze_cat_pass",
         "Replace chunk into pieces of size one, squeeze and cat by one reshape.",
+        "procedural",
+        "pieces.fuse_chunk_squeeze_cat_pass:FuseChunkSqueezeCatPass",
     ),
     _pre_dispatch("merge_concats_pass", "Merge nested cats along one dim."),
     _pre_dispatch(
@@ -71,6 +81,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "remove_reshape_pass",
         "Remove reshapes of reshapes, and those that are undone after pointwise calls.",
+        "declared",
+        "pre_grad.remove_reshape_pass:REMOVE_RESHAPES",
     ),
     _pre_dispatch(
         "fuse_parallel_linear_pass",
@@ -80,30 +92,53 @@ PRE_DISPATCH_ROWS = (
         "remove_split_ops_pass",
         "Remove splits with unused pieces, or whose pieces are joined again in order.",
     ),
-    _pre_dispatch("stack_to_unsqueeze_pass", "Replace stack by cat of unsqueezes."),
+    _pre_dispatch(
+        "stack_to_unsqueeze_pass",
+        "Replace stack by cat of unsqueezes.",
+        "declared",
+        "pieces.stack_to_unsqueeze_pass:StackToUnsqueezePass",
+    ),
     _pre_dispatch(
         "fuse_chunk_reshape_unsqueeze_concat_pass",
         "Replace chunk, reshape, unsqueeze and cat by one reshape or permute.",
+        "procedural",
+        "pieces.fuse_chunk_reshape_unsqueeze_concat_pass:FuseChunkReshapeUnsqueezeConcatPass",
     ),
     _added(
-        "fuse_split_getitem_squeeze_cat", "Replace split, squeeze and cat by one op on the whole."
+        "fuse_split_getitem_squeeze_cat",
+        "Replace split, squeeze and cat by one op on the whole.",
+        "procedural",
+        "pieces.fuse_split_getitem_squeeze_cat:FuseSplitGetitemSqueezeCat",
     ),
-    _added("use_triton_dot_compress", "Compute (X Xt) W as X (Xt W) if that is less work."),
+    _added(
+        "use_triton_dot_compress",
+        "Compute (X Xt) W as X (Xt W) if that is less work.",
+        "declared",
+        "matmul.dot_compress:UseTritonDotCompress",
+    ),
     _added(
         "use_triton_lce_replace_simple_LCE",
         "Replace a linear over the middle dim by one matmul without bias.",
+        "declared",
+        "matmul.lce:UseTritonLceReplaceSimpleLce",
     ),
     _added(
         "use_triton_lce_replace_normal_LCE",
         "Replace a linear over the middle dim by one matmul with bias.",
+        "declared",
+        "matmul.lce:UseTritonLceReplaceNormalLce",
     ),
     _added(
         "use_matmul_fuse_lce_replace_first_LCE",
         "Let a linear over the middle dim read a cat of embeddings directly.",
+        "declared",
+        "matmul.lce:FIRST_LCE",
     ),
     _added(
         "use_matmul_lce_replace_normal_LCE",
         "Replace a linear over the middle dim by a matmul with the weight on the left.",
+        "declared",
+        "matmul.lce:MATMUL_LCE",
     ),
 )
 

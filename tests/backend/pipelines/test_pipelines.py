@@ -119,7 +119,7 @@ def test_predispatch(listing: Callable[..., list[str]]) -> None:
         stock, ours = copy.deepcopy(gm), copy.deepcopy(gm)
         arguments = ((x,), "use_triton_dot_compress", "relu_nan_to_num,remove_noop")
         pre_grad.pre_grad_passes(stock, *arguments)
-        with stage_records.record() as records:
+        with stage_records.record() as records, typed_steps.all_bridged():
             stages.pre_grad_passes(ours, *arguments)
         ran = [one.name for record in records for one in record.passes]
     assert listing(ours) == listing(stock)

@@ -1,0 +1,129 @@
+"""Typed passes over pre-dispatch ATen, in the places of functions that are names in Inductor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch._inductor import config as inductor_config
+from torch._inductor.fx_passes import pre_grad
+
+from xductor.backend import stages
+from xductor.backend.pipelines.predispatch import DEFAULT, OPTIONAL, typed_names
+from xductor.backend.records import stage_records
+
+Function = Callable[..., Any]
+
+
+class Called(torch.nn.Module):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(*inputs)
+
+
+def exported(function: Function, *inputs: torch.Tensor) -> torch.fx.GraphModule:
+    return torch.export.export(Called(function), inputs).module(check_guards=False)  # type: ignore[return-value]
+
+
+def run(
+    function: Function, inputs: tuple[torch.Tensor, ...], add: str = "", remove: str = ""
+) -> tuple[dict[str, int], torch.fx.GraphModule]:
+    """The counts of a pre-dispatch stage, whose graph gives what eager gives."""
+    gm = exported(function, *inputs)
+    with inductor_config.patch(is_predispatch=True), stage_records.record() as records:
+        after = stages.pre_grad_passes(gm, inputs, add or None, remove or None)
+    assert records[0].fallback is None
+    torch.testing.assert_close(after(*inputs), function(*inputs), equal_nan=True)
+    return dict(records[0].counts()), after
+
+
+x, w, b = torch.randn(2, 6, 4), torch.randn(5, 6), torch.randn(5)
+special = torch.tensor([1.0, -1.0, 0.0, -0.0, float("nan"), float("inf"), -float("inf")])
+
+FIRES: list[tuple[str, Function, tuple[torch.Tensor, ...]]] = [
+    ("relu_nan_to_num", lambda x: torch.nan_to_num(x).relu() + 1, (special,)),
+    (
+        "fuse_chunk_reshape_concat_pass",
+        lambda x: torch.cat([one.reshape(2, 8) for one in x.chunk(3, 1)], 1).exp(),
+        (x,),
+    ),
+    (
+        "fuse_chunk_squeeze_cat_pass",
+        lambda x: torch.cat([one.squeeze(1) for one in x.chunk(6, 1)], 1).exp(),
+        (x,),
+    ),
+    ("remove_reshape_pass", lambda x: x.reshape(2, 24).reshape(48).exp(), (x,)),
+    ("remove_reshape_pass", lambda x: x.reshape(2, 24).exp().reshape(2, 6, 4) + 1, (x,)),
+    ("stack_to_unsqueeze_pass", lambda x: torch.stack([x, x + 1], 1) * 2, (x,)),
+    (
+        "fuse_chunk_reshape_unsqueeze_concat_pass",
+        lambda x: torch.cat([one.reshape(8, 2).unsqueeze(1) for one in x.chunk(3, 1)], 1).exp(),
+        (x,),
+    ),
+    (
+        "fuse_split_getitem_squeeze_cat",
+        lambda x, y: torch.cat([*[one.squeeze(1) for one in x.split(1, 1)], y], 1).exp(),
+        (x, torch.randn(2, 3)),
+    ),
+    (
+        "use_triton_dot_compress",
+        lambda x, w: torch.bmm(torch.bmm(x, x.transpose(1, 2)), w) * 2,
+        (torch.randn(2, 8, 2), torch.randn(2, 8, 3)),
+    ),
+    (
+        "use_triton_lce_replace_simple_LCE",
+        lambda x, w: F.linear(x.permute(0, 2, 1), w).permute(0, 2, 1).sum(1),
+        (x, w),
+    ),
+    (
+        "use_triton_lce_replace_normal_LCE",
+        lambda x, w, b: F.linear(x.transpose(1, 2), w, b).transpose(1, 2).sum(1),
+        (x, w, b),
+    ),
+    (
+        "use_matmul_lce_replace_normal_LCE",
+        lambda x, w, b: F.linear(x.permute(0, 2, 1), w, b).transpose(-1, -2).sum(1),
+        (x, w, b),
+    ),
+    (
+        "use_matmul_fuse_lce_replace_first_LCE",
+        lambda x, y, w: F.linear(torch.cat([x, y], 1).transpose(1, 2), w).transpose(1, 2).sum(1),
+        (x[:, :2], x[:, 2:], w),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "inputs"), FIRES)
+def test_it_fires_where_it_is_asked_for(
+    name: str, function: Function, inputs: tuple[torch.Tensor, ...]
+) -> None:
+    optional = name in OPTIONAL
+    others = ",".join({*DEFAULT, "remove_noop"} - {name})
+    counts, _ = run(function, inputs, add=name if optional else "", remove=others)
+    assert counts[name] >= 1
+    left_out, _ = run(function, inputs, remove="" if optional else name)
+    assert not left_out.get(name)
+
+
+@pytest.mark.parametrize(("name", "function", "inputs"), FIRES)
+def test_all_together(name: str, function: Function, inputs: tuple[torch.Tensor, ...]) -> None:
+    run(function, inputs, add=",".join(OPTIONAL))
+
+
+def test_a_function_that_somebody_wrote_runs_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Any] = []
+    monkeypatch.setattr(pre_grad, "relu_nan_to_num", ran.append)
+    counts, _ = run(lambda x: torch.nan_to_num(x).relu() + 1, (special,))
+    assert ran
+    assert "relu_nan_to_num" not in counts
+
+
+def test_every_name_is_one_of_inductors() -> None:
+    assert set(typed_names()) <= {*DEFAULT, *OPTIONAL}
+    assert len(typed_names()) >= 12

@@ -1,0 +1,63 @@
+"""`use_triton_dot_compress`: a product with its own transpose, never made as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no, one_of, shared
+from xductor.transforms.passes.numerics import Declared
+
+
+class UseTritonDotCompress(Rewrite):
+    """`(x @ x.mT) @ w` as `x @ (x.mT @ w)`, where that is less work.
+
+    Of `[B, N, D]` and `[N, M]` the one multiplies `N * N * (D + M)` times for each of the batch,
+    the other `2 * N * D * M` times. A matmul is tuned over Triton's kernels among others.
+    """
+
+    name = "use_triton_dot_compress"
+    stage = "pre_grad"
+    inductor = "pre_grad.py:use_triton_dot_compress"
+    numerics: ClassVar[Declared] = {
+        torch.float32: REASSOCIATES,
+        torch.float64: REASSOCIATES,
+        torch.float16: APPROXIMATE,
+        torch.bfloat16: APPROXIMATE,
+    }
+
+    def pattern(self, x: Tensor, w: Tensor) -> Any:
+        turned = one_of(
+            shared(aten.transpose.int(x, 1, 2)),
+            shared(aten.transpose.int(x, -1, -2)),
+            shared(aten.transpose.int(x, -2, -1)),
+            shared(aten.permute(x, [0, 2, 1])),
+        )
+        square = one_of(aten.matmul(x, turned), aten.bmm(x, turned))
+        return one_of(aten.matmul(square, w), aten.bmm(square, w))
+
+    def where(self, x: Tensor, w: Tensor) -> Any:
+        return (x.ndim == 3 and w.ndim in (2, 3)) or no("it is no batch of matrices")
+
+    def pays(self, x: Tensor, w: Tensor) -> Any:
+        rows, columns, outer = x.shape[1], x.shape[2], w.shape[-1]
+        if rows * (columns + outer) > 2 * columns * outer:
+            return True
+        return no("the product with its transpose is less work, or sizes are not known")
+
+    def replacement(self, x: Tensor, w: Tensor) -> Any:
+        return aten.matmul(x, aten.matmul(aten.transpose.int(x, -1, -2), w))
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Products that fit, which seldom come by themselves."""
+        for dtype in (torch.float32, torch.float64):
+            for batch, rows, columns, outer in ((2, 8, 2, 3), (1, 4, 1, 1), (3, 5, 2, 2)):
+                x = torch.rand(batch, rows, columns, dtype=dtype)
+                for lead in ((), (batch,)):
+                    yield {"x": x, "w": torch.rand(*lead, rows, outer, dtype=dtype)}
+
+
+__all__ = ["UseTritonDotCompress"]

@@ -1,0 +1,25 @@
+"""`stack_to_unsqueeze_pass`: a stack is a cat of what has one more dim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xductor.ir import aten
+from xductor.transforms import EXACT, Rewrite, Tensor
+
+
+class StackToUnsqueezePass(Rewrite):
+    """`stack([x, y])` as `cat([x.unsqueeze(0), y.unsqueeze(0)])`, which other passes look for."""
+
+    stage = "pre_grad"
+    inductor = "pre_grad.py:stack_to_unsqueeze_pass"
+    numerics = EXACT
+
+    def pattern(self, xs: list[Tensor], dim: int) -> Any:
+        return aten.stack(xs, dim)
+
+    def replacement(self, xs: list[Tensor], dim: int) -> Any:
+        return aten.cat([aten.unsqueeze(x, dim) for x in xs], dim)
+
+
+__all__ = ["StackToUnsqueezePass"]
