@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 import xductor
+from tests.specimens.passes import SPECIMENS
 from xductor import Rewrite, Tensor
 from xductor.backend.fx.export import to_fx
-from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps.failures import FallbackWarning, StageError
