@@ -7,21 +7,20 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir import SchemaOp, TensorType, TorchOp
 from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.functions.torch_calls import aten_name
-from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
+from xductor.ir.inference.infer import has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
-from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
-from xductor.transforms.editing.replacement import is_outside, known_equal, tensor_of
-from xductor.transforms.editing.written_back import made_in_written_input, outlives
+from xductor.transforms.editing.aliasing import storage_problem
+from xductor.transforms.editing.replacement import difference, known_equal
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset, check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -33,9 +32,6 @@ class Violation(Exception):
 
 class Declined(Exception):
     """A replacement that is not allowed at this place in the graph."""
-
-
-_FLAGS = ("conj", "neg", "requires_grad")
 
 
 def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> None:
@@ -54,24 +50,11 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
             raise Violation(f"{where}: expected {before}, found {after}")
         return
     a, b = before.data, after.data
-    for what, expected, found in (
-        ("dtype", a.dtype, b.dtype),
-        ("device", a.device, b.device),
-        ("layout", a.layout, b.layout),
-        ("tensor subclass", a.subclass, b.subclass),
-    ):
-        if expected != found:
-            raise Violation(f"{where}: expected {what} {expected}, found {found}")
-    if not known_equal(a.shape, b.shape, state.facts):
-        raise Violation(
-            f"{where}: expected sizes {list(a.shape)}, found {list(b.shape)}"
-            + ("" if len(a.shape) != len(b.shape) else ", not known to be equal")
-        )
-    for flag in _FLAGS:
-        if (flag in a.flags) != (flag in b.flags):
-            if flag == "requires_grad" and not _is_told_by_rewrite(new, state):
-                raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
-            raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
+    if unlike := difference(before, after, state.facts):
+        fault = Violation
+        if unlike.what == "requires_grad" and not _is_told_by_rewrite(new, state):
+            fault = Declined
+        raise fault(f"{where}: {unlike}")
     if a.layout != "strided":
         return
     if state.facts.known_equal(a.offset, b.offset) is not True:
@@ -123,7 +106,7 @@ def _gives_gradient(op: TorchOp) -> bool:
     return any("requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType)
 
 
-def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
+def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
     """Check that no output starts or stops sharing storage with an input or another output."""
     came_from: dict[SSAValue, SSAValue] = {}
     for old, new in pairs:
@@ -132,85 +115,8 @@ def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: G
         before, after = storage_root(old), storage_root(new)
         if before in state.returned_roots and came_from.setdefault(after, before) is not before:
             raise Declined("two outputs would come to share storage")
-        if before is after:
-            if _surely_shares(old) is not _surely_shares(new) and (
-                before in state.returned_roots or before in state.written_roots
-            ):
-                raise Declined("it may have storage of its own, which its replacement may not")
-            if not _same_offset(old, new, state):
-                raise Declined("it would begin elsewhere in its storage")
-            if before in state.written_roots and _is_of_other_modes(new, match.anchor, state):
-                raise Declined("it is written to, and would be a tensor made under other modes")
-            returned = state.returned_tensors
-            if old in returned:
-                tensor = tensor_of(new)
-                if is_outside(tensor) or tensor in returned:
-                    raise Declined(
-                        "an output would become the very tensor that an input or another output is"
-                    )
-            continue
-        returned = before in state.returned_roots
-        if returned and (is_outside(after) or after in state.returned_roots):
-            raise Declined("an output would come to share storage with an input or another output")
-        if returned and is_outside(before):
-            raise Declined("an output would no longer share storage with an input")
-        if reads_what_it_writes(old, new, _has_root(after), state.facts):
-            raise Declined("a call would read what it may come to write")
-        if returned and before is not old and _parts_outputs(old, before, state):
-            raise Declined("two outputs would no longer share storage")
-        if not state.writes:
-            continue
-        if before in state.written_roots or after in state.written_roots:
-            raise Declined("its storage is written to")
-        if _comes_into_input(old, new, state) and outlives(old, state.graph):
-            raise Declined("an output may come to be made in an input that is written to")
-
-
-def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
-    return lambda value: storage_root(value) is root
-
-
-def _surely_shares(value: SSAValue) -> bool:
-    """Whether a value is certain to be a view of its storage root, and not a copy."""
-    way = [one for one in aliases_above(value) if isinstance(one, OpResult)]
-    facts = [result_aliases(one.op)[one.index] for one in way]  # type: ignore[arg-type]
-    return all(fact is None or fact[1] for fact in facts)
-
-
-def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
-    """Whether some outputs with this storage root come through `old` and others do not."""
-    ways: set[bool] = set()
-    for value in state.graph.output.operands:
-        if storage_root(value) is root:
-            ways.add(old in aliases_above(value))
-    return len(ways) > 1
-
-
-def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
-    """Whether a value was made under other modes than those at the match.
-
-    A tensor made in inference mode, or a view made under `no_grad`, may not be written to in the
-    ways in which another view of its storage may.
-    """
-    if isinstance(new, OpResult) and new.op.parent is None:
-        return False
-    made_in = state.region(new.op) if isinstance(new, OpResult) else 0  # type: ignore[arg-type]
-    return made_in != state.region(anchor)
-
-
-def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
-    """Whether the new value, unlike the old, may be made in place in an input that is written."""
-
-    def is_written(root: SSAValue) -> bool:
-        return is_outside(root) and root in state.written_roots
-
-    return made_in_written_input(new, is_written) and not made_in_written_input(old, is_written)
-
-
-def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
-    a: Any = old.type
-    b: Any = new.type
-    return state.facts.known_equal(a.data.offset, b.data.offset) is True
+        if problem := storage_problem(old, new, before, after, state):
+            raise Declined(problem)
 
 
 def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState) -> None:

@@ -409,7 +409,7 @@ class _Walk:
         check_effects(match, made, outputs, state)
         check_order(match, insertion, state)
         check_inner_order(match, made, state)
-        check_aliases(pairs, match, state)
+        check_aliases(pairs, state)
         check_saved(match, made, pairs, insertion, state)
 
     def _insertion_point(self, match: Match) -> TorchOp:

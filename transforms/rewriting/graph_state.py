@@ -19,11 +19,10 @@ from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
-    never_writes,
     written_operands,
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
-from xductor.transforms.editing.replacement import tensor_of
+from xductor.transforms.editing.aliasing import tensor_of
 
 
 class GraphState:
@@ -65,11 +64,12 @@ class GraphState:
     @cached_property
     def writes(self) -> list[TorchOp]:
         """Ops that may write to an operand."""
-        return [
-            op
-            for op in ops_of(self.graph.block)
-            if not never_writes(type(op)) and len(written_operands(op, self.bodies)) > 0
-        ]
+        return self.analyses.find_writes()
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether an op may write to an operand."""
+        return bool(self.writes)
 
     @cached_property
     def written_roots(self) -> set[SSAValue]:
@@ -78,6 +78,30 @@ class GraphState:
             for op in self.writes
             for index in written_operands(op, self.bodies)
         }
+
+    def is_written(self, root: SSAValue) -> bool:
+        """Whether an op may write to a storage that has this root."""
+        return root in self.written_roots
+
+    def meets_write(self, old: SSAValue, new: SSAValue) -> bool:
+        """Whether one of two storages is written at all: what is made for a match reads, and
+        before autograd is saved, at places that are not known yet.
+        """
+        return not self.written_roots.isdisjoint((storage_root(old), storage_root(new)))
+
+    def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
+        """Whether `new` was made under other modes than `old`.
+
+        A tensor made in inference mode, or a view made under `no_grad`, may not be written to in
+        the ways in which another view of its storage may.
+        """
+        if isinstance(new, OpResult) and new.op.parent is None:
+            return False
+        made_in, wanted = [
+            self.region(one.op) if isinstance(one, OpResult) else 0  # type: ignore[arg-type]
+            for one in (new, old)
+        ]
+        return made_in != wanted
 
     @cached_property
     def _around(self) -> WrittenAround:
