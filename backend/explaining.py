@@ -18,6 +18,7 @@ from xductor.transforms import Rewrite, Stage, TypedPass, graphs_of
 from xductor.transforms.explaining.explain import Entry, Explanation, explain_module
 from xductor.transforms.passes.applications import told
 from xductor.transforms.passes.debug_counters import counting
+from xductor.transforms.passes.permits import MEANINGS
 from xductor.transforms.rewriting.declared_pass import DeclaredPass
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
@@ -129,7 +130,10 @@ def _parts(one: Any) -> Iterator[Any]:
 
 
 def _explained(one: Any, module: ModuleOp) -> Explanation:
-    notes = tuple(out_of_reach.notes(one, module, settings.current().numerics))
+    notes = (
+        *(MEANINGS[permit] for permit in one.permits),
+        *out_of_reach.notes(one, module, settings.current().numerics),
+    )
     if isinstance(one, Rewrite):
         return explain_module(one, module, notes)
     return _of_procedural(one, module.clone(), notes)

@@ -8,6 +8,7 @@ to see a write that it did not see, nor one that a functionalized call may becom
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from xdsl.ir import Block, OpResult, SSAValue
@@ -50,8 +51,8 @@ class Storages(Protocol):
         """Whether an op may write to a storage that has this root."""
         ...
 
-    def meets_write(self, old: SSAValue, new: SSAValue) -> bool:
-        """Whether a write may be seen, or missed, if the two came to have one storage."""
+    def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
+        """Whether a write may be seen, or missed, if `new` stood for `old` and `gone` went."""
         ...
 
     def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
@@ -60,14 +61,20 @@ class Storages(Protocol):
 
 
 def storage_problem(
-    old: SSAValue, new: SSAValue, before: SSAValue, after: SSAValue, state: Storages
+    old: SSAValue,
+    new: SSAValue,
+    before: SSAValue,
+    after: SSAValue,
+    gone: Collection[TorchOp],
+    state: Storages,
 ) -> str:
     """Why `new` may not stand for `old`, a tensor of the same content; "" if it may.
 
     - `before`, `after`: the roots of their storages.
+    - `gone`: the ops that go.
     """
     if before is after:
-        return _in_one_storage(old, new, before, state)
+        return _in_one_storage(old, new, before, gone, state)
     returned = before in state.returned_roots
     if returned and (is_outside(after) or after in state.returned_roots):
         return "an output would come to share storage with an input or another output"
@@ -79,14 +86,16 @@ def storage_problem(
         return "two outputs would no longer share storage"
     if not state.has_writes:
         return ""
-    if state.meets_write(old, new):
+    if state.meets_write(old, new, gone):
         return "its storage is written to"
     return _made_in_input(old, new, state, or_copied=False)
 
 
-def _in_one_storage(old: SSAValue, new: SSAValue, root: SSAValue, state: Storages) -> str:
+def _in_one_storage(
+    old: SSAValue, new: SSAValue, root: SSAValue, gone: Collection[TorchOp], state: Storages
+) -> str:
     if not _surely_share(old, new):
-        if root in state.returned_roots or state.meets_write(old, new):
+        if root in state.returned_roots or state.meets_write(old, new, gone):
             return "it may have storage of its own, which its replacement may not"
         if state.has_writes and (problem := _made_in_input(old, new, state, or_copied=True)):
             return problem

@@ -131,7 +131,7 @@ class Replacement:
         """Whether an op may write to a storage that has this root."""
         return self.has_writes and bool(self.analyses.memory.storage(root).writes)
 
-    def meets_write(self, old: SSAValue, new: SSAValue) -> bool:
+    def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
         """Whether one is written after `old` was made, and the other read then or later."""
         made: Any = old.owner
         return self.has_writes and self.analyses.memory.interfere(old, new, made)
@@ -146,7 +146,7 @@ class Replacement:
         if not same_meta(result._type, source._type, self.facts):
             return False
         before, after = storage_root(result), storage_root(source)
-        if storage_problem(result, source, before, after, self):
+        if storage_problem(result, source, before, after, (op,), self):
             return False
         return self._same_offset(result, source) or not self._shows_offset(result, before)
 

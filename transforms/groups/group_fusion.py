@@ -209,11 +209,8 @@ class _Sunk:
 
 def _match(members: Sequence[TorchOp], in_order: Sequence[TorchOp]) -> Match:
     """A group as contracts ask about it."""
-    match = Match(in_order[-1])
-    match.bindings = {"operands": [operand for op in members for operand in op._operands]}
-    match.wrappers = list(members)
-    match.outputs = [op.results[0] for op in members]
-    return match
+    operands = [operand for op in members for operand in op._operands]
+    return Match.of(in_order[-1], members, [op.results[0] for op in members], operands)
 
 
 __all__ = ["Group", "GroupFusion", "Refused"]

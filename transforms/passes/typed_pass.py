@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from xductor.ir import op_class_by_name
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.passes.stage import Stage
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class TypedPass(ModulePass):
     - `matched_nodes`: how many nodes Inductor's matcher counts for one application in
       `counters["inductor"]["pattern_matcher_nodes"]`; 0 where stock does not use its matcher.
     - `counter`: a further counter that stock increments at each application.
+    - `permits`: what the pass may do although the contracts refuse it to others (`permits`).
     - `preserves`: which of the graph's `analyses` the pass keeps up to date while it changes it.
     - `writes_back`: whether the pass makes ops of a functional graph write, so that the rules of
       its stage hold no longer behind it.
@@ -75,6 +77,7 @@ class TypedPass(ModulePass):
     roots: ClassVar[frozenset[object]] = frozenset()
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None
+    permits: ClassVar[Collection[Permit]] = ()
     preserves: ClassVar[frozenset[str]] = frozenset()
     writes_back: ClassVar[bool] = False
 

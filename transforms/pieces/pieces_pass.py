@@ -281,12 +281,7 @@ class _Work:
 
 def _match(join: Join, copies: Sequence[TorchOp]) -> Match:
     """A join, and the copies behind which its parts are pieces, as contracts ask about them."""
-    match = Match(join.op)
-    match.bindings = {"parts": list(join.parts)}
-    match.wrappers = [join.op]
-    match.seen_through = list(copies)
-    match.outputs = [join.op.results[0]]
-    return match
+    return Match.of(join.op, [join.op], join.op.results[:1], join.parts, copies)
 
 
 __all__ = ["Form", "Pieces", "PiecesPass"]

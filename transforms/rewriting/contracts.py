@@ -7,20 +7,22 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import SchemaOp, TensorType, TorchOp
+from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
+from xductor.transforms.analysis.memory import sees_sizes_alone
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
 from xductor.transforms.editing.aliasing import storage_problem
 from xductor.transforms.editing.replacement import difference, known_equal
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset, check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -34,11 +36,22 @@ class Declined(Exception):
     """A replacement that is not allowed at this place in the graph."""
 
 
-def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> None:
+def check_output(
+    old: SSAValue,
+    new: Any,
+    number: int,
+    state: GraphState,
+    permits: Collection[Permit] = (),
+    *,
+    strides: bool = True,
+) -> None:
     """Check type and layout of one output.
 
     Strides may change if no user can tell: the types of all users' results stay as they are.
     The storage offset may change if only views of the output can tell, since views are made again.
+
+    - `permits`: with `"device"` the device may change if the types of all users' results stay.
+    - `strides`: whether strides and offset are checked.
     """
     where = f"output {number}" if number else "the result"
     if not isinstance(new, SSAValue):
@@ -50,12 +63,14 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
             raise Violation(f"{where}: expected {before}, found {after}")
         return
     a, b = before.data, after.data
-    if unlike := difference(before, after, state.facts):
+    if unlike := difference(before, after, state.facts, permits):
         fault = Violation
         if unlike.what == "requires_grad" and not _is_told_by_rewrite(new, state):
             fault = Declined
         raise fault(f"{where}: {unlike}")
-    if a.layout != "strided":
+    if a.device != b.device and (seen := check_users(old, after, state)):
+        raise Declined(f"{where}: it would be on {b.device} and not on {a.device}, {seen}")
+    if a.layout != "strided" or not strides:
         return
     if state.facts.known_equal(a.offset, b.offset) is not True:
         fault = check_offset(old, state)
@@ -106,29 +121,41 @@ def _gives_gradient(op: TorchOp) -> bool:
     return any("requires_grad" in type_.data.flags for type_ in types if type(type_) is TensorType)
 
 
-def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], state: GraphState) -> None:
+def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
     """Check that no output starts or stops sharing storage with an input or another output."""
     came_from: dict[SSAValue, SSAValue] = {}
+    gone = match.removable()
     for old, new in pairs:
         if type(old.type) is not TensorType or old is new:
             continue
         before, after = storage_root(old), storage_root(new)
         if before in state.returned_roots and came_from.setdefault(after, before) is not before:
             raise Declined("two outputs would come to share storage")
-        if problem := storage_problem(old, new, before, after, state):
+        if problem := storage_problem(old, new, before, after, gone, state):
             raise Declined(problem)
 
 
-def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState) -> None:
+def check_effects(
+    match: Match,
+    made: list[TorchOp],
+    outputs: Sequence[Any],
+    state: GraphState,
+    permits: Collection[Permit] = (),
+) -> None:
     """Check that random draws, writes and other effects stay as many, on the same storages.
 
+    Writes to what the matched ops made themselves, and no one else reads, count for nothing.
+
     - `outputs`: the values that stand for the match's outputs.
+    - `permits`: with `"draws"` numbers may be drawn by other calls, more or fewer.
     """
-    before = _felt(match.removable() - kept_ops(match, made, outputs))
+    gone = match.removable() - kept_ops(match, made, outputs)
+    before = _felt(gone)
     after = _felt(made)
     if not before and not after:
         return
-    _check_draws(before, after)
+    _check_draws(before, after, permits)
+    before = [one for one in before if not _writes_inside(one, match, gone, state)]
     matched_writes = any(effects.writes for _, effects in before)
     new_writes = any(effects.writes for _, effects in after)
     for op, effects in after:
@@ -149,7 +176,7 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
         _check_same_storages([op for op, _ in before], [op for op, _ in after], state)
 
 
-def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
+def kept_ops(match: Match, made: list[TorchOp], outputs: Sequence[Any]) -> set[TorchOp]:
     """The matched ops that stay because the replacement uses their results."""
     inside = {op for _, op in match.matched_ops()}
     kept: set[TorchOp] = set()
@@ -163,11 +190,46 @@ def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[Torch
     return kept
 
 
-def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
+def _writes_inside(felt: _Felt, match: Match, gone: set[TorchOp], state: GraphState) -> bool:
+    """Whether a matched op does nothing but write to what is replaced along with it."""
+    op, effects = felt
+    if not effects.writes or effects.rng or _is_felt_outside(effects):
+        return False
+    return all(
+        _stays_inside(storage_root(op.operands[index]), match, gone)
+        for index in written_operands(op, state.bodies)
+    )
+
+
+def _stays_inside(root: SSAValue, match: Match, gone: set[TorchOp]) -> bool:
+    """Whether a storage is made by an op that goes, and what others read of it are outputs."""
+    if root.owner not in gone:
+        return False
+    pending, seen = [root], {root}
+    while pending:
+        value = pending.pop()
+        for use in value.uses if value not in match.outputs else ():
+            user: Any = use.operation
+            if user not in gone:
+                if sees_sizes_alone(user):
+                    continue
+                return False
+            for result, fact in zip(user.results, result_aliases(user), strict=False):
+                if fact is not None and fact[0] == use.index and result not in seen:
+                    seen.add(result)
+                    pending.append(result)
+    return True
+
+
+def _check_draws(before: list[_Felt], after: list[_Felt], permits: Collection[Permit]) -> None:
     draws = [op for op, effects in before if effects.rng]
     new_draws = [op for op, effects in after if effects.rng]
     if new_draws and not draws:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
+    if draws and "draws" in permits:
+        if not new_draws:
+            raise Declined("random numbers would no longer be drawn")
+        return
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
     names, new_names = sorted(map(aten_name, draws)), sorted(map(aten_name, new_draws))
@@ -297,17 +359,19 @@ def _is_felt_outside(effects: Effects) -> bool:
     return effects.unknown or effects.host or effects.collective or effects.mode
 
 
-def check_region(match: Match, made: list[TorchOp], state: GraphState) -> None:
+def check_region(
+    match: Match, made: list[TorchOp], state: GraphState, permits: Collection[Permit] = ()
+) -> None:
     """Check that all matched ops are in one mode region, autograd pass and recompute policy.
 
     A replacement that makes no op may mix passes and policies, since it lets a value stand for one
     that depends on it. It may not mix mode regions: the modes under which each op runs decide
-    whether a gradient flows and what is rounded.
+    whether a gradient flows and what is rounded. `permits` with `"directions"` may mix passes.
     """
     ops = [op for _, op in match.matched_ops()]
     if len({state.region(op) for op in ops}) > 1:
         raise Declined("it would cross a change of autocast, grad mode or the like")
-    for key in ("tag", "recompute") if made else ():
+    for key in ("tag", "recompute") if made and "directions" not in permits else ():
         found = {op.node.text_items().get(key) for op in ops} - {None}
         if len(found) > 1:
             raise Declined(f"its ops differ in '{key}': {', '.join(sorted(map(str, found)))}")

@@ -8,7 +8,7 @@ again. An application is built, checked against the contracts, and only then con
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -29,28 +29,19 @@ from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
-from xductor.transforms.rewriting.contracts import (
-    Declined,
-    Violation,
-    check_aliases,
-    check_effects,
-    check_gradients,
-    check_inner_order,
-    check_order,
-    check_output,
-    check_region,
-)
+from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.layouts import lay_out_anew
+from xductor.transforms.rewriting.legality import Legality
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
-from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 #: How many applications that leave no fewer ops may build on each other before the driver gives up.
 #:
@@ -206,6 +197,7 @@ class _Walk:
         self.driver = driver
         self.state = state
         self.index = driver.index
+        self.legality = Legality(state, unchecked=driver.watch.unchecked)
         self.history: dict[TorchOp, _Lineage] = {}
         self.given_up: list[Rewrite] = []
         self.queue: list[tuple[int, int, Any]] = []
@@ -348,13 +340,13 @@ class _Walk:
 
     def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
         state = self.state
-        insertion = self._insertion_point(match)
+        insertion = self.legality.insertion_point(match)
         builder = self._builder(match, insertion)
         try:
             with modes_at(insertion, state):
                 outputs = self._replacement(one, compiled, match, builder)
                 made = builder.made
-                self._check(match, insertion, made, outputs)
+                self.legality.check(match, insertion, made, outputs, one.permits)
             checks = [] if self.driver.watch.unchecked else ["contract"]
             application = Application(one, state.graph, match, made, outputs, state, checks)
             if not should_apply(one.name):
@@ -387,49 +379,6 @@ class _Walk:
                 f"`replacement` gives {len(outputs)} values for {len(match.outputs)} outputs"
             )
         return [one.value if isinstance(one, Tensor | Opaque | Dim) else one for one in outputs]
-
-    def _check(
-        self, match: Match, insertion: TorchOp, made: list[TorchOp], outputs: list[Any]
-    ) -> None:
-        state = self.state
-        if not self.driver.watch.unchecked:
-            check_region(match, made, state)
-            check_gradients(made, state)
-        pairs: list[tuple[SSAValue, Any]] = []
-        for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
-            if new is None and old.first_use is None:
-                continue
-            if not self.driver.watch.unchecked:
-                check_output(old, new, number, state)
-            pairs.append((old, new))
-        if all(old is new for old, new in pairs):
-            raise Declined("the replacement is what is there already")
-        if self.driver.watch.unchecked:
-            return
-        check_effects(match, made, outputs, state)
-        check_order(match, insertion, state)
-        check_inner_order(match, made, state)
-        check_aliases(pairs, state)
-        check_saved(match, made, pairs, insertion, state)
-
-    def _insertion_point(self, match: Match) -> TorchOp:
-        """The op above which the replacement goes: after all operands, before all uses."""
-        outputs = match.outputs
-        if len(outputs) == 1 or self.driver.watch.unchecked:
-            return match.anchor
-        order, inside = self.state.order, match.removable()
-        users: list[Any] = [use.operation for value in outputs for use in value.uses]
-        outside = [user for user in users if user not in inside]
-        first: Any = min(outside, key=order.key, default=None)
-        if first is not None and order.before(first, match.anchor):
-            # The replacement needs all that the match reads, but something uses an output before
-            # the last matched op: it may move up to that use if its operands allow.
-            for _, op in match.matched_ops():
-                for operand in op.operands:
-                    if operand.owner not in inside and not self.state.is_above(operand, first):
-                        raise Declined("an output is used before all operands are there")
-            return first
-        return match.anchor
 
     def _next_lineage(self, one: Rewrite, match: Match, made: list[TorchOp]) -> _Lineage:
         """The lineage of the new ops. Raises NoConvergence if it has grown too long."""
@@ -509,12 +458,14 @@ class Replaced(NamedTuple):
 class Procedure:
     """Replaces what a procedural pass found by what it makes, under the contracts of rewrites.
 
-    Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass.
+    Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass, and `permits`
+    what it may do although other passes may not.
     """
 
-    def __init__(self, name: str, state: GraphState) -> None:
+    def __init__(self, name: str, state: GraphState, permits: Collection[Permit] = ()) -> None:
         self.name = name
         self.state = state
+        self.permits = permits
         self._walk = _Walk(Driver(RewriteIndex(())), state)
 
     def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
@@ -528,7 +479,7 @@ class Procedure:
             ContractViolation: If the procedure is at fault.
         """
         state, anchor = self.state, match.anchor
-        insertion = self._walk._insertion_point(match)
+        insertion = self._walk.legality.insertion_point(match)
         builder = self._walk._builder(match, insertion)
         try:
             with modes_at(insertion, state):
@@ -536,7 +487,7 @@ class Procedure:
                     built = build()
                 values = built if isinstance(built, list) else [built]
                 outputs = [one.value for one in values]
-                self._walk._check(match, insertion, builder.made, outputs)
+                self._walk.legality.check(match, insertion, builder.made, outputs, self.permits)
             if not should_apply(self.name):
                 raise Declined("its debug counter says no")
         except BaseException as error:
