@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp
 from xductor.transforms.analysis.block_order import Order, erase_unused, ops_of
+from xductor.transforms.analysis.dependence import reaches
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.analysis.op_effects import Bodies, never_writes, written_operands
@@ -79,6 +80,10 @@ class Analyses:
     def has_one_of(self, names: frozenset[str]) -> bool:
         """Whether the graph has an op whose name is one of `names`."""
         return not names.isdisjoint(self.by_name)
+
+    def reaches(self, one: Any, other: Any) -> bool:
+        """Whether an op depends on another, `one`, by values; for passes with several anchors."""
+        return reaches(one, other, self.order)
 
     def find_writes(self) -> list[Any]:
         """The ops that may write to an operand, in order."""

@@ -95,7 +95,7 @@ class AutoChunker(TypedPass):
         cuts = Cuts.of(found, amplifier)
         region = Region(amplifier, found, cuts, scales(found, tangents))
         self._check(region)
-        placement = Placement.of(ops, region)
+        placement = Placement.of(ops, region, analyses_of(graph).order)
         wide_sums = self.policy != "fast"
         calls = ChunkCalls(module, graph, region, wide_sums=wide_sums)
         with InferenceEnv.of(graph) as env:

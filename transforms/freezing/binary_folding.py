@@ -70,7 +70,7 @@ class BinaryFolding(TypedPass):
         folded = 0
         with InferenceEnv.of(graph) as env:
             state = GraphState(graph, analyses.bodies, env, analyses)
-            procedure = Procedure(self.name, state)
+            procedure = Procedure(self.name, state, self.permits)
             for op in ops:
                 site = site_of(op)
                 if site is None:

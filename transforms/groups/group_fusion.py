@@ -115,7 +115,7 @@ class _Work:
         self.state = state
         self.refused = refused
         self.forms = Forms(state)
-        self.procedure = Procedure(one.name, state)
+        self.procedure = Procedure(one.name, state, one.permits)
 
     @cached_property
     def dependencies(self) -> Dependencies:

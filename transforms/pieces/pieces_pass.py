@@ -135,7 +135,9 @@ class PiecesPass(TypedPass):
             return 0
         with InferenceEnv.of(graph) as env:
             state = GraphState(graph, analyses.bodies, env, analyses)
-            work = _Work(self, Procedure(self.name, state), Regions(state.facts), refused)
+            work = _Work(
+                self, Procedure(self.name, state, self.permits), Regions(state.facts), refused
+            )
             return sum(work.visit(op) for op in joins)
 
 
