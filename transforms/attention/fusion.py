@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +25,7 @@ from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.events import tell
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.graph_state import GraphState
@@ -41,7 +40,7 @@ Report = Callable[[TorchOp, str], None]
 
 @dataclass
 class Fused:
-    """One fusion, checked and not yet connected; it is valid until the listener returns.
+    """One fusion, checked and not yet connected; it is valid until a listener returns.
 
     - `match`: the attention that was found.
     - `made`: the ops that will replace it; `call` is the fused one of them.
@@ -54,20 +53,6 @@ class Fused:
     call: TorchOp
     new_outputs: list[SSAValue]
     state: GraphState
-
-
-Listener = Callable[[Fused], None]
-_listener: ContextVar[Listener | None] = ContextVar("xductor_attention_listener", default=None)
-
-
-@contextmanager
-def told_of_fusions(listener: Listener) -> Iterator[None]:
-    """Call `listener` with each fusion inside the block, before it is connected."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
 
 
 def fuse(module: ModuleOp, options: Options, report: Report | None = None) -> int:
@@ -136,9 +121,7 @@ class _Fusion:
                 )
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
-            listener = _listener.get()
-            if listener is not None:
-                listener(Fused(self.graph, match, made, call, [new], state))
+            tell(Fused(self.graph, match, made, call, [new], state))
         except BaseException:
             builder.discard()
             self.masks.forget()
@@ -214,4 +197,4 @@ def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
 
 
-__all__ = ["Fused", "Listener", "Report", "fuse", "told_of_fusions"]
+__all__ = ["Fused", "Report", "fuse"]

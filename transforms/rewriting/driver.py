@@ -28,6 +28,7 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
@@ -79,8 +80,9 @@ _NO_LINEAGE = _Lineage()
 class Application:
     """One application, as the ledger keeps it and as validation takes it.
 
-    `match`, `made` and `new_outputs` are live: they are valid until the listener returns, which is
-    called before anything is connected. A listener may raise `Declined` or `Violation`.
+    The driver tells of it after its checks and before anything is connected: `match`, `made` and
+    `new_outputs` are live, and valid until the listener returns. A listener may raise `Declined` or
+    `Violation`.
     """
 
     rewrite: Rewrite
@@ -92,25 +94,26 @@ class Application:
     checks: list[str] = field(default_factory=list[str])
 
 
-Listener = Callable[[Application], None]
+class Connected(NamedTuple):
+    """An application that has been made: the driver tells of it too."""
+
+    application: Application
+
+
 #: Called with refused applications: `Declined`, `Undecided`, and violations that are not raised.
 Report = Callable[[Rewrite, TorchOp, Exception], None]
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows the applications of a driver, and which checks are off.
+    """What a driver does about broken contracts, and which checks are off.
 
-    - `listeners`: called with each application after its checks, before it is connected.
-    - `applied`: called with each application once it is connected.
     - `report`: if given, called with each violated contract, which is then skipped, not raised.
     - `unchecked`: no contract is checked. For tests that show what a contract prevents.
     - `any_device`: a rewrite's `devices` are ignored, to try on one device what pays on another.
     - `even_unprofitable`: a rewrite's `pays` is not called, to try what is right but may not pay.
     """
 
-    listeners: tuple[Listener, ...] = ()
-    applied: tuple[Listener, ...] = ()
     report: Report | None = None
     unchecked: bool = False
     any_device: bool = False
@@ -124,14 +127,12 @@ _watch: ContextVar[Watch] = ContextVar("xductor_rewrite_watch", default=_NOBODY)
 @contextmanager
 def watching(
     *,
-    listener: Listener | None = None,
-    applied: Listener | None = None,
     report: Report | None = None,
     unchecked: bool = False,
     any_device: bool = False,
     even_unprofitable: bool = False,
 ) -> Iterator[None]:
-    """Follow the applications of every driver that runs inside the block, besides other followers.
+    """Watch every driver that runs inside the block: `report` gets what is refused.
 
     `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph. `any_device`
     lets rewrites run on devices on which they do not pay, `even_unprofitable` where their `pays`
@@ -140,8 +141,6 @@ def watching(
     now = _watch.get()
     token = _watch.set(
         Watch(
-            now.listeners + ((listener,) if listener is not None else ()),
-            now.applied + ((applied,) if applied is not None else ()),
             report or now.report,
             unchecked or now.unchecked,
             any_device or now.any_device,
@@ -159,16 +158,11 @@ def on_any_device() -> bool:
     return _watch.get().any_device
 
 
-def listeners() -> tuple[Listener, ...]:
-    """The listeners of the drivers that run in this context."""
-    return _watch.get().listeners
-
-
 class Driver:
     """Applies an index of rewrites to modules.
 
     `policy` says which numerics are admitted; rewrites with others do not run. `watching(...)`
-    says who follows the applications.
+    says what happens to those that are refused.
     """
 
     def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
@@ -352,14 +346,12 @@ class _Walk:
             if not should_apply(one.name):
                 raise Declined("its debug counter says no")
             lineage = self._next_lineage(one, match, made)
-            for listener in self.driver.watch.listeners:
-                listener(application)
+            tell(application)
         except BaseException:
             builder.discard()
             raise
         self._connect(match, insertion, made, outputs, lineage)
-        for listener in self.driver.watch.applied:
-            listener(application)
+        tell(Connected(application))
         return True
 
     def _replacement(
@@ -573,15 +565,15 @@ def _place_in(one: Rewrite, error: Exception) -> str:
 
 __all__ = [
     "Application",
+    "Connected",
     "ContractViolation",
     "Driver",
-    "Listener",
     "NoConvergence",
     "Procedure",
+    "Report",
     "RewriteIndex",
     "Watch",
     "attempt",
-    "listeners",
     "on_any_device",
     "watching",
 ]
