@@ -440,6 +440,10 @@ def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> boo
     return _Walk(driver, state)._try(one, op)
 
 
+#: Called with an op that is left alone, and the reason.
+Refused = Callable[[TorchOp, str], None]
+
+
 class Replaced(NamedTuple):
     """What a procedure has made, and the readers that had to be made again behind it."""
 
@@ -451,14 +455,26 @@ class Procedure:
     """Replaces what a procedural pass found by what it makes, under the contracts of rewrites.
 
     Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass, and `permits`
-    what it may do although other passes may not.
+    what it may do although other passes may not. `refused` gets what the pass leaves alone.
     """
 
-    def __init__(self, name: str, state: GraphState, permits: Collection[Permit] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        state: GraphState,
+        permits: Collection[Permit] = (),
+        refused: Refused | None = None,
+    ) -> None:
         self.name = name
         self.state = state
         self.permits = permits
+        self._refused = refused
         self._walk = _Walk(Driver(RewriteIndex(())), state)
+
+    def refuse(self, op: TorchOp, reason: object) -> None:
+        """Tell that an op is left alone, and why."""
+        if self._refused is not None:
+            self._refused(op, str(reason))
 
     def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
         """Replace the outputs of a match by what `build` makes with op functions.
@@ -570,6 +586,7 @@ __all__ = [
     "Driver",
     "NoConvergence",
     "Procedure",
+    "Refused",
     "Report",
     "RewriteIndex",
     "Watch",
