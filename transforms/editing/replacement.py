@@ -169,9 +169,9 @@ class Replacement:
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
         """Replace the only result of `op` by `source` and erase `op`, as one application."""
-        result = op.results[0]
-        if result in self.returned_tensors:
+        result, known = op.results[0], vars(self)
+        if result in known.get("returned_tensors", ()):
             self.returned_tensors.add(tensor_of(source))
-        if storage_root(result) in self.returned_roots:
+        if "returned_roots" in known and storage_root(result) in self.returned_roots:
             self.returned_roots.add(storage_root(source))
         self.editor.replace(op, source)

@@ -266,6 +266,8 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
     - `insertion`: the op above which the replacement goes.
     """
     ops = [op for _, op in match.matched_ops()]
+    if len(ops) == 1 and ops[0] is insertion:
+        return
     inside = set(ops)
     key = state.order.key
     first = min(*map(key, ops), key(insertion))
@@ -309,9 +311,9 @@ def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) 
     If outputs are matched in another order than they are written in, or two variables share one
     storage, what is right for the pattern's calls may be wrong for these ops.
     """
-    if not state.events:
-        return
     matched = {op for _, op in match.matched_ops()}
+    if len(matched) == 1 or not state.events:
+        return
     if not any(state.footprints.of(op).has_effect for op in matched):
         return
     ops = sorted(matched, key=state.order.key)
@@ -369,6 +371,8 @@ def check_region(
     whether a gradient flows and what is rounded. `permits` with `"directions"` may mix passes.
     """
     ops = [op for _, op in match.matched_ops()]
+    if len(ops) == 1:
+        return
     if len({state.region(op) for op in ops}) > 1:
         raise Declined("it would cross a change of autocast, grad mode or the like")
     for key in ("tag", "recompute") if made and "directions" not in permits else ():
