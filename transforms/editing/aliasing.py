@@ -9,11 +9,13 @@ to see a write that it did not see, nor one that a functionalized call may becom
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 from xdsl.ir import Block, OpResult, SSAValue
 
-from xductor.ir import Facts, GetAttrOp, GraphOp, TensorType, TorchOp, result_aliases
+from xductor.ir import GetAttrOp, GraphOp, TensorType, TorchOp, result_aliases
+from xductor.ir.dialect.types import Dim
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
@@ -29,18 +31,10 @@ class Storages(Protocol):
     """
 
     graph: GraphOp
-
-    @property
-    def facts(self) -> Facts: ...
-
-    @property
-    def analyses(self) -> Analyses: ...
-
-    @property
-    def returned_roots(self) -> set[SSAValue]: ...
-
-    @property
-    def returned_tensors(self) -> set[SSAValue]: ...
+    facts: Any  # Facts, found at once or when they are first asked for
+    analyses: Analyses
+    returned_roots: cached_property[set[SSAValue]]
+    returned_tensors: cached_property[set[SSAValue]]
 
     @property
     def has_writes(self) -> bool:
@@ -182,7 +176,7 @@ def tensor_of(value: SSAValue) -> SSAValue:
     return value
 
 
-def _offset(value: SSAValue) -> object:
+def _offset(value: SSAValue) -> Dim:
     type_ = value._type
     assert type(type_) is TensorType
     return type_.data.offset

@@ -123,9 +123,13 @@ class Replacement:
         return {storage_root(value) for value in self.graph.output.operands}
 
     @cached_property
+    def _writes(self) -> list[Any]:
+        return self.analyses.find_writes()
+
+    @property
     def has_writes(self) -> bool:
         """Whether an op may write to an operand."""
-        return bool(self.analyses.find_writes())
+        return bool(self._writes)
 
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""

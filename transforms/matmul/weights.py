@@ -14,7 +14,7 @@ Scale = Callable[[Any, Any], Any]
 
 def scaled_by_channel(
     weight: Tensor,
-    factors: Tensor,
+    factors: Any,
     scale: Scale = aten.mul,
     *,
     groups: Any = 1,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -31,7 +31,6 @@ class ProceduralPass(TypedPass):
     number of ops, override `ops_in`.
     """
 
-    roots: ClassVar[Collection[str]] = frozenset()
     preserves = frozenset((ORDER,))
 
     @abstractmethod
@@ -40,7 +39,8 @@ class ProceduralPass(TypedPass):
 
     def ops_in(self, analyses: Analyses) -> list[Any]:
         """The ops of a graph to look at; it is left alone if there are none."""
-        return analyses.named(self.roots)
+        names: Any = self.roots
+        return analyses.named(names)
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph, None) for graph in graphs_of(module))
