@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from xductor.backend.config import settings
 from xductor.backend.steps import out_of_reach
@@ -16,8 +16,10 @@ from xductor.ir import TorchOp
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms import Rewrite, Stage, TypedPass, graphs_of
 from xductor.transforms.explaining.explain import Entry, Explanation, explain_module
-from xductor.transforms.passes.applications import told
+from xductor.transforms.passes.applications import Applied
 from xductor.transforms.passes.debug_counters import counting
+from xductor.transforms.passes.events import listening
+from xductor.transforms.passes.permits import MEANINGS
 from xductor.transforms.rewriting.declared_pass import DeclaredPass
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
@@ -129,7 +131,10 @@ def _parts(one: Any) -> Iterator[Any]:
 
 
 def _explained(one: Any, module: ModuleOp) -> Explanation:
-    notes = tuple(out_of_reach.notes(one, module, settings.current().numerics))
+    notes = (
+        *(MEANINGS[permit] for permit in one.permits),
+        *out_of_reach.notes(one, module, settings.current().numerics),
+    )
     if isinstance(one, Rewrite):
         return explain_module(one, module, notes)
     return _of_procedural(one, module.clone(), notes)
@@ -143,13 +148,13 @@ def _of_procedural(one: TypedPass, module: ModuleOp, notes: tuple[str, ...]) -> 
     matched: list[Entry] = []
     near: list[Entry] = []
 
-    def applied(op: Operation, _: tuple[SSAValue, ...]) -> None:
-        matched.append(_entry("matched", op))
+    def applied(event: Applied) -> None:
+        matched.append(_entry("matched", event.op))
 
     def refused(op: TorchOp, reason: str) -> None:
         near.append(_entry("refused", op, reason))
 
-    with counting({}), told(applied):
+    with counting({}), listening(Applied, applied):
         one.explained(module, refused)
     return Explanation(one.name, "", (*near, *matched), notes)
 

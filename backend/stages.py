@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config import settings
 from xductor.backend.records import cached_records, stage_records
-from xductor.backend.steps import bridge, node_values, stage_watch, user_rewrites
+from xductor.backend.steps import bridge, node_values, user_rewrites
 from xductor.backend.steps.ir_logging import log_ir
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun, lacks_values
+from xductor.backend.steps.stage_watch import StageBegins, StageEnds
 from xductor.transforms import Stage
+from xductor.transforms.passes.events import tell
 
 if TYPE_CHECKING:
     import torch
@@ -132,7 +134,7 @@ def _mode_of(value: Any) -> Any:
 
 def _run(steps: Sequence[Step], run: StageRun) -> None:
     log_ir(run, "before")
-    stage_watch.tell_before(run)
+    tell(StageBegins(run))
     beside_steps = user_rewrites.beside_steps(run)
     remaining = iter(steps)
     for step in remaining:
@@ -142,7 +144,7 @@ def _run(steps: Sequence[Step], run: StageRun) -> None:
     bridge.flush(run)
     run.recompile_if_stale()
     user_rewrites.say_what_cannot_run(run)
-    stage_watch.tell_after(run)
+    tell(StageEnds(run))
     log_ir(run, "after")
 
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import scripts
-from xductor.backend.records.application_records import ApplicationRecord
-from xductor.backend.steps.applications import watching_passes
+from xductor.backend.steps.applications import AboutToApply, Passed
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import GraphNumbers
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import TOTAL, active
+from xductor.transforms.passes.events import listening
 from xductor.transforms.passes.numerics import numerics_text
 
 
@@ -99,9 +98,9 @@ class Watcher:
     def after(self, run: StageRun) -> None:
         """Do nothing: passes are followed, not stages."""
 
-    def asked(
-        self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
-    ) -> None:
+    def asked(self, event: AboutToApply) -> None:
+        """Keep the module before the application that is looked for."""
+        run, one, module, name, number = event
         if number != self.culprit:
             return
         graph, ident = self._numbers.number(run)
@@ -119,9 +118,9 @@ class Watcher:
         self.by = (one, name)
         self.module_before = module.clone()
 
-    def passed(
-        self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
-    ) -> None:
+    def passed(self, event: Passed) -> None:
+        """Keep the module behind the pass of that application."""
+        _, one, module, made = event
         if self.by is None or self.by[0] is not one or self.module_after is not None:
             return
         assert self.found is not None
@@ -140,7 +139,10 @@ def step(plan: Plan) -> Result:
     if plan.eager:
         result.status = scripts.run_as_main(plan.script, plan.arguments)
         return result
-    with watching_passes(watcher):
+    with (
+        listening(AboutToApply, watcher.asked, everywhere=True),
+        listening(Passed, watcher.passed, everywhere=True),
+    ):
         result.status = scripts.run_script(
             plan.script, plan.arguments, watcher, codegen=plan.codegen
         )

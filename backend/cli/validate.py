@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from xductor.backend.cli.command import Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers
 from xductor.backend.cli.opt import pass_plugins
 from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
@@ -15,6 +15,7 @@ from xductor.transforms.validation.call_validation import validate_calls
 from xductor.transforms.validation.validate import ValidationResult, validate
 
 if TYPE_CHECKING:
+    from xductor.backend.pass_validation.specimen import Specimens
     from xductor.backend.pass_validation.validation import PassValidation
 
 _NOOPS = "remove_noop_ops"
@@ -25,7 +26,8 @@ with special values. Without names: all declared rewrites of our passes, and eac
 no-op registry ({_NOOPS}, or {_NOOPS}:aten.slice.Tensor for one). A rewrite of yours is
 named as path/to/file.py:Class.
 Procedural passes are run on graphs that were made for them: remove_no_ops or _sfdp_pattern_5 by
-name, all of them with --all.
+name, all of them with --all. Those of our passes are in the repository; --specimens names a module
+with graphs for passes of yours.
 The status is 1 if one is wrong, or if nothing could be validated of it.
 """
 
@@ -43,6 +45,12 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="which graphs (default: %(default)s)")
     parser.add_argument("--all", action="store_true", help="procedural passes too")
     parser.add_argument(
+        "--specimens",
+        metavar="MODULE",
+        help="validate procedural passes on the graphs in SPECIMENS of a module "
+        "(a name, or a path ending in .py)",
+    )
+    parser.add_argument(
         "--prove", action="store_true", help="prove graphs of procedural passes; needs z3"
     )
     parser.add_argument(
@@ -52,6 +60,8 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the result of each; returns 1 if one is violated or vacuous."""
+    if options.write and options.specimens:
+        raise CommandError("--write keeps records of our passes, and takes no --specimens")
     failed = 0
     for identity, result in _results(options):
         print(result, flush=True)
@@ -65,42 +75,70 @@ def _results(
     options: argparse.Namespace,
 ) -> Iterator[tuple[str, ValidationResult | PassValidation]]:
     names: list[str] = options.names
-    passes = list(_passes(names, everything=options.all))
+    passes = _passes(options)
     rewrites = [name for name in names if name not in passes]
-    for one in _rewrites(rewrites) if rewrites or not names else []:
+    for one in _rewrites(rewrites) if rewrites or not (names or options.specimens) else []:
         found = validate(one, instances=options.instances, seed=options.seed)
         yield one.record_key(), found
-    for op in _rules(names):
+    for op in _rules(names) if names or not options.specimens else ():
         one = registry.typed_class(_NOOPS)()
         found = validate_calls(op, one, instances=options.instances, seed=options.seed)
         yield f"{_NOOPS}:{op}", found
     if passes:
-        from xductor.backend.pass_validation.passes import SPECIMENS
         from xductor.backend.pass_validation.validation import validate_pass
 
-        for name in passes:
-            yield name, validate_pass(name, SPECIMENS[name], prove=options.prove)
+        for name, specimens in passes.items():
+            yield name, validate_pass(name, specimens, prove=options.prove)
 
 
-def _passes(names: list[str], *, everything: bool) -> Iterator[str]:
-    """The procedural passes among some names, or all of them."""
-    if names or everything:
-        from xductor.backend.pass_validation.passes import SPECIMENS
+def _passes(options: argparse.Namespace) -> Mapping[str, Specimens]:
+    """The procedural passes that are asked for, with their specimens."""
+    names: list[str] = options.names
+    if options.specimens:
+        known = _in_module(options.specimens)
+        return {name: known[name] for name in names if name in known} if names else known
+    declared = {one.name for one in registry.declared_rewrites()}
+    others = [one for one in names if one not in declared and one.partition(":")[0] != _NOOPS]
+    procedural = [one for one in others if ":" not in one]
+    if not procedural and not (options.all and not names):
+        return {}
+    ours = _ours(
+        needed=options.all or not {one.name for one in registry.rows()}.isdisjoint(procedural)
+    )
+    return {name: ours[name] for name in procedural if name in ours} if names else ours
 
-        yield from (
-            SPECIMENS if everything and not names else (one for one in names if one in SPECIMENS)
-        )
+
+def _in_module(name: str) -> Mapping[str, Specimens]:
+    from xductor.backend.pass_validation.specimen_modules import NoSpecimens, specimens_of
+
+    try:
+        return specimens_of(pass_plugins.imported(name))
+    except NoSpecimens as error:
+        raise CommandError(str(error)) from error
+
+
+def _ours(*, needed: bool) -> Mapping[str, Specimens]:
+    """The specimens of our passes; where they are not installed, none, or an error if `needed`."""
+    from xductor.backend.pass_validation.specimen_modules import NoSpecimens, ours
+
+    try:
+        return ours()
+    except NoSpecimens as error:
+        if needed:
+            raise CommandError(str(error)) from error
+        return {}
 
 
 def _write(identity: str, result: ValidationResult | PassValidation) -> None:
     """Keep a record, and drop those of passes that no longer exist."""
     from xductor.backend.pass_validation import records
 
+    specimens = _ours(needed=True)
     if isinstance(result, ValidationResult):
         record = records.record_of_rewrite(identity, result)
     else:
-        record = records.record_of_pass(result)
-    known = set(records.names())
+        record = records.record_of_pass(result, specimens)
+    known = set(records.names(specimens))
     entries = {**records.read(), identity: record}
     records.write({name: one for name, one in entries.items() if name in known})
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from xductor.backend.pass_validation.passes import SPECIMENS, owner
+from xductor.backend.pass_validation.specimen import Specimens
 from xductor.backend.pass_validation.validation import PassValidation
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.proving.code_hashes import hash_of
@@ -38,9 +38,9 @@ def write(entries: Mapping[str, Mapping[str, Any]], path: Path | None = None) ->
     (path or OURS).write_text(f"{text}\n")
 
 
-def names() -> Iterator[str]:
-    """The names of everything that has a record."""
-    yield from SPECIMENS
+def names(specimens: Mapping[str, Specimens]) -> Iterator[str]:
+    """The names of everything that has a record, by the specimens of our procedural passes."""
+    yield from specimens
     yield from (one.identity for one in _subjects())
 
 
@@ -49,39 +49,43 @@ def _subjects() -> Iterator[Subject]:
     yield from (NoopCase(op) for op in NOOP_RULES)
 
 
-def record_of_pass(result: PassValidation) -> dict[str, Any]:
-    """The record of the validation of a procedural pass."""
+def record_of_pass(result: PassValidation, specimens: Mapping[str, Specimens]) -> dict[str, Any]:
+    """The record of the validation of a procedural pass on one of the `specimens`."""
     found = {
         "graphs": result.graphs,
         "runs": result.runs,
         "idle": result.idle,
         "what": result.what,
         "proofs": dict(sorted(result.proofs.items())),
-        "unproved": SPECIMENS[result.name].unproved,
+        "unproved": specimens[result.name].unproved,
     }
-    return found | _about(result.name)
+    return found | _about(result.name, specimens)
 
 
 def record_of_rewrite(identity: str, result: ValidationResult) -> dict[str, Any]:
     """The record of the validation of a declared rewrite, or of a rule."""
-    return {"graphs": result.instances, "runs": result.runs} | _about(identity)
+    return {"graphs": result.instances, "runs": result.runs} | _about(identity, {})
 
 
-def _about(name: str) -> dict[str, Any]:
-    return {"code": code_of(name), "torch": torch.__version__.partition("+")[0]}
+def _about(name: str, specimens: Mapping[str, Specimens]) -> dict[str, Any]:
+    return {"code": code_of(name, specimens), "torch": torch.__version__.partition("+")[0]}
 
 
-def code_of(name: str) -> str:
+def code_of(name: str, specimens: Mapping[str, Specimens]) -> str:
     """A hash of what a record is about: a certificate's claim, or a procedural pass."""
-    if name in SPECIMENS:
-        return hash_of([registry.typed_class(owner(name))])
+    if name in specimens:
+        return hash_of([registry.typed_class(specimens[name].owner or name)])
     subject = next(one for one in _subjects() if one.identity == name)
     return hash_of(subject.code())
 
 
-def missing(entries: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> list[str]:
+def missing(
+    entries: Mapping[str, Mapping[str, Any]],
+    names: Iterable[str],
+    specimens: Mapping[str, Specimens],
+) -> list[str]:
     """The names that have no record of the code as it is now."""
-    return [name for name in names if entries.get(name, {}).get("code") != code_of(name)]
+    return [name for name in names if entries.get(name, {}).get("code") != code_of(name, specimens)]
 
 
 __all__ = [

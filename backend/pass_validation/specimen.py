@@ -57,12 +57,14 @@ class Specimens:
     - `agree`: runs and compares a pair.
     - `what`: what agreed, if it is not simply the results, in words for the table.
     - `unproved`: why no proof is tried, if none is.
+    - `owner`: the pass that is run, if these are kept under another name than its own.
     """
 
     make: Callable[[], Iterator[Specimen]]
     agree: Comparison
     what: str = ""
     unproved: str = ""
+    owner: str = ""
 
 
 _every: ContextVar[tuple[int, Iterator[int]]] = ContextVar("xductor_sampled_specimens")

@@ -14,7 +14,8 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.backend.steps.bridge import flush
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TorchOp
-from xductor.transforms.rewriting.driver import Application, watching
+from xductor.transforms.passes.events import listening
+from xductor.transforms.rewriting.driver import Connected
 
 REALIZED = "inductor_realize_to_strides"
 """By which code generation knows a node whose value is to be stored."""
@@ -29,13 +30,13 @@ def realizing_operands(run: StageRun) -> Iterator[None]:
     flush(run)
     nodes: list[Any] = []
 
-    def note(application: Application) -> None:
-        for value in application.match.bindings.values():
+    def note(connected: Connected) -> None:
+        for value in connected.application.match.bindings.values():
             node = _node(value)
             if node is not None:
                 nodes.append(node)
 
-    with watching(applied=note):
+    with listening(Connected, note):
         yield
     for node in nodes:
         node.meta[REALIZED] = True

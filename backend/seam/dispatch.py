@@ -21,7 +21,6 @@ from xductor.backend.seam import (
     partition,
     recomputation,
     repro_scripts,
-    written_inputs,
 )
 from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import stage_watch
@@ -93,7 +92,6 @@ def attach() -> None:
         _follow_bodies(module)
         layout_decision.attach(module)
         partition.attach()
-        written_inputs.attach()
         recomputation.attach()
         strict_numerics.attach(module)
         repro_scripts.attach()

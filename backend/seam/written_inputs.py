@@ -9,13 +9,11 @@ ops save, which need not include the input. So the forward returns a copy of wha
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from xductor.backend.config import compile_state, versions
 from xductor.backend.fx.value_metadata import run_on_recorded
 from xductor.backend.fx.views_and_writes import viewed, written_by
 
@@ -23,27 +21,6 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
 
 aten = torch.ops.aten
-
-
-def attach() -> None:
-    """Let forwards copy the inputs that they save for the backward and write to."""
-    module = versions.partitioners_module()
-    if module is not None:
-        _attach(module)
-
-
-def _attach(module: ModuleType) -> None:
-    name = "_extract_fwd_bwd_modules"
-    stock = getattr(module, name)
-
-    @functools.wraps(stock)
-    def extract(*args: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
-        forward, backward = stock(*args, **kwargs)
-        if compile_state.current().settings is not None:
-            keep_what_inputs_held(forward, backward, kwargs["num_fwd_outputs"])
-        return forward, backward
-
-    setattr(module, name, extract)
 
 
 def keep_what_inputs_held(forward: GraphModule, backward: GraphModule, outputs: int) -> int:
@@ -116,4 +93,4 @@ def _mutations() -> type:
     return InputMutationAOTOutput
 
 
-__all__ = ["attach", "keep_what_inputs_held"]
+__all__ = ["keep_what_inputs_held"]

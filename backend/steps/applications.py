@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
 
 from xductor.backend.config import cache_keys
 from xductor.backend.config.warn_once import warn_once
@@ -18,10 +16,12 @@ from xductor.backend.records.application_records import ApplicationRecord, Appli
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TorchOp
 from xductor.transforms import Rewrite, TypedPass
-from xductor.transforms.passes.applications import told
-from xductor.transforms.passes.debug_counters import asking
+from xductor.transforms.passes.applications import Applied
+from xductor.transforms.passes.debug_counters import Asked
+from xductor.transforms.passes.events import listening, tell
 from xductor.transforms.rewriting.driver import (
     Application,
+    Connected,
     ContractViolation,
     NoConvergence,
     watching,
@@ -35,37 +35,26 @@ class ContractWarning(UserWarning):
     """A rewrite broke a contract and was not applied there."""
 
 
-class PassWatcher(Protocol):
-    """Is called for typed passes, in every thread. It must not change the module."""
+class AboutToApply(NamedTuple):
+    """A pass in a stage is about to make application `number`, of the pass or rewrite `name`.
 
-    def asked(
-        self, run: StageRun, one: TypedPass, module: ModuleOp, name: str, number: int
-    ) -> None:
-        """`name` is about to make application `number`, which is allowed."""
-        ...
+    Who listens must not change the module, and must not keep it.
+    """
 
-    def passed(
-        self, run: StageRun, one: TypedPass, module: ModuleOp, made: Sequence[ApplicationRecord]
-    ) -> None:
-        """The pass is done with the module; `made` are the applications that were recorded."""
-        ...
+    run: StageRun
+    one: TypedPass
+    module: ModuleOp
+    name: str
+    number: int
 
 
-_lock = threading.Lock()
-_watchers: tuple[PassWatcher, ...] = ()
+class Passed(NamedTuple):
+    """A pass in a stage is done with a module; `made` are the applications that were recorded."""
 
-
-@contextmanager
-def watching_passes(watcher: PassWatcher) -> Iterator[None]:
-    """Call `watcher` for the typed passes of every stage call while the block runs."""
-    global _watchers
-    with _lock:
-        _watchers = (*_watchers, watcher)
-    try:
-        yield
-    finally:
-        with _lock:
-            _watchers = tuple(one for one in _watchers if one is not watcher)
+    run: StageRun
+    one: TypedPass
+    module: ModuleOp
+    made: Sequence[ApplicationRecord]
 
 
 @dataclass
@@ -103,22 +92,21 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Follow
     found = Followed()
     number = 0
 
-    def asked(name: str, asked_number: int, allowed: bool) -> None:
+    def asked(event: Asked) -> None:
         nonlocal number
-        if not allowed:
+        if not event.allowed:
             return
-        number = asked_number
+        number = event.number
         found.numbers.append(number)
-        for watcher in _watchers:
-            watcher.asked(run, one, module, name, number)
+        tell(AboutToApply(run, one, module, event.name, number))
 
-    def applied(application: Application) -> None:
-        found.notes.append(Note.of(application, one.name, number))
-        found.counters += _counters(application)
+    def connected(event: Connected) -> None:
+        found.notes.append(Note.of(event.application, one.name, number))
+        found.counters += _counters(event.application)
 
-    def applied_to(op: Operation, new: tuple[SSAValue, ...]) -> None:
+    def applied(event: Applied) -> None:
         nonlocal number
-        found.notes.append(Note.of_op(one, op, new, number))
+        found.notes.append(Note.of_op(one, event.op, event.new, number))
         number = 0
 
     def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
@@ -134,13 +122,13 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Follow
     check_values = run.settings.validate == "values"
     with (
         validating(check_values),
-        watching(applied=applied, report=report),
-        asking(asked),
-        told(applied_to),
+        watching(report=report),
+        listening(Connected, connected),
+        listening(Asked, asked),
+        listening(Applied, applied),
     ):
         yield found
-    for watcher in _watchers:
-        watcher.passed(run, one, module, Applications(found.notes))
+    tell(Passed(run, one, module, Applications(found.notes)))
 
 
 def _skip(one: Rewrite, error: Exception) -> None:
@@ -171,4 +159,4 @@ def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
         yield "inductor", rewrite.counter, 1
 
 
-__all__ = ["ContractWarning", "Followed", "PassWatcher", "followed", "watching_passes"]
+__all__ = ["AboutToApply", "ContractWarning", "Followed", "Passed", "followed"]

@@ -7,18 +7,27 @@ that raises has no "after".
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
 from xductor.backend.steps.stage_run import StageRun
 from xductor.transforms import Stage
+from xductor.transforms.passes.events import listeners_of, listening, tell
 
-_lock = threading.Lock()
-_watchers: tuple[StageWatcher, ...] = ()
+
+class StageBegins(NamedTuple):
+    """A stage is about to work on `run.gm`."""
+
+    run: StageRun
+
+
+class StageEnds(NamedTuple):
+    """A stage is done; `run.record` has the passes that ran."""
+
+    run: StageRun
 
 
 class StageWatcher(Protocol):
@@ -38,19 +47,16 @@ class StageWatcher(Protocol):
 @contextmanager
 def watching(watcher: StageWatcher) -> Iterator[None]:
     """Call `watcher` for every stage call of the process while the block runs."""
-    global _watchers
-    with _lock:
-        _watchers = (*_watchers, watcher)
-    try:
+    with (
+        listening(StageBegins, lambda event: watcher.before(event.run), everywhere=True),
+        listening(StageEnds, lambda event: watcher.after(event.run), everywhere=True),
+    ):
         yield
-    finally:
-        with _lock:
-            _watchers = tuple(one for one in _watchers if one is not watcher)
 
 
 def run_stock(stage: Stage, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call stock's function for a stage, with the watchers called before and after."""
-    if not _watchers:
+    if not (listeners_of(StageBegins) or listeners_of(StageEnds)):
         return stock(*args, **kwargs)
     gm = args[0] if args else kwargs["gm"]
     is_inference = stage == "post_grad" and bool((*args[1:2], kwargs.get("is_inference"))[0])
@@ -60,19 +66,9 @@ def run_stock(stage: Stage, stock: Callable[..., Any], *args: Any, **kwargs: Any
     ) as record:
         inputs = (*args[1:2], kwargs.get("example_inputs"))[0] if stage == "pre_grad" else None
         run = StageRun(stage, gm, now, record, inputs, is_inference=is_inference)
-        tell_before(run)
+        tell(StageBegins(run))
         result = stock(*args, **kwargs)
         run.gm = gm if result is None else result
         record.nodes_after = len(run.gm.graph.nodes)
-        tell_after(run)
+        tell(StageEnds(run))
     return result
-
-
-def tell_before(run: StageRun) -> None:
-    for watcher in _watchers:
-        watcher.before(run)
-
-
-def tell_after(run: StageRun) -> None:
-    for watcher in _watchers:
-        watcher.after(run)

@@ -28,8 +28,9 @@ from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TensorType, TorchOp, entry_graph
 from xductor.ir.inference.fake_values import FakeEnvironment, device_exists
 from xductor.transforms.analysis.effect_order import is_view
-from xductor.transforms.attention.fusion import Fused, told_of_fusions
+from xductor.transforms.attention.fusion import Fused
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
+from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.validation.fragments import fragments_of
 
@@ -49,7 +50,7 @@ def noted(run: StageRun) -> AbstractContextManager[None]:
     root = (*entered_graphs(), run.gm)[0]
     if not _may_depend(root):
         return nullcontext()
-    return told_of_fusions(_note)
+    return listening(Fused, _note)
 
 
 def _may_depend(root: GraphModule) -> bool:

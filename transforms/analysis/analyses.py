@@ -17,9 +17,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp
 from xductor.transforms.analysis.block_order import Order, erase_unused, ops_of
+from xductor.transforms.analysis.dependence import reaches
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory
-from xductor.transforms.analysis.op_effects import Bodies
+from xductor.transforms.analysis.op_effects import Bodies, never_writes, written_operands
 
 #: Preserved by a pass that tells `memory` which value stands for which, and what it inserts where.
 MEMORY = "memory"
@@ -79,6 +80,15 @@ class Analyses:
     def has_one_of(self, names: frozenset[str]) -> bool:
         """Whether the graph has an op whose name is one of `names`."""
         return not names.isdisjoint(self.by_name)
+
+    def reaches(self, one: Any, other: Any) -> bool:
+        """Whether an op depends on another, `one`, by values; for passes with several anchors."""
+        return reaches(one, other, self.order)
+
+    def find_writes(self) -> list[Any]:
+        """The ops that may write to an operand, in order."""
+        names = [name for name, (one, *_) in self.by_name.items() if not never_writes(type(one))]
+        return [op for op in self.named(names) if len(written_operands(op, self.bodies)) > 0]
 
     @cached_property
     def memory(self) -> Memory:

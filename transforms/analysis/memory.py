@@ -203,10 +203,15 @@ def reads_storage(op: TorchOp) -> bool:
     """Whether a call may see where in its storage a tensor begins."""
     if isinstance(op, SchemaOp):
         return _overload_reads_storage(op.name)
-    if type(op) is OutputOp or op.name in _OF_SIZES:
+    if type(op) is OutputOp or sees_sizes_alone(op):
         return False
     call = aten_call(op)
     return call is None or _overload_reads_storage(call.name)
+
+
+def sees_sizes_alone(op: TorchOp) -> bool:
+    """Whether a call sees of a tensor its sizes, and nothing that is in it."""
+    return op.name in _OF_SIZES
 
 
 _OF_SIZES = frozenset(("method.size", "method.dim", "method.numel"))

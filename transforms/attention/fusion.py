@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +11,8 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
-from xductor.ir.inference.infer import storage_root
 from xductor.transforms import graphs_of
-from xductor.transforms.analysis.op_effects import Bodies, effects_of, written_operands
+from xductor.transforms.analysis.op_effects import Bodies, effects_of
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_calls import known_values
@@ -28,51 +25,22 @@ from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.events import tell
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
-from xductor.transforms.rewriting.contracts import (
-    Declined,
-    Violation,
-    check_order,
-    check_output,
-    check_region,
-)
+from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import lay_out_anew
+from xductor.transforms.rewriting.legality import Legality
+from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.modes import modes_at
-from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 #: Called for each product that follows a softmax and is not fused, with the reason.
 Report = Callable[[TorchOp, str], None]
 
 
 @dataclass
-class Fragment:
-    """The matched ops, in the form that the contract checks take."""
-
-    attention: Attention
-
-    @property
-    def bindings(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def anchor(self) -> TorchOp:
-        return self.attention.root
-
-    @property
-    def outputs(self) -> list[SSAValue]:
-        return [self.attention.result]
-
-    def matched_ops(self) -> list[tuple[None, TorchOp]]:
-        return [(None, op) for op in self.attention.ops]
-
-    def removable(self) -> set[TorchOp]:
-        return set(self.attention.ops)
-
-
-@dataclass
 class Fused:
-    """One fusion, checked and not yet connected; it is valid until the listener returns.
+    """One fusion, checked and not yet connected; it is valid until a listener returns.
 
     - `match`: the attention that was found.
     - `made`: the ops that will replace it; `call` is the fused one of them.
@@ -85,20 +53,6 @@ class Fused:
     call: TorchOp
     new_outputs: list[SSAValue]
     state: GraphState
-
-
-Listener = Callable[[Fused], None]
-_listener: ContextVar[Listener | None] = ContextVar("xductor_attention_listener", default=None)
-
-
-@contextmanager
-def told_of_fusions(listener: Listener) -> Iterator[None]:
-    """Call `listener` with each fusion inside the block, before it is connected."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
 
 
 def fuse(module: ModuleOp, options: Options, report: Report | None = None) -> int:
@@ -144,37 +98,35 @@ class _Fusion:
         return True
 
     def _apply(self, attention: Attention, state: GraphState) -> None:
-        fragment: Any = Fragment(attention)
+        read = [attention.query.value, attention.key.value, attention.value.value]
+        match = Match.of(attention.root, attention.ops, [attention.result], read)
         _check_escape(attention)
-        _check_effects(attention, state)
         _check_device(attention)
         root = attention.root
         builder = ReplacementBuilder(
             state.env,
             state.facts,
             root.node,
-            [attention.query.value, attention.key.value, attention.value.value],
+            read,
             state.symints,
             lambda value: state.is_above(value, root),
         )
         try:
             with modes_at(root, state):
-                new, call = self._replacement(attention, builder, state)
-            self._check_operands(builder.made, root)
-            check_region(fragment, builder.made, state)
-            check_order(fragment, root, state)
-            check_saved(fragment, builder.made, [(attention.result, new)], root, state)
+                new, call, is_seen = self._replacement(attention, builder, state)
+                made = builder.made
+                self._check_operands(made, root)
+                Legality(state).check(
+                    match, root, made, [new], self.options.permits, strides=is_seen
+                )
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
-            listener = _listener.get()
-            if listener is not None:
-                made = builder.made
-                listener(Fused(self.graph, fragment, made, call, [new], state))
+            tell(Fused(self.graph, match, made, call, [new], state))
         except BaseException:
             builder.discard()
             self.masks.forget()
             raise
-        self._connect(attention, new, builder.made, state)
+        self._connect(attention, new, made, state)
         self.masks.keep()
 
     def _check_operands(self, made: Sequence[TorchOp], root: TorchOp) -> None:
@@ -186,8 +138,8 @@ class _Fusion:
 
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState
-    ) -> tuple[SSAValue, TorchOp]:
-        """The new result, and the fused call.
+    ) -> tuple[SSAValue, TorchOp, bool]:
+        """The new result, the fused call, and whether the layout of the result is observable.
 
         The kernel chooses the layout of its result. If that would be observable, the result is
         copied into the layout that the product has.
@@ -197,14 +149,14 @@ class _Fusion:
             attention, self.reader, self.known, make, self.options, self.masks
         )
         new, call = replacement.value()
-        if layout_is_seen(attention.result, call, builder.made, new, state):
+        is_seen = layout_is_seen(attention.result, call, builder.made, new, state)
+        if is_seen:
             builder.discard()
             self.masks.forget()
             new, call = replacement.value(as_product=True)
-            check_output(attention.result, new, 0, state)
         owner = call.owner
         assert isinstance(owner, TorchOp)
-        return new, owner
+        return new, owner, is_seen
 
     def _connect(
         self, attention: Attention, new: SSAValue, made: list[TorchOp], state: GraphState
@@ -232,18 +184,6 @@ def _check_escape(attention: Attention) -> None:
                 raise NotAttention(f"what {what.name} gives is {where} too", near=True)
 
 
-def _check_effects(attention: Attention, state: GraphState) -> None:
-    """Check that writes stay inside, and that the only other effect is a random draw."""
-    inside = set(attention.ops)
-    for op in attention.ops:
-        effects = effects_of(op)
-        if effects.unknown or effects.host or effects.collective or effects.mode:
-            raise Declined(f"{op.name} has an effect")
-        for index in written_operands(op, state.bodies):
-            if storage_root(op.operands[index]).owner not in inside:
-                raise Declined(f"{op.name} writes to what others may read")
-
-
 def _check_device(attention: Attention) -> None:
     """Check that the device may have a kernel for it, as far as is known before a mask is made."""
     result = tensor_type(attention.result)
@@ -257,4 +197,4 @@ def _is_pure(op: TorchOp) -> bool:
     return op.fx_op != "call_module" and effects_of(op).pure
 
 
-__all__ = ["Fused", "Listener", "Report", "fuse", "told_of_fusions"]
+__all__ = ["Fused", "Report", "fuse"]

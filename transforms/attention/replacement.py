@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +25,7 @@ from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.masks import MaskBuilder, Masking, SharedMasks
 from xductor.transforms.attention.parts import Attention, NotAttention, Place
 from xductor.transforms.attention.reading import Reader, tensor_type
+from xductor.transforms.passes.permits import Permit
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ class Options:
     """What the compile allows.
 
     - `policy`: under `fast` a fully masked row may give zeros instead of NaN.
-    - `dropout`: whether dropout may draw its numbers in another way.
+    - `permits`: with `"draws"` dropout may draw its numbers in another way.
     """
 
     policy: Literal["strict", "default", "fast"] = "default"
-    dropout: bool = True
+    permits: Collection[Permit] = ("draws",)
 
 
 class Replacement:
@@ -181,7 +183,7 @@ class Replacement:
 
     def _check(self) -> None:
         attention = self.attention
-        if attention.dropout and not self.options.dropout:
+        if attention.dropout and "draws" not in self.options.permits:
             raise NotAttention("dropout has to draw as eager does", near=True)
         if not 0 <= attention.dropout < 1:
             raise NotAttention("all is dropped out", near=True)

@@ -18,7 +18,7 @@ from xductor.ir import GetAttrOp, GraphOp, TorchOp
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.op_effects import Bodies, written_operands
 from xductor.transforms.attention.reading import in_place, tensor_type
-from xductor.transforms.editing.replacement import tensor_of
+from xductor.transforms.editing.aliasing import tensor_of
 
 
 class WrittenVersions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -61,12 +61,4 @@ def _bytes(type_: Any) -> int | None:
     return None if count is None else count * type_.dtype.itemsize
 
 
-def users_of(op: TorchOp) -> Iterator[TorchOp]:
-    """The ops that use a result of an op."""
-    for result in op.results:
-        for use in result.uses:
-            user: Any = use.operation
-            yield user
-
-
-__all__ = ["PRODUCTS", "find_amplifier", "numel", "tangents_of", "users_of"]
+__all__ = ["PRODUCTS", "find_amplifier", "numel", "tangents_of"]

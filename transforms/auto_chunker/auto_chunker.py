@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, InferenceEnv, TorchOp, entry_graph
 from xductor.transforms import REASSOCIATES, TypedPass
+from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.auto_chunker.amplifier import (
     PRODUCTS,
@@ -28,6 +29,10 @@ from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, s
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.rewriting.contracts import Declined, Violation
+from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.legality import Legality
+from xductor.transforms.rewriting.matcher import Match
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class AutoChunker(TypedPass):
     inductor = "auto_chunker/__init__.py:chunk"
     numerics = REASSOCIATES
     roots = PRODUCTS
+    permits = ("directions",)
 
     output_size_threshold: int = 1024 * 1024
     amplify_ratio_threshold: float = 8.0
@@ -89,14 +95,18 @@ class AutoChunker(TypedPass):
         cuts = Cuts.of(found, amplifier)
         region = Region(amplifier, found, cuts, scales(found, tangents))
         self._check(region)
-        placement = Placement.of(ops, region)
+        placement = Placement.of(ops, region, analyses_of(graph).order)
         wide_sums = self.policy != "fast"
         calls = ChunkCalls(module, graph, region, wide_sums=wide_sums)
         with InferenceEnv.of(graph) as env:
             maker = calls.make(cuts.step(self.num_chunk), env)
-        if not should_apply(self.name):
-            maker.discard()
-            return 0
+            try:
+                self._check_legality(graph, env, region, placement, calls, maker.made)
+                if not should_apply(self.name):
+                    raise CannotChunk("its debug counter says no")
+            except BaseException:
+                maker.discard()
+                raise
         applied(amplifier)
         for body in calls.bodies.values():
             module.body.block.add_op(body)
@@ -104,6 +114,25 @@ class AutoChunker(TypedPass):
         placement.put(editor, maker.made)
         _connect(editor, region, calls)
         return 1
+
+    def _check_legality(
+        self,
+        graph: GraphOp,
+        env: InferenceEnv,
+        region: Region,
+        placement: Placement,
+        calls: ChunkCalls,
+        made: list[Any],
+    ) -> None:
+        """Raises CannotChunk if the new results may not stand for the old ones."""
+        analyses = analyses_of(graph)
+        legality = Legality(GraphState(graph, analyses.bodies, env, analyses))
+        ops = [op for op in region.ops if op in region.replaced]
+        match = Match.of(ops[-1], ops, list(calls.results), region.inputs)
+        try:
+            legality.check(match, placement.first, made, [*calls.results.values()], self.permits)
+        except (Declined, Violation) as error:
+            raise CannotChunk(str(error)) from error
 
     def _check(self, region: Region) -> None:
         if self.policy == "fast":

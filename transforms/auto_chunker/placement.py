@@ -9,8 +9,9 @@ from typing import Any
 from xdsl.ir import Operation
 
 from xductor.ir import TorchOp
+from xductor.transforms.analysis.block_order import Order
+from xductor.transforms.analysis.dependence import above, below
 from xductor.transforms.analysis.op_effects import effects_of
-from xductor.transforms.auto_chunker.amplifier import users_of
 from xductor.transforms.auto_chunker.body import Region
 from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.editing.editor import Editor
@@ -24,7 +25,7 @@ class Placement:
     moved: tuple[TorchOp, ...]
 
     @classmethod
-    def of(cls, ops: Sequence[TorchOp], region: Region) -> Placement:
+    def of(cls, ops: Sequence[TorchOp], region: Region, order: Order) -> Placement:
         """The place of the chunks of a region.
 
         Raises:
@@ -33,25 +34,22 @@ class Placement:
         """
         places = [place for place, op in enumerate(ops) if op in region.replaced]
         between = [op for op in ops[places[0] : places[-1] + 1] if op not in region.replaced]
-        produced = set(region.outputs)
-        later: set[Any] = set()
         for op in between:
             effects = effects_of(op)
             if effects.writes or effects.unknown or effects.mode:
                 raise CannotChunk.at(op, "it has an effect between what is cut into chunks")
-            if any(value in produced or value.owner in later for value in op._operands):
-                later.add(op)
-        needed: set[TorchOp] = set()
-        wanted: set[Any] = {value.owner for value in region.inputs}
-        for op in reversed(between):
-            if op not in wanted and not any(user in needed for user in users_of(op)):
-                continue
+        first, last = ops[places[0]], ops[places[-1]]
+        made: list[Any] = [value.owner for value in region.outputs]
+        later = below(made, last, order)
+        read = [value.owner for value in region.inputs if isinstance(value.owner, Operation)]
+        needed = {*read, *above(read, first, order)}
+        moved = [op for op in between if op in needed]
+        for op in reversed(moved):
             if op in later:
                 raise CannotChunk.at(op, "the chunks need it, and it needs all chunks")
             if not effects_of(op).pure:
                 raise CannotChunk.at(op, "the chunks need it, and it has an effect")
-            needed.add(op)
-        return cls(ops[places[0]], tuple([op for op in between if op in needed]))
+        return cls(first, tuple(moved))
 
     def put(self, editor: Editor, made: Sequence[Operation]) -> None:
         """Move the ops that must move, and insert new ops before the region."""

@@ -8,7 +8,8 @@ from typing import Any
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import OutputOp, SchemaOp, TensorType, TorchOp
-from xductor.transforms.auto_chunker.amplifier import numel, users_of
+from xductor.transforms.analysis.dependence import users_of
+from xductor.transforms.auto_chunker.amplifier import numel
 from xductor.transforms.auto_chunker.axes import Axes
 from xductor.transforms.auto_chunker.correspondences import has_rule
 from xductor.transforms.auto_chunker.refusal import CannotChunk

@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp
 from xductor.transforms.before_autograd.torch_level_writes import may_write
-from xductor.transforms.editing.replacement import is_outside
+from xductor.transforms.editing.aliasing import is_outside
 
 
 def may_overlap(one: SSAValue, other: SSAValue, graph: GraphOp) -> bool:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, GetAttrOp, GraphOp, TensorType, TorchOp, result_aliases
+from xductor.ir import Facts, GraphOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import Dim
-from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED, reads_what_it_writes
+from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.graphs import facts_of
-from xductor.transforms.analysis.memory import Memory
-from xductor.transforms.analysis.op_effects import effects_of, never_writes
+from xductor.transforms.analysis.memory import reads_storage
+from xductor.transforms.editing.aliasing import storage_problem, tensor_of
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.editing.written_back import made_in_written_input, outlives
 
-_VISIBLE_FLAGS = frozenset(("conj", "neg", "requires_grad"))
+_FLAGS = ("conj", "neg", "requires_grad")
 
 
 def known_equal(left: tuple[Dim, ...], right: tuple[Dim, ...], facts: Facts) -> bool:
@@ -37,6 +37,49 @@ def surely_differ(left: TensorType, right: TensorType) -> bool:
     return a.dtype is not b.dtype or (a.shape != b.shape and not left.symbols and not right.symbols)
 
 
+class Difference(NamedTuple):
+    """A property in which two types differ, and what each has there."""
+
+    what: str
+    expected: object
+    found: object
+
+    def __str__(self) -> str:
+        if self.what in _FLAGS:
+            return f"expected {self.expected}, found {self.found} ({self.what} differs)"
+        return f"expected {self.what} {self.expected}, found {self.found}{self._note()}"
+
+    def _note(self) -> str:
+        sizes: Any = (self.expected, self.found)
+        unknown = self.what == "sizes" and len(sizes[0]) == len(sizes[1])
+        return ", not known to be equal" if unknown else ""
+
+
+def difference(
+    left: TensorType, right: TensorType, facts: Facts, permits: Collection[str] = ()
+) -> Difference | None:
+    """In what two types differ, apart from strides, offset and whether they are parameters.
+
+    - `permits`: what may differ: `"device"`, or nothing.
+    """
+    a, b = left.data, right.data
+    if a.dtype is not b.dtype:
+        return Difference("dtype", a.dtype, b.dtype)
+    if a.device != b.device and "device" not in permits:
+        return Difference("device", a.device, b.device)
+    if a.layout != b.layout:
+        return Difference("layout", a.layout, b.layout)
+    if a.subclass != b.subclass:
+        return Difference("tensor subclass", a.subclass, b.subclass)
+    if not known_equal(a.shape, b.shape, facts):
+        return Difference("sizes", list(a.shape), list(b.shape))
+    if a.flags != b.flags:
+        for flag in _FLAGS:
+            if (flag in a.flags) != (flag in b.flags):
+                return Difference(flag, left, right)
+    return None
+
+
 def same_meta(left: Any, right: Any, facts: Facts) -> bool:
     """Whether two types agree in all but the offset and whether they are parameters.
 
@@ -47,25 +90,17 @@ def same_meta(left: Any, right: Any, facts: Facts) -> bool:
         return True
     if type(left) is not TensorType or type(right) is not TensorType:
         return False
+    if difference(left, right, facts) is not None:
+        return False
     a, b = left.data, right.data
-    return (
-        a.dtype is b.dtype
-        and a.device == b.device
-        and a.layout == b.layout
-        and a.subclass == b.subclass
-        and _VISIBLE_FLAGS.isdisjoint(set(a.flags) ^ set(b.flags))
-        and known_equal(a.shape, b.shape, facts)
-        and (a.layout != "strided" or known_equal(a.stride, b.stride, facts))
-    )
+    return a.layout != "strided" or known_equal(a.stride, b.stride, facts)
 
 
 class Replacement:
     """Replaces results by values of the same content within one graph.
 
-    The contract: sizes, strides, offset and dtype stay as they were wherever they can be seen. No
-    output starts to share storage with an input or another output, or becomes the very same tensor,
-    not even in generated code (`written_back`). No read moves to the other side of a write, nor of
-    a write that a functionalized call may become (`functionalized_calls`).
+    The contract: sizes, strides and dtype stay as they were, the offset wherever it can be seen,
+    and the storages keep the rules of `aliasing`.
     """
 
     def __init__(self, graph: GraphOp) -> None:
@@ -77,98 +112,70 @@ class Replacement:
     def facts(self) -> Facts:
         return facts_of(self.graph)
 
-    @property
-    def memory(self) -> Memory:
-        """The storages, computed when first asked for: most graphs hold nothing to replace."""
-        return self.analyses.memory
-
     @cached_property
-    def returned(self) -> set[SSAValue]:
+    def returned_tensors(self) -> set[SSAValue]:
         """The tensors that the graph returns."""
         return {tensor_of(value) for value in self.graph.output.operands}
 
+    @cached_property
+    def returned_roots(self) -> set[SSAValue]:
+        """The roots of the storages that the graph returns."""
+        return {storage_root(value) for value in self.graph.output.operands}
+
+    @cached_property
+    def _writes(self) -> list[Any]:
+        return self.analyses.find_writes()
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether an op may write to an operand."""
+        return bool(self._writes)
+
+    def is_written(self, root: SSAValue) -> bool:
+        """Whether an op may write to a storage that has this root."""
+        return self.has_writes and bool(self.analyses.memory.storage(root).writes)
+
+    def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
+        """Whether one is written after `old` was made, and the other read then or later."""
+        made: Any = old.owner
+        return self.has_writes and self.analyses.memory.interfere(old, new, made)
+
+    def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
+        """Never: such passes run behind autograd, or leave alone what stands among modes."""
+        return False
+
     def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
-        """Whether `source`, an operand of the same content, may stand for the only result."""
+        """Whether `source`, which has the same content, may stand for the only result."""
         result = op.results[0]
         if not same_meta(result._type, source._type, self.facts):
             return False
-        if _is_view_of(op, source):
-            return self.may_be(result, source)
-        return self._may_share(op, result, source)
-
-    def may_be(self, result: SSAValue, source: SSAValue) -> bool:
-        """Whether `result`, an alias of `source`, may become the very same tensor.
-
-        It may not if the graph returns it and the caller has the other already.
-        """
-        if self.facts.known_equal(_offset(result), _offset(source)) is not True:
+        before, after = storage_root(result), storage_root(source)
+        if storage_problem(result, source, before, after, (op,), self):
             return False
-        if result not in self.returned:
+        return self._same_offset(result, source) or not self._shows_offset(result, before)
+
+    def _same_offset(self, result: SSAValue, source: SSAValue) -> bool:
+        a: Any = result._type
+        b: Any = source._type
+        return self.facts.known_equal(a.data.offset, b.data.offset) is True
+
+    def _shows_offset(self, result: SSAValue, root: SSAValue) -> bool:
+        """Whether where in its storage a value begins is seen, or told by types of its views."""
+        if result is not root or root in self.returned_roots:
             return True
-        tensor = tensor_of(source)
-        return not is_outside(tensor) and tensor not in self.returned
-
-    def _may_share(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
-        """Whether a copy may be dropped, so that its readers read what was copied."""
-        memory = self.memory
-        copy, copied = memory.storage(result), memory.storage(source)
-        if copy.returned and (copied.outside or copied.returned):
-            return False
-        if memory.interfere(result, source, op):
-            return False
-        if self._would_clash(result, source):
-            return False
-        if made_in_written_input(source, memory.is_written_outside) and outlives(
-            result, self.graph
-        ):
-            return False
-        moves = self.facts.known_equal(_offset(result), _offset(source)) is not True
-        return not (moves and (copy.returned or copy.absolute or copy.values > 1))
-
-    def _would_clash(self, result: SSAValue, source: SSAValue) -> bool:
-        """Whether a functionalized call would read what it may come to write."""
-        if not self.analyses.has_one_of(FUNCTIONALIZED):
-            return False
-        memory = self.memory
-        copied = memory.storage(source)
-
-        def in_storage(value: SSAValue) -> bool:
-            return memory.storage(value) is copied
-
-        return reads_what_it_writes(result, source, in_storage, self.facts)
+        for use in result.uses:
+            user: Any = use.operation
+            if reads_storage(user):
+                return True
+            if any(fact is not None and fact[0] == use.index for fact in result_aliases(user)):
+                return True
+        return False
 
     def replace(self, op: TorchOp, source: SSAValue) -> None:
         """Replace the only result of `op` by `source` and erase `op`, as one application."""
-        if op.results[0] in self.returned:
-            self.returned.add(tensor_of(source))
+        result, known = op.results[0], vars(self)
+        if result in known.get("returned_tensors", ()):
+            self.returned_tensors.add(tensor_of(source))
+        if "returned_roots" in known and storage_root(result) in self.returned_roots:
+            self.returned_roots.add(storage_root(source))
         self.editor.replace(op, source)
-
-
-def is_outside(value: SSAValue) -> bool:
-    """Whether a value comes from outside: an input, a parameter or a constant."""
-    owner = value.owner
-    return isinstance(owner, Block) or type(owner) is GetAttrOp
-
-
-def tensor_of(value: SSAValue) -> SSAValue:
-    """The value that is the same tensor object: an in-place op returns its argument itself."""
-    while isinstance(value, OpResult):
-        op = value.op
-        assert isinstance(op, TorchOp)
-        fact = result_aliases(op)[value.index]
-        if fact is None or not fact[1] or never_writes(type(op)) or not effects_of(op).writes:
-            return value
-        value = op._operands[fact[0]]
-    return value
-
-
-def _offset(value: SSAValue) -> Dim:
-    type_ = value._type
-    assert type(type_) is TensorType
-    return type_.data.offset
-
-
-def _is_view_of(op: TorchOp, source: SSAValue) -> bool:
-    """Whether the only result is certain to share the storage of `source`."""
-    fact = result_aliases(op)[0]
-    return fact is not None and fact[1] and op._operands[fact[0]] is source

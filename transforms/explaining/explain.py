@@ -26,10 +26,12 @@ from xductor.transforms.explaining.near_matches import (
 from xductor.transforms.explaining.pattern_text import pattern_text
 from xductor.transforms.explaining.where_answers import refusal
 from xductor.transforms.passes.debug_counters import counting
+from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.driver import (
     Application,
     ContractViolation,
     Driver,
+    Report,
     RewriteIndex,
     attempt,
     watching,
@@ -240,7 +242,8 @@ class _Search:
         def stop(_: Application) -> None:
             raise _WouldApply
 
-        with counting({}), watching(listener=stop, report=lambda *said: told.append(said[2])):
+        report: Report = lambda *said: told.append(said[2])  # noqa: E731
+        with counting({}), listening(Application, stop), watching(report=report):
             try:
                 attempt(Driver(RewriteIndex([self.one]), "fast"), self.state, self.one, op)
             except _WouldApply:

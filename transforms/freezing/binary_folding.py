@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir import Facts, GraphOp, InferenceEnv, TorchOp, aten, prims
-from xductor.ir.inference.ambient_modes import UnknownMode
-from xductor.transforms import APPROXIMATE, REASSOCIATES, Tensor, TypedPass, graphs_of
-from xductor.transforms.analysis.analyses import ORDER, analyses_of
+from xductor.ir import Facts, GraphOp, aten, prims
+from xductor.transforms import APPROXIMATE, REASSOCIATES, Tensor
 from xductor.transforms.freezing.computations import Addmm, Convolution
-from xductor.transforms.freezing.sites import KINDS, Site, is_of_constants, is_read_once, site_of
+from xductor.transforms.freezing.sites import (
+    KINDS,
+    Site,
+    is_of_constants,
+    is_read_once,
+    site_of,
+)
 from xductor.transforms.passes.numerics import ADMITTED, NumericsByDtype, Policy, numerics_at
-from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
-from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
-
-Refused = Callable[[TorchOp, str], None]
+from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 
 @dataclass(frozen=True)
-class BinaryFolding(TypedPass):
+class BinaryFolding(ProceduralPass):
     """`conv(x, w, b) * c` becomes `conv(x, w * c, b * c)`; sums, differences and quotients alike.
 
     The weight and the bias are computed of constants alone, and so are computed at compile time
@@ -50,38 +50,22 @@ class BinaryFolding(TypedPass):
     )
     roots = frozenset(KINDS)
     counter = "binary_folding"
-    preserves = frozenset((ORDER,))
 
     enable_linear_binary_folding: bool = True
     policy: Policy = "default"
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._graph(graph, None) for graph in graphs_of(module))
-
-    def explained(self, module: ModuleOp, refused: Refused) -> None:
-        for graph in graphs_of(module):
-            self._graph(graph, refused)
-
-    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
-        analyses = analyses_of(graph)
-        ops = analyses.named(KINDS)
-        if not ops:
-            return 0
-        folded = 0
-        with InferenceEnv.of(graph) as env:
-            state = GraphState(graph, analyses.bodies, env, analyses)
-            procedure = Procedure(self.name, state)
-            for op in ops:
-                site = site_of(op)
-                if site is None:
-                    continue
-                try:
-                    self._check(site, graph)
-                    procedure.replace(site.match(), Folded(site, state.facts).build)
-                    folded += 1
-                except (Declined, Unbuildable, UnknownMode) as refusal:
-                    if refused is not None:
-                        refused(op, str(refusal))
+    def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
+        folded, state = 0, procedure.state
+        for op in ops:
+            site = site_of(op)
+            if site is None:
+                continue
+            try:
+                self._check(site, state.graph)
+                procedure.replace(site.match(), Folded(site, state.facts).build)
+                folded += 1
+            except REFUSALS as refusal:
+                procedure.refuse(op, refusal)
         return folded
 
     def _check(self, site: Site, graph: GraphOp) -> None:

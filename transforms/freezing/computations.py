@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -11,9 +10,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import SchemaOp, TensorType, aten
 from xductor.transforms import Tensor
-
-#: Multiplies or divides a tensor by a number or a tensor.
-Scale = Callable[[Any, Any], Any]
+from xductor.transforms.matmul.weights import Scale, scaled_by_channel
 
 
 @dataclass(frozen=True)
@@ -108,13 +105,8 @@ class Convolution(Computation):
     def scaled_weight(self, weight: Tensor, by: Any, scale: Scale) -> Any:
         if not isinstance(by, Tensor) or prod(by.shape) == 1:
             return scale(weight, by)
-        sizes = sizes_of(self.weight)
-        spatial = [1] * (len(sizes) - 2)
-        if not self._is_transposed:
-            return scale(weight, aten.reshape(by, [self.channels, 1, *spatial]))
-        by_group = aten.reshape(weight, [self._groups, sizes[0] // self._groups, *sizes[1:]])
-        factors = aten.reshape(by, [self._groups, 1, sizes[1], *spatial])
-        return aten.reshape(scale(by_group, factors), list(sizes))
+        groups, transposed = self._groups, self._is_transposed
+        return scaled_by_channel(weight, by, scale, groups=groups, transposed=transposed)
 
     def call(self, data: Tensor, weight: Any, bias: Any) -> Any:
         settings = self.op.argument_tree(self.op.args.data[3:])
@@ -158,4 +150,4 @@ def _is_vector(value: SSAValue) -> bool:
     return is_plain(value) and prod(sizes_of(value)[:-1]) == 1
 
 
-__all__ = ["Computation", "Scale", "computation_of", "is_plain", "sizes_of"]
+__all__ = ["Computation", "computation_of", "is_plain", "sizes_of"]

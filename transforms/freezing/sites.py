@@ -66,12 +66,10 @@ class Site:
     def match(self) -> Match:
         """The site as contracts ask about it."""
         computation = self.computation
-        match = Match(self.op)
-        tensors = [computation.data, computation.weight, computation.bias, self.other]
-        match.bindings = {"tensors": [one for one in tensors if isinstance(one, SSAValue)]}
-        match.wrappers = [self.op, *[value.op for value in self.values_between]]  # type: ignore[list-item]
-        match.outputs = [self.op.results[0]]
-        return match
+        read = [computation.data, computation.weight, computation.bias, self.other]
+        tensors = [one for one in read if isinstance(one, SSAValue)]
+        ops: Any = [self.op, *[value.op for value in self.values_between]]
+        return Match.of(self.op, ops, [self.op.results[0]], tensors)
 
     def check_other(self, graph: GraphOp) -> None:
         """Raises Declined where what stands beside the result does not fit, or is not known."""

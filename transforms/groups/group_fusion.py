@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from torch.fx import Graph
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, GraphOp, InferenceEnv, TorchOp
-from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir import Facts, TorchOp
 from xductor.ir.inference.infer import storage_root
-from xductor.transforms.analysis.analyses import ORDER, analyses_of
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
 from xductor.transforms.groups.search import Search
 from xductor.transforms.groups.stacking import Stacking
-from xductor.transforms.passes.typed_pass import TypedPass
-from xductor.transforms.rewriting.building import Unbuildable
-from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_offset
 from xductor.transforms.rewriting.matcher import Match
-
-Refused = Callable[[TorchOp, str], None]
+from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 
 class Group:
@@ -56,7 +49,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class GroupFusion(TypedPass):
+class GroupFusion(ProceduralPass):
     """Ops of one form that one consumer reaches and that do not depend on each other, as one.
 
     - `min_fuse_set_size`, `max_fuse_set_size`: how many ops a group has.
@@ -65,7 +58,6 @@ class GroupFusion(TypedPass):
     - `fuse_nodes_with_same_users`: only ops whose results are read by the same.
     """
 
-    preserves = frozenset((ORDER,))
     roots: ClassVar[frozenset[str]] = frozenset()
     stacking: ClassVar[Stacking]
 
@@ -90,32 +82,22 @@ class GroupFusion(TypedPass):
     def may_fire(self, graph: Graph) -> bool:
         return self.count_roots(graph) >= self.min_fuse_set_size
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._graph(graph, None) for graph in graphs_of(module))
+    def ops_in(self, analyses: Analyses) -> list[Any]:
+        ops = super().ops_in(analyses)
+        return ops if len(ops) >= self.min_fuse_set_size else []
 
-    def explained(self, module: ModuleOp, refused: Refused) -> None:
-        for graph in graphs_of(module):
-            self._graph(graph, refused)
-
-    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
-        analyses = analyses_of(graph)
-        ops = analyses.named(self.roots)
-        if len(ops) < self.min_fuse_set_size:
-            return 0
-        with InferenceEnv.of(graph) as env:
-            work = _Work(self, GraphState(graph, analyses.bodies, env, analyses), refused)
-            return work.run(ops)
+    def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
+        return _Work(self, procedure).run(ops)
 
 
 class _Work:
     """One fusion in one graph."""
 
-    def __init__(self, one: GroupFusion, state: GraphState, refused: Refused | None) -> None:
+    def __init__(self, one: GroupFusion, procedure: Procedure) -> None:
         self.one = one
-        self.state = state
-        self.refused = refused
-        self.forms = Forms(state)
-        self.procedure = Procedure(one.name, state)
+        self.procedure = procedure
+        self.state = procedure.state
+        self.forms = Forms(self.state)
 
     @cached_property
     def dependencies(self) -> Dependencies:
@@ -166,10 +148,9 @@ class _Work:
         group = self.one.group_of(members, self.state.facts)
         try:
             replaced = self.procedure.replace(_match(members, in_order), lambda: self._build(group))
-        except (Declined, Unbuildable, UnknownMode) as refusal:
+        except REFUSALS as refusal:
             sunk.undo()
-            if self.refused is not None:
-                self.refused(last, str(refusal))
+            self.procedure.refuse(last, refusal)
             return False
         self.search.fused(members)
         if replaced.renewed and self.dependencies.has_effects:
@@ -209,11 +190,8 @@ class _Sunk:
 
 def _match(members: Sequence[TorchOp], in_order: Sequence[TorchOp]) -> Match:
     """A group as contracts ask about it."""
-    match = Match(in_order[-1])
-    match.bindings = {"operands": [operand for op in members for operand in op._operands]}
-    match.wrappers = list(members)
-    match.outputs = [op.results[0] for op in members]
-    return match
+    operands = [operand for op in members for operand in op._operands]
+    return Match.of(in_order[-1], members, [op.results[0] for op in members], operands)
 
 
-__all__ = ["Group", "GroupFusion", "Refused"]
+__all__ = ["Group", "GroupFusion"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any, NamedTuple
 
 from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms.analysis.dependence import users_of
 from xductor.transforms.analysis.effect_order import predecessors
 
 
@@ -55,7 +57,7 @@ class Dependencies:
                 level += 1
             else:
                 ops.append(op)
-            for user in self._users(op):
+            for user in chain(users_of(op), self._after.get(op, ())):
                 if user not in known:
                     at = key(user)
                     if at > last:
@@ -66,12 +68,6 @@ class Dependencies:
                 elif known[user] < level:
                     known[user] = level
         return Below(levels, ops)
-
-    def _users(self, op: Any) -> Iterator[Any]:
-        for result in op.results:
-            for use in result.uses:
-                yield use.operation
-        yield from self._after.get(op, ())
 
     def stand_for(self, members: Sequence[Any], made: Sequence[Any]) -> None:
         """What members had to keep to, what was made for them has to keep to."""

@@ -13,6 +13,7 @@ from xductor.ir.dialect.arguments import references
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.rewriting.legality import Legality
 
 _IOTA = "prims.iota.default"
 _INDEXING = frozenset(("aten.index.Tensor", "aten.index_put.default"))
@@ -32,6 +33,7 @@ class FixIotaDevice(TypedPass):
     numerics = EXACT
     roots = frozenset((_IOTA,))
     matched_nodes = 1
+    permits = ("device",)
 
     def rewrite(self, module: ModuleOp) -> int:
         moved = 0
@@ -46,13 +48,17 @@ def _moved(editor: Editor, op: SchemaOp) -> bool:
     device = _indexed_device(op)
     if device is None or device.type == op.argument("device").type:
         return False
-    if not should_apply(FixIotaDevice.name):
-        return False
     arguments = list(op.argument_tree(op.args.data))
     arguments[op.table.index["device"]] = device
     here: Any = op.results[0].type
     types = [TensorType(here.data._replace(device=device))]
     made = editor.call(op.name, arguments, above=op, types=types, named=True)
+    permits = FixIotaDevice.permits
+    if not Legality.of(editor).allows(op, [made], made.results, permits) or not should_apply(
+        FixIotaDevice.name
+    ):
+        editor.erase(made)
+        return False
     editor.replace(op, *made.results)
     return True
 

@@ -11,7 +11,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import GraphOp, SchemaOp, TensorType
 from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
-from xductor.transforms.editing.replacement import Replacement, same_meta
+from xductor.transforms.editing.replacement import Replacement
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -55,7 +55,7 @@ def _remove_views(graph: GraphOp) -> int:
         found = known.get(dtype)
         if (
             found is not None
-            and _is_same(result, found, replacement)
+            and replacement.may_replace(op, found)
             and should_apply(RemoveRedundantViews.name)
         ):
             replacement.replace(op, found)
@@ -64,12 +64,6 @@ def _remove_views(graph: GraphOp) -> int:
         known.setdefault(dtype, result)
         views[result] = known
     return removed + _erase_unused(replacement.analyses, views)
-
-
-def _is_same(result: OpResult, found: SSAValue, replacement: Replacement) -> bool:
-    return same_meta(result._type, found._type, replacement.facts) and replacement.may_be(
-        result, found
-    )
 
 
 def _erase_unused(analyses: Analyses, views: dict[SSAValue, dict[torch.dtype, SSAValue]]) -> int:

@@ -24,13 +24,11 @@ from xductor.transforms import (
     no,
     one_of,
 )
+from xductor.transforms.analysis.dtypes import INTEGERS, NARROW_FLOATS, REAL_NUMBERS
 from xductor.transforms.matmul.factors import is_nothing
 from xductor.transforms.passes.numerics import Declared
 from xductor.transforms.rewriting.decisions import Fact
 
-_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-_NARROW = (torch.float16, torch.bfloat16)
-_DTYPES = (*_INTEGERS, torch.float32, torch.float64, *_NARROW)
 _UNBACKED = "a size is known only when the program runs"
 
 
@@ -112,8 +110,8 @@ class DecomposeMm(_Decomposed):
     inductor = "decompose_mem_bound_mm.py:decompose_mm"
     counter = "decompose_mm"
     numerics: ClassVar[Declared] = {
-        **dict.fromkeys(_INTEGERS, EXACT),
-        **dict.fromkeys((torch.float32, torch.float64, *_NARROW), REASSOCIATES),
+        **dict.fromkeys(INTEGERS, EXACT),
+        **dict.fromkeys((torch.float32, torch.float64, *NARROW_FLOATS), REASSOCIATES),
     }
 
     def pattern(self, mat1: Tensor, mat2: Tensor) -> Any:
@@ -127,7 +125,7 @@ class DecomposeMm(_Decomposed):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that fit, which seldom come of themselves."""
-        for dtype in _DTYPES:
+        for dtype in REAL_NUMBERS:
             for m, k, n in ((1, 33, 5), (4, 7, 3), (1, 1, 1), (3, 0, 2), (1, 500, 3)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((m, k), (k, n))]
                 yield dict(zip(("mat1", "mat2"), given, strict=True))
@@ -151,7 +149,7 @@ class DecomposeBmm(_Decomposed):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that fit, which seldom come of themselves."""
-        for dtype in _DTYPES:
+        for dtype in REAL_NUMBERS:
             for b, m, k, n in ((1, 2, 33, 5), (3, 4, 7, 3), (1, 1, 1, 1), (2, 3, 0, 2)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((b, m, k), (b, k, n))]
                 yield dict(zip(("mat1", "mat2"), given, strict=True))
@@ -261,7 +259,7 @@ def _times(product: Any, alpha: Any) -> Any:
 
 
 def _widened(x: Tensor) -> Any:
-    return prims.convert_element_type(x, torch.float32) if x.dtype in _NARROW else x
+    return prims.convert_element_type(x, torch.float32) if x.dtype in NARROW_FLOATS else x
 
 
 def _narrowed(x: Any, dtype: torch.dtype) -> Any:
@@ -269,7 +267,7 @@ def _narrowed(x: Any, dtype: torch.dtype) -> Any:
 
 
 def _addmms() -> Iterator[dict[str, Any]]:
-    for dtype in _DTYPES:
+    for dtype in REAL_NUMBERS:
         for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
             given = [_random(*one, dtype=dtype) for one in (sizes, (4, 33), (33, 5))]
             yield dict(zip(("input", "mat1", "mat2"), given, strict=True))

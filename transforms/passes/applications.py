@@ -1,20 +1,22 @@
 """Where procedural passes report the op they are about to change, for the record of a compile.
 
-Declared rewrites report nothing here: their driver is followed (`rewriting.driver.watching`).
+Declared rewrites report more: `rewriting.driver.Application`, and `Connected`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-#: Called with an op that is about to go or move, and the values that will stand for its results.
-Told = Callable[[Operation, tuple[SSAValue, ...]], None]
+from xductor.transforms.passes.events import tell
 
-_told: ContextVar[tuple[Told, ...]] = ContextVar("xductor_ops_applied", default=())
+
+class Applied(NamedTuple):
+    """An op that is about to go or move, and the values that will stand for its results."""
+
+    op: Operation
+    new: tuple[SSAValue, ...]
 
 
 def applied(op: Operation, *new: SSAValue) -> None:
@@ -22,18 +24,7 @@ def applied(op: Operation, *new: SSAValue) -> None:
 
     Call it once for each application that the pass counts, while `op` is still unchanged.
     """
-    for listener in _told.get():
-        listener(op, new)
+    tell(Applied(op, new))
 
 
-@contextmanager
-def told(listener: Told) -> Iterator[None]:
-    """Call `listener` for the applications that procedural passes make inside the block."""
-    token = _told.set((*_told.get(), listener))
-    try:
-        yield
-    finally:
-        _told.reset(token)
-
-
-__all__ = ["applied", "told"]
+__all__ = ["Applied", "applied"]

@@ -24,9 +24,11 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
+
+from xductor.transforms.passes.events import tell
 
 VARIABLE = "XDUCTOR_DEBUG_COUNTER"
 
@@ -70,12 +72,17 @@ class Counter:
 
 Counters = dict[str, Counter]
 
-#: Called with an application about to be made: its pass, its number, whether it may happen.
-Asked = Callable[[str, int, bool], None]
+
+class Asked(NamedTuple):
+    """An application that is about to be made: of which pass or rewrite, and whether it may be."""
+
+    name: str
+    number: int
+    allowed: bool
+
 
 _lock = threading.Lock()
 _number = 0
-_asked: ContextVar[tuple[Asked, ...]] = ContextVar("xductor_applications_asked", default=())
 _given: Counters | None = None
 _of_environment: tuple[str, Counters] = ("", {})
 _names: Callable[[], Collection[str]] | None = None
@@ -98,19 +105,8 @@ def should_apply(name: str) -> bool:
         number = _number
         answers = [counters[key].ask() for key in (TOTAL, name) if key in counters]
     allowed = all(answers)
-    for listener in _asked.get():
-        listener(name, number, allowed)
+    tell(Asked(name, number, allowed))
     return allowed
-
-
-@contextmanager
-def asking(listener: Asked) -> Iterator[None]:
-    """Call `listener` for every application that is about to be made inside the block."""
-    token = _asked.set((*_asked.get(), listener))
-    try:
-        yield
-    finally:
-        _asked.reset(token)
 
 
 def active() -> Counters:

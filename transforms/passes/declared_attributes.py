@@ -13,6 +13,7 @@ from typing import Any, get_args
 import torch
 
 from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms.passes.permits import PERMITS
 from xductor.transforms.passes.stage import Stage
 
 #: The attributes that say where in its stage a rewrite or pass runs.
@@ -52,6 +53,9 @@ def check_values(cls: type, given: Collection[str]) -> None:
         _refuse(cls, "name", "a name, as it stands in pipelines and counters")
     if "counter" in given and getattr(cls, "counter", None) is not None:
         check_kind(cls, "counter", str, "the name of a counter, or None")
+    if "permits" in given:
+        expected = "a tuple of what the pass may do: " + ", ".join(map(repr, PERMITS))
+        check_members(cls, "permits", lambda one: one in PERMITS, expected, PERMITS)
     _check_place(cls, given)
 
 

@@ -9,7 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
-from xductor.transforms.passes.typed_pass import TypedPass, listening
+from xductor.transforms.passes.events import listening
+from xductor.transforms.passes.typed_pass import Ran
 
 Check = Callable[[ModuleOp], None]
 
@@ -89,10 +90,10 @@ def run_counted(one: ModulePass, ctx: Context, module: ModuleOp) -> int | None:
     """Run a pass and return the number of applications it reports; None if it reports none."""
     counts: list[int] = []
 
-    def note(heard: TypedPass, applications: int) -> None:
-        if heard is one:
-            counts.append(applications)
+    def note(ran: Ran) -> None:
+        if ran.one is one:
+            counts.append(ran.applications)
 
-    with listening(note):
+    with listening(Ran, note):
         one.apply(ctx, module)
     return sum(counts) if counts else None

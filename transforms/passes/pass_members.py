@@ -41,7 +41,7 @@ def check_pass(cls: type, base: type) -> None:
     _check_uses(cls, base)
 
 
-_VALUES = ("stage", "numerics", "inductor", "name", "counter", *PLACE)
+_VALUES = ("stage", "numerics", "inductor", "name", "counter", "permits", *PLACE)
 _METHODS = ("may_apply", "may_fire", "has_work", "explained", "uuid", "apply")
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.ir import op_class_by_name
+from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.passes.stage import Stage
 
 if TYPE_CHECKING:
@@ -25,19 +25,12 @@ if TYPE_CHECKING:
 
     from xductor.ir import TorchOp
 
-Listener = Callable[["TypedPass", int], None]
 
-_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("xductor_pass_listeners", default=())
+class Ran(NamedTuple):
+    """A typed pass that xDSL has applied, and how many applications it made."""
 
-
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Call `listener(pass, applications)` after each typed pass applied inside the block."""
-    token = _listeners.set((*_listeners.get(), listener))
-    try:
-        yield
-    finally:
-        _listeners.reset(token)
+    one: TypedPass
+    applications: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +53,7 @@ class TypedPass(ModulePass):
     - `matched_nodes`: how many nodes Inductor's matcher counts for one application in
       `counters["inductor"]["pattern_matcher_nodes"]`; 0 where stock does not use its matcher.
     - `counter`: a further counter that stock increments at each application.
+    - `permits`: what the pass may do although the contracts refuse it to others (`permits`).
     - `preserves`: which of the graph's `analyses` the pass keeps up to date while it changes it.
     - `writes_back`: whether the pass makes ops of a functional graph write, so that the rules of
       its stage hold no longer behind it.
@@ -75,6 +69,7 @@ class TypedPass(ModulePass):
     roots: ClassVar[frozenset[object]] = frozenset()
     matched_nodes: ClassVar[int] = 0
     counter: ClassVar[str | None] = None
+    permits: ClassVar[Collection[Permit]] = ()
     preserves: ClassVar[frozenset[str]] = frozenset()
     writes_back: ClassVar[bool] = False
 
@@ -124,13 +119,11 @@ class TypedPass(ModulePass):
         self.rewrite(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """xDSL's entry point: run `rewrite` and report it to the listeners.
+        """xDSL's entry point: run `rewrite` and tell that it `Ran`.
 
         Raises WrongCount if `rewrite` returns no count.
         """
-        applications = application_count(self, self.rewrite(op))
-        for listener in _listeners.get():
-            listener(self, applications)
+        tell(Ran(self, application_count(self, self.rewrite(op))))
 
 
 @cache

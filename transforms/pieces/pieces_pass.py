@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import (
     Facts,
-    GraphOp,
-    InferenceEnv,
     NotInferred,
     TensorType,
     TorchOp,
@@ -24,12 +21,9 @@ from xductor.ir import (
 from xductor.ir.dialect.types import Dim
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.functions.torch_spellings import spelled
-from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.infer import NotApplicable, infer_types
-from xductor.transforms.analysis.analyses import ORDER, analyses_of
-from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.pieces.building import Reader, Way, way_to
 from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
 from xductor.transforms.pieces.regions import (
@@ -41,13 +35,12 @@ from xductor.transforms.pieces.regions import (
     makers,
     strided,
 )
-from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
-from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
+from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 _SPELLED = spelled(JOINS)
 
@@ -57,8 +50,6 @@ ROWS = ("aten.select.int", "aten.unbind.int", "aten.squeeze.dim", "aten.unsqueez
 Form = Literal["view", "reshape", "fewer"]
 """What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a
 join of fewer pieces."""
-
-Refused = Callable[[TorchOp, str], None]
 
 
 class Pieces:
@@ -100,7 +91,7 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class PiecesPass(TypedPass):
+class PiecesPass(ProceduralPass):
     """Cats and stacks that read what was cut, in less work.
 
     A part is a piece by where it lies, not by the op that cut it. What the result reads is made
@@ -111,7 +102,6 @@ class PiecesPass(TypedPass):
     stage = "post_grad"
     numerics = EXACT
     roots = JOINS
-    preserves = frozenset((ORDER,))
 
     @abstractmethod
     def forms(self, pieces: Pieces) -> Sequence[Form]:
@@ -121,35 +111,22 @@ class PiecesPass(TypedPass):
         """Whether a run is made one piece, where the join stays."""
         return True
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._graph(graph, None) for graph in graphs_of(module))
+    def ops_in(self, analyses: Analyses) -> list[Any]:
+        return analyses.named(_SPELLED if analyses.graph.stage.data == "pre_grad" else JOINS)
 
-    def explained(self, module: ModuleOp, refused: Refused) -> None:
-        for graph in graphs_of(module):
-            self._graph(graph, refused)
-
-    def _graph(self, graph: GraphOp, refused: Refused | None) -> int:
-        analyses = analyses_of(graph)
-        joins = analyses.named(_SPELLED if graph.stage.data == "pre_grad" else JOINS)
-        if not joins:
-            return 0
-        with InferenceEnv.of(graph) as env:
-            state = GraphState(graph, analyses.bodies, env, analyses)
-            work = _Work(self, Procedure(self.name, state), Regions(state.facts), refused)
-            return sum(work.visit(op) for op in joins)
+    def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
+        work = _Work(self, procedure)
+        return sum(work.visit(op) for op in ops)
 
 
 class _Work:
     """One pass over one graph."""
 
-    def __init__(
-        self, one: PiecesPass, procedure: Procedure, regions: Regions, refused: Refused | None
-    ) -> None:
+    def __init__(self, one: PiecesPass, procedure: Procedure) -> None:
         self.one = one
         self.procedure = procedure
-        self.regions = regions
-        self.facts: Facts = regions.facts
-        self.refused = refused
+        self.facts: Facts = procedure.state.facts
+        self.regions = Regions(self.facts)
 
     def visit(self, op: Any) -> bool:
         join = join_of(op) if op.parent is not None else None
@@ -161,9 +138,8 @@ class _Work:
                 if self._make(form, pieces):
                     self.regions.forget()
                     return True
-            except (Declined, Unbuildable, UnknownMode) as refusal:
-                if self.refused is not None:
-                    self.refused(op, str(refusal))
+            except REFUSALS as refusal:
+                self.procedure.refuse(op, refusal)
         return False
 
     def _make(self, form: Form, pieces: Pieces) -> bool:
@@ -281,12 +257,7 @@ class _Work:
 
 def _match(join: Join, copies: Sequence[TorchOp]) -> Match:
     """A join, and the copies behind which its parts are pieces, as contracts ask about them."""
-    match = Match(join.op)
-    match.bindings = {"parts": list(join.parts)}
-    match.wrappers = [join.op]
-    match.seen_through = list(copies)
-    match.outputs = [join.op.results[0]]
-    return match
+    return Match.of(join.op, [join.op], join.op.results[:1], join.parts, copies)
 
 
 __all__ = ["Form", "Pieces", "PiecesPass"]

@@ -21,11 +21,8 @@ from xductor.transforms import (
     Tensor,
     no,
 )
+from xductor.transforms.analysis.dtypes import INTEGERS, NARROW_FLOATS, REAL_NUMBERS
 from xductor.transforms.passes.numerics import Declared
-
-_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-_NARROW = (torch.float16, torch.bfloat16)
-_DTYPES = (*_INTEGERS, torch.float32, torch.float64, *_NARROW)
 
 _LARGE = ((100_000_000, 4), (10_000_000, 8), (1_000_000, 16))
 """Of so many elements there are so many buffers at most."""
@@ -43,9 +40,9 @@ class PartitionedScatterOptimization(Rewrite):
     inductor = "reduced_atomic_contention.py:partitioned_scatter_optimization_pass"
     counter = "partitioned_scatter_applied"
     numerics: ClassVar[Declared] = {
-        **dict.fromkeys(_INTEGERS, EXACT),
+        **dict.fromkeys(INTEGERS, EXACT),
         **dict.fromkeys((torch.float32, torch.float64), REASSOCIATES),
-        **dict.fromkeys(_NARROW, ROUNDS_LESS_OFTEN),
+        **dict.fromkeys(NARROW_FLOATS, ROUNDS_LESS_OFTEN),
     }
 
     def __init__(
@@ -124,7 +121,7 @@ class PartitionedScatterOptimization(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Places that collide, some of them counted from the end."""
-        for dtype in _DTYPES:
+        for dtype in REAL_NUMBERS:
             for place, sizes in ((0, (5,)), (0, (4, 3)), (1, (3, 4)), (1, (2, 5, 3))):
                 for shape in ((40,), (6, 7)):
                     yield _instance(dtype, place, sizes, shape)

@@ -9,6 +9,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no
+from xductor.transforms.matmul.weights import scaled_by_channel
 
 
 class _EfficientConvBnEval(Rewrite, abstract=True):
@@ -43,11 +44,11 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
                     "cudnn": True,
                 }
 
-    def folded(self, weight: Any, bias: Any, norm: tuple[Any, ...], sizes: list[Any]) -> Any:
+    def folded(self, weight: Any, bias: Any, norm: tuple[Any, ...], **layout: Any) -> Any:
         """Weight and bias of a layer with the norm in them.
 
         - `norm`: its weight, bias, mean, variance and eps.
-        - `sizes`: those by which a vector of channels is multiplied into the weight.
+        - `layout`: where the channels of the weight are, as `scaled_by_channel` takes it.
         """
         scale, shift, mean, var, eps = norm
         factor = aten.rsqrt(aten.add(var, eps))
@@ -55,7 +56,7 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
         centered = aten.neg(mean) if bias is None else aten.sub(bias, mean)
         shifted = aten.mul(factor, centered)
         shifted = shifted if shift is None else aten.add(shift, shifted)
-        return aten.mul(weight, aten.reshape(factor, sizes)), shifted
+        return scaled_by_channel(weight, factor, **layout), shifted
 
 
 class _AnyConvolution(_EfficientConvBnEval, abstract=True):
@@ -123,8 +124,7 @@ class _Convolution(_AnyConvolution, abstract=True):
         var: Tensor,
         eps: float,
     ) -> Any:
-        sizes = [-1, *[1] * (weight.ndim - 1)]
-        made = self.folded(weight, bias, (scale, shift, mean, var, eps), sizes)
+        made = self.folded(weight, bias, (scale, shift, mean, var, eps))
         return self.op(x, *made, stride, padding, dilation, groups)
 
 
@@ -168,12 +168,9 @@ class _Transposed(_AnyConvolution, abstract=True):
         var: Tensor,
         eps: float,
     ) -> Any:
-        inputs, outputs, *spatial = weight.shape
-        by_group = aten.reshape(weight, [groups, inputs // groups, outputs, *spatial])
-        sizes = [groups, 1, outputs, *[1] * len(spatial)]
-        made, shifted = self.folded(by_group, bias, (scale, shift, mean, var, eps), sizes)
-        made = aten.reshape(made, list(weight.shape))
-        return self.op(x, made, shifted, stride, padding, output, groups, dilation)
+        norm = (scale, shift, mean, var, eps)
+        made = self.folded(weight, bias, norm, groups=groups, transposed=True)
+        return self.op(x, *made, stride, padding, output, groups, dilation)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         return (one | {"output": one["padding"]} for one in super().instances())
@@ -214,7 +211,7 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
         var: Tensor,
         eps: float,
     ) -> Any:
-        return aten.linear(x, *self.folded(weight, bias, (scale, shift, mean, var, eps), [-1, 1]))
+        return aten.linear(x, *self.folded(weight, bias, (scale, shift, mean, var, eps)))
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Layers that fit, which seldom come by themselves."""

@@ -55,6 +55,7 @@ class FuseAttention(TypedPass):
     inductor = "fuse_attention.py:_sfdp_init"
     numerics = REASSOCIATES
     counter = "fuse_attention"
+    permits = ("draws",)
     roots = frozenset(
         (
             torch.softmax,
@@ -86,5 +87,5 @@ class FuseAttention(TypedPass):
         fuse(module, self._options(), refused)
 
     def _options(self) -> Options:
-        dropout = not (self.fallback_random or torch.are_deterministic_algorithms_enabled())
-        return Options(self.policy, dropout)
+        as_eager = self.fallback_random or torch.are_deterministic_algorithms_enabled()
+        return Options(self.policy, () if as_eager else self.permits)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from xductor.ir import (
     ListArg,
@@ -17,6 +17,7 @@ from xductor.ir import (
     TorchOp,
 )
 from xductor.transforms import EXACT
+from xductor.transforms.analysis.dependence import above
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.random.random_draws import (
@@ -127,21 +128,9 @@ def _hoisted(editor: Editor, offsets: Sequence[SchemaOp]) -> list[list[SchemaOp]
 def _hoist(editor: Editor, op: SchemaOp, first: SchemaOp) -> bool:
     """Move the arithmetic that an offset needs above `first`; False where it cannot all move."""
     order = editor.analyses.order
-    needed: set[TorchOp] = set()
-    pending = list(op._operands)
-    while pending:
-        value = pending.pop()
-        if isinstance(value.owner, Block):
-            continue
-        assert isinstance(value, OpResult)
-        owner = value.op
-        assert isinstance(owner, TorchOp)
-        if order.before(owner, first) or owner in needed:
-            continue
-        if not _is_arithmetic(owner):
-            return False
-        needed.add(owner)
-        pending += owner._operands
+    needed = above([op], first, order)
+    if not all(map(_is_arithmetic, needed)):
+        return False
     for owner in sorted(needed, key=order.key):
         editor.move(owner, first)
     return True

@@ -1,8 +1,9 @@
 """Which random numbers a graph draws, and the right to have them drawn by another generator.
 
-No rewrite may add, drop or move a draw. A pass may say that it hands draws over to the compiler's
-generator, which is seeded from PyTorch's; then this is checked: the same numbers of elements, by
-device, from the same distributions, in the same order, each draw from a seed of its own.
+No rewrite may add, drop or move a draw. A pass that permits itself `"draws"` may hand them over to
+the compiler's generator, which is seeded from PyTorch's; then this is checked: the same numbers of
+elements, by device, from the same distributions, in the same order, each draw from a seed of its
+own.
 """
 
 from __future__ import annotations
@@ -166,6 +167,8 @@ class RedrawingPass(TypedPass):
 
     Subclasses implement :meth:`redraw`; what it did is checked against the draws before it.
     """
+
+    permits = ("draws",)
 
     @abstractmethod
     def redraw(self, editor: Editor) -> int:

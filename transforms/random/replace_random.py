@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any
 
 import torch
-from xdsl.ir import SSAValue
 
-from xductor.ir import SchemaOp, TensorType, op_class_by_name
+from xductor.ir import SchemaOp, TensorType, TorchOp, op_class_by_name
 from xductor.transforms import EXACT
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.random.eager_offsets import eager_offset
@@ -22,6 +21,7 @@ from xductor.transforms.random.random_draws import (
     SEED,
     RedrawingPass,
 )
+from xductor.transforms.rewriting.legality import Legality
 
 _CONVERT = "prims.convert_element_type.default"
 _FLOATS = frozenset(name for name, kind in ATEN_DRAWS.items() if kind != "randint")
@@ -34,7 +34,37 @@ _DTYPES = frozenset(
 
 
 @dataclass(frozen=True)
-class ReplaceRandom(RedrawingPass):
+class _SeededDraws(RedrawingPass):
+    """A pass that lets the compiler's generator draw from a seed what one op drew."""
+
+    def replace(
+        self,
+        editor: Editor,
+        op: SchemaOp,
+        seed: TorchOp,
+        name: str,
+        arguments: Sequence[Any],
+        dtype: torch.dtype,
+    ) -> bool:
+        """Put a prim that draws in `dtype` in the place of a draw, and a cast to what that gave."""
+        type_ = op.results[0]._type
+        assert type(type_) is TensorType
+        whole = type_.dtype is dtype
+        types = [TensorType(type_.data._replace(dtype=dtype))]
+        made = [seed, editor.call(name, arguments, above=op, types=types, named=whole)]
+        if not whole:
+            cast = (made[-1].results[0], type_.dtype)
+            made.append(editor.call(_CONVERT, cast, above=op, named=True))
+        if not Legality.of(editor).allows(op, made, made[-1].results, self.permits):
+            for one in reversed(made):
+                editor.erase(one)
+            return False
+        editor.replace(op, *made[-1].results)
+        return True
+
+
+@dataclass(frozen=True)
+class ReplaceRandom(_SeededDraws):
     """`rand` and `randn` become a seed and the prim that makes numbers of it in a fused kernel.
 
     The prim gives float32; what was drawn in another dtype is converted. Draws from a generator
@@ -64,14 +94,13 @@ class ReplaceRandom(RedrawingPass):
             aligned = self.align_random_eager and kind == "rand" and type_.device.type == "cuda"
             align = op.argument("dtype") if aligned else None
             seed = _offset(editor, op, type_) if aligned else _seed(editor, op, SEED)
-            arguments = (op.argument("size"), seed, kind, align)[: _prim_arguments()]
-            _replace(editor, op, RANDOM, arguments, torch.float32)
-            replaced += 1
+            arguments = (op.argument("size"), seed.results[0], kind, align)[: _prim_arguments()]
+            replaced += self.replace(editor, op, seed, RANDOM, arguments, torch.float32)
         return replaced
 
 
 @dataclass(frozen=True)
-class ReplaceRandint(RedrawingPass):
+class ReplaceRandint(_SeededDraws):
     """`randint` becomes a seed and the prim that makes integers of it in a fused kernel.
 
     The prim gives int64; what was drawn in another dtype is converted.
@@ -90,9 +119,9 @@ class ReplaceRandint(RedrawingPass):
             if _drawn_type(op) is None:
                 continue
             bounds_and_size = op.argument_tree(op.args.data[: op.table.index["size"] + 1])
-            arguments = (*bounds_and_size, _seed(editor, op, SEED))
-            _replace(editor, op, RANDINT, arguments, torch.int64)
-            replaced += 1
+            seed = _seed(editor, op, SEED)
+            arguments = (*bounds_and_size, seed.results[0])
+            replaced += self.replace(editor, op, seed, RANDINT, arguments, torch.int64)
         return replaced
 
 
@@ -115,33 +144,18 @@ def _drawn_type(op: SchemaOp) -> TensorType | None:
     return type_ if type_.dtype in _DTYPES and type_.device.type != "meta" else None
 
 
-def _seed(editor: Editor, op: SchemaOp, name: str, *before: Any) -> SSAValue:
+def _seed(editor: Editor, op: SchemaOp, name: str, *before: Any) -> TorchOp:
     """A fresh seed for a draw, above it. Inductor tells devices apart as the call spells them."""
     type_ = op.results[0]._type
     assert type(type_) is TensorType
     device = op.argument("device") or type_.device
     types = [TensorType.get(torch.int64, (2,) if before else (), device=type_.device)]
-    return editor.call(name, (*before, device), above=op, types=types).results[0]
+    return editor.call(name, (*before, device), above=op, types=types)
 
 
-def _offset(editor: Editor, op: SchemaOp, type_: TensorType) -> SSAValue:
+def _offset(editor: Editor, op: SchemaOp, type_: TensorType) -> TorchOp:
     """Seed and offset of PyTorch's generator, which is moved on as eager moves it."""
     return _seed(editor, op, OFFSET, eager_offset(editor, op, type_))
-
-
-def _replace(
-    editor: Editor, op: SchemaOp, name: str, arguments: Sequence[Any], dtype: torch.dtype
-) -> None:
-    """Put a prim that draws in `dtype` in the place of a draw, and a cast to what that gave."""
-    type_ = op.results[0]._type
-    assert type(type_) is TensorType
-    whole = type_.dtype is dtype
-    types = [TensorType(type_.data._replace(dtype=dtype))]
-    drawn = editor.call(name, arguments, above=op, types=types, named=whole)
-    if not whole:
-        cast = (drawn.results[0], type_.dtype)
-        drawn = editor.call(_CONVERT, cast, above=op, named=True)
-    editor.replace(op, *drawn.results)
 
 
 __all__ = ["ReplaceRandint", "ReplaceRandom"]

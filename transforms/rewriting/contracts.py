@@ -7,7 +7,7 @@ or a random draw, or use a value before its definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -16,12 +16,13 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.functions.torch_calls import aten_name
-from xductor.ir.inference.infer import aliases_above, has_backward, storage_root
+from xductor.ir.inference.infer import has_backward, storage_root
 from xductor.transforms.analysis.effect_order import is_view
-from xductor.transforms.analysis.functionalized_calls import reads_what_it_writes
+from xductor.transforms.analysis.memory import sees_sizes_alone
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
-from xductor.transforms.editing.replacement import is_outside, known_equal, tensor_of
-from xductor.transforms.editing.written_back import made_in_written_input, outlives
+from xductor.transforms.editing.aliasing import storage_problem
+from xductor.transforms.editing.replacement import difference, known_equal
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset, check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -35,14 +36,22 @@ class Declined(Exception):
     """A replacement that is not allowed at this place in the graph."""
 
 
-_FLAGS = ("conj", "neg", "requires_grad")
-
-
-def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> None:
+def check_output(
+    old: SSAValue,
+    new: Any,
+    number: int,
+    state: GraphState,
+    permits: Collection[Permit] = (),
+    *,
+    strides: bool = True,
+) -> None:
     """Check type and layout of one output.
 
     Strides may change if no user can tell: the types of all users' results stay as they are.
     The storage offset may change if only views of the output can tell, since views are made again.
+
+    - `permits`: with `"device"` the device may change if the types of all users' results stay.
+    - `strides`: whether strides and offset are checked.
     """
     where = f"output {number}" if number else "the result"
     if not isinstance(new, SSAValue):
@@ -54,25 +63,14 @@ def check_output(old: SSAValue, new: Any, number: int, state: GraphState) -> Non
             raise Violation(f"{where}: expected {before}, found {after}")
         return
     a, b = before.data, after.data
-    for what, expected, found in (
-        ("dtype", a.dtype, b.dtype),
-        ("device", a.device, b.device),
-        ("layout", a.layout, b.layout),
-        ("tensor subclass", a.subclass, b.subclass),
-    ):
-        if expected != found:
-            raise Violation(f"{where}: expected {what} {expected}, found {found}")
-    if not known_equal(a.shape, b.shape, state.facts):
-        raise Violation(
-            f"{where}: expected sizes {list(a.shape)}, found {list(b.shape)}"
-            + ("" if len(a.shape) != len(b.shape) else ", not known to be equal")
-        )
-    for flag in _FLAGS:
-        if (flag in a.flags) != (flag in b.flags):
-            if flag == "requires_grad" and not _is_told_by_rewrite(new, state):
-                raise Declined(f"{where}: expected {before}, found {after} ({flag} differs)")
-            raise Violation(f"{where}: expected {before}, found {after} ({flag} differs)")
-    if a.layout != "strided":
+    if unlike := difference(before, after, state.facts, permits):
+        fault = Violation
+        if unlike.what == "requires_grad" and not _is_told_by_rewrite(new, state):
+            fault = Declined
+        raise fault(f"{where}: {unlike}")
+    if a.device != b.device and (seen := check_users(old, after, state)):
+        raise Declined(f"{where}: it would be on {b.device} and not on {a.device}, {seen}")
+    if a.layout != "strided" or not strides:
         return
     if state.facts.known_equal(a.offset, b.offset) is not True:
         fault = check_offset(old, state)
@@ -126,103 +124,38 @@ def _gives_gradient(op: TorchOp) -> bool:
 def check_aliases(pairs: list[tuple[SSAValue, SSAValue]], match: Match, state: GraphState) -> None:
     """Check that no output starts or stops sharing storage with an input or another output."""
     came_from: dict[SSAValue, SSAValue] = {}
+    gone = match.removable()
     for old, new in pairs:
         if type(old.type) is not TensorType or old is new:
             continue
         before, after = storage_root(old), storage_root(new)
         if before in state.returned_roots and came_from.setdefault(after, before) is not before:
             raise Declined("two outputs would come to share storage")
-        if before is after:
-            if _surely_shares(old) is not _surely_shares(new) and (
-                before in state.returned_roots or before in state.written_roots
-            ):
-                raise Declined("it may have storage of its own, which its replacement may not")
-            if not _same_offset(old, new, state):
-                raise Declined("it would begin elsewhere in its storage")
-            if before in state.written_roots and _is_of_other_modes(new, match.anchor, state):
-                raise Declined("it is written to, and would be a tensor made under other modes")
-            returned = state.returned_tensors
-            if old in returned:
-                tensor = tensor_of(new)
-                if is_outside(tensor) or tensor in returned:
-                    raise Declined(
-                        "an output would become the very tensor that an input or another output is"
-                    )
-            continue
-        returned = before in state.returned_roots
-        if returned and (is_outside(after) or after in state.returned_roots):
-            raise Declined("an output would come to share storage with an input or another output")
-        if returned and is_outside(before):
-            raise Declined("an output would no longer share storage with an input")
-        if reads_what_it_writes(old, new, _has_root(after), state.facts):
-            raise Declined("a call would read what it may come to write")
-        if returned and before is not old and _parts_outputs(old, before, state):
-            raise Declined("two outputs would no longer share storage")
-        if not state.writes:
-            continue
-        if before in state.written_roots or after in state.written_roots:
-            raise Declined("its storage is written to")
-        if _comes_into_input(old, new, state) and outlives(old, state.graph):
-            raise Declined("an output may come to be made in an input that is written to")
+        if problem := storage_problem(old, new, before, after, gone, state):
+            raise Declined(problem)
 
 
-def _has_root(root: SSAValue) -> Callable[[SSAValue], bool]:
-    return lambda value: storage_root(value) is root
-
-
-def _surely_shares(value: SSAValue) -> bool:
-    """Whether a value is certain to be a view of its storage root, and not a copy."""
-    way = [one for one in aliases_above(value) if isinstance(one, OpResult)]
-    facts = [result_aliases(one.op)[one.index] for one in way]  # type: ignore[arg-type]
-    return all(fact is None or fact[1] for fact in facts)
-
-
-def _parts_outputs(old: SSAValue, root: SSAValue, state: GraphState) -> bool:
-    """Whether some outputs with this storage root come through `old` and others do not."""
-    ways: set[bool] = set()
-    for value in state.graph.output.operands:
-        if storage_root(value) is root:
-            ways.add(old in aliases_above(value))
-    return len(ways) > 1
-
-
-def _is_of_other_modes(new: SSAValue, anchor: TorchOp, state: GraphState) -> bool:
-    """Whether a value was made under other modes than those at the match.
-
-    A tensor made in inference mode, or a view made under `no_grad`, may not be written to in the
-    ways in which another view of its storage may.
-    """
-    if isinstance(new, OpResult) and new.op.parent is None:
-        return False
-    made_in = state.region(new.op) if isinstance(new, OpResult) else 0  # type: ignore[arg-type]
-    return made_in != state.region(anchor)
-
-
-def _comes_into_input(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
-    """Whether the new value, unlike the old, may be made in place in an input that is written."""
-
-    def is_written(root: SSAValue) -> bool:
-        return is_outside(root) and root in state.written_roots
-
-    return made_in_written_input(new, is_written) and not made_in_written_input(old, is_written)
-
-
-def _same_offset(old: SSAValue, new: SSAValue, state: GraphState) -> bool:
-    a: Any = old.type
-    b: Any = new.type
-    return state.facts.known_equal(a.data.offset, b.data.offset) is True
-
-
-def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: GraphState) -> None:
+def check_effects(
+    match: Match,
+    made: list[TorchOp],
+    outputs: Sequence[Any],
+    state: GraphState,
+    permits: Collection[Permit] = (),
+) -> None:
     """Check that random draws, writes and other effects stay as many, on the same storages.
 
+    Writes to what the matched ops made themselves, and no one else reads, count for nothing.
+
     - `outputs`: the values that stand for the match's outputs.
+    - `permits`: with `"draws"` numbers may be drawn by other calls, more or fewer.
     """
-    before = _felt(match.removable() - kept_ops(match, made, outputs))
+    gone = match.removable() - kept_ops(match, made, outputs)
+    before = _felt(gone)
     after = _felt(made)
     if not before and not after:
         return
-    _check_draws(before, after)
+    _check_draws(before, after, permits)
+    before = [one for one in before if not _writes_inside(one, match, gone, state)]
     matched_writes = any(effects.writes for _, effects in before)
     new_writes = any(effects.writes for _, effects in after)
     for op, effects in after:
@@ -243,7 +176,7 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
         _check_same_storages([op for op, _ in before], [op for op, _ in after], state)
 
 
-def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[TorchOp]:
+def kept_ops(match: Match, made: list[TorchOp], outputs: Sequence[Any]) -> set[TorchOp]:
     """The matched ops that stay because the replacement uses their results."""
     inside = {op for _, op in match.matched_ops()}
     kept: set[TorchOp] = set()
@@ -257,11 +190,46 @@ def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[Torch
     return kept
 
 
-def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
+def _writes_inside(felt: _Felt, match: Match, gone: set[TorchOp], state: GraphState) -> bool:
+    """Whether a matched op does nothing but write to what is replaced along with it."""
+    op, effects = felt
+    if not effects.writes or effects.rng or _is_felt_outside(effects):
+        return False
+    return all(
+        _stays_inside(storage_root(op.operands[index]), match, gone)
+        for index in written_operands(op, state.bodies)
+    )
+
+
+def _stays_inside(root: SSAValue, match: Match, gone: set[TorchOp]) -> bool:
+    """Whether a storage is made by an op that goes, and what others read of it are outputs."""
+    if root.owner not in gone:
+        return False
+    pending, seen = [root], {root}
+    while pending:
+        value = pending.pop()
+        for use in value.uses if value not in match.outputs else ():
+            user: Any = use.operation
+            if user not in gone:
+                if sees_sizes_alone(user):
+                    continue
+                return False
+            for result, fact in zip(user.results, result_aliases(user), strict=False):
+                if fact is not None and fact[0] == use.index and result not in seen:
+                    seen.add(result)
+                    pending.append(result)
+    return True
+
+
+def _check_draws(before: list[_Felt], after: list[_Felt], permits: Collection[Permit]) -> None:
     draws = [op for op, effects in before if effects.rng]
     new_draws = [op for op, effects in after if effects.rng]
     if new_draws and not draws:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
+    if draws and "draws" in permits:
+        if not new_draws:
+            raise Declined("random numbers would no longer be drawn")
+        return
     if len(new_draws) != len(draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
     names, new_names = sorted(map(aten_name, draws)), sorted(map(aten_name, new_draws))
@@ -298,6 +266,8 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
     - `insertion`: the op above which the replacement goes.
     """
     ops = [op for _, op in match.matched_ops()]
+    if len(ops) == 1 and ops[0] is insertion:
+        return
     inside = set(ops)
     key = state.order.key
     first = min(*map(key, ops), key(insertion))
@@ -341,9 +311,9 @@ def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) 
     If outputs are matched in another order than they are written in, or two variables share one
     storage, what is right for the pattern's calls may be wrong for these ops.
     """
-    if not state.events:
-        return
     matched = {op for _, op in match.matched_ops()}
+    if len(matched) == 1 or not state.events:
+        return
     if not any(state.footprints.of(op).has_effect for op in matched):
         return
     ops = sorted(matched, key=state.order.key)
@@ -391,17 +361,21 @@ def _is_felt_outside(effects: Effects) -> bool:
     return effects.unknown or effects.host or effects.collective or effects.mode
 
 
-def check_region(match: Match, made: list[TorchOp], state: GraphState) -> None:
+def check_region(
+    match: Match, made: list[TorchOp], state: GraphState, permits: Collection[Permit] = ()
+) -> None:
     """Check that all matched ops are in one mode region, autograd pass and recompute policy.
 
     A replacement that makes no op may mix passes and policies, since it lets a value stand for one
     that depends on it. It may not mix mode regions: the modes under which each op runs decide
-    whether a gradient flows and what is rounded.
+    whether a gradient flows and what is rounded. `permits` with `"directions"` may mix passes.
     """
     ops = [op for _, op in match.matched_ops()]
+    if len(ops) == 1:
+        return
     if len({state.region(op) for op in ops}) > 1:
         raise Declined("it would cross a change of autocast, grad mode or the like")
-    for key in ("tag", "recompute") if made else ():
+    for key in ("tag", "recompute") if made and "directions" not in permits else ():
         found = {op.node.text_items().get(key) for op in ops} - {None}
         if len(found) > 1:
             raise Declined(f"its ops differ in '{key}': {', '.join(sorted(map(str, found)))}")

@@ -21,7 +21,7 @@ from xductor.transforms.rewriting import spellings
 from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.spellings import Spelling
 
-_VALUES = ("stage", "numerics", "inductor", "name", "counter", *PLACE)
+_VALUES = ("stage", "numerics", "inductor", "name", "counter", "permits", *PLACE)
 _METHODS = frozenset(("pattern", "where", "pays", "replacement", "instances", "uuid"))
 
 

@@ -8,7 +8,7 @@ again. An application is built, checked against the contracts, and only then con
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -28,29 +28,21 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
-from xductor.transforms.rewriting.contracts import (
-    Declined,
-    Violation,
-    check_aliases,
-    check_effects,
-    check_gradients,
-    check_inner_order,
-    check_order,
-    check_output,
-    check_region,
-)
+from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.layouts import lay_out_anew
+from xductor.transforms.rewriting.legality import Legality
 from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite
 from xductor.transforms.rewriting.rewrite_index import RewriteIndex
-from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 #: How many applications that leave no fewer ops may build on each other before the driver gives up.
 #:
@@ -88,8 +80,9 @@ _NO_LINEAGE = _Lineage()
 class Application:
     """One application, as the ledger keeps it and as validation takes it.
 
-    `match`, `made` and `new_outputs` are live: they are valid until the listener returns, which is
-    called before anything is connected. A listener may raise `Declined` or `Violation`.
+    The driver tells of it after its checks and before anything is connected: `match`, `made` and
+    `new_outputs` are live, and valid until the listener returns. A listener may raise `Declined` or
+    `Violation`.
     """
 
     rewrite: Rewrite
@@ -101,25 +94,26 @@ class Application:
     checks: list[str] = field(default_factory=list[str])
 
 
-Listener = Callable[[Application], None]
+class Connected(NamedTuple):
+    """An application that has been made: the driver tells of it too."""
+
+    application: Application
+
+
 #: Called with refused applications: `Declined`, `Undecided`, and violations that are not raised.
 Report = Callable[[Rewrite, TorchOp, Exception], None]
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows the applications of a driver, and which checks are off.
+    """What a driver does about broken contracts, and which checks are off.
 
-    - `listeners`: called with each application after its checks, before it is connected.
-    - `applied`: called with each application once it is connected.
     - `report`: if given, called with each violated contract, which is then skipped, not raised.
     - `unchecked`: no contract is checked. For tests that show what a contract prevents.
     - `any_device`: a rewrite's `devices` are ignored, to try on one device what pays on another.
     - `even_unprofitable`: a rewrite's `pays` is not called, to try what is right but may not pay.
     """
 
-    listeners: tuple[Listener, ...] = ()
-    applied: tuple[Listener, ...] = ()
     report: Report | None = None
     unchecked: bool = False
     any_device: bool = False
@@ -133,14 +127,12 @@ _watch: ContextVar[Watch] = ContextVar("xductor_rewrite_watch", default=_NOBODY)
 @contextmanager
 def watching(
     *,
-    listener: Listener | None = None,
-    applied: Listener | None = None,
     report: Report | None = None,
     unchecked: bool = False,
     any_device: bool = False,
     even_unprofitable: bool = False,
 ) -> Iterator[None]:
-    """Follow the applications of every driver that runs inside the block, besides other followers.
+    """Watch every driver that runs inside the block: `report` gets what is refused.
 
     `unchecked` switches the contracts off: a wrong rewrite then makes a wrong graph. `any_device`
     lets rewrites run on devices on which they do not pay, `even_unprofitable` where their `pays`
@@ -149,8 +141,6 @@ def watching(
     now = _watch.get()
     token = _watch.set(
         Watch(
-            now.listeners + ((listener,) if listener is not None else ()),
-            now.applied + ((applied,) if applied is not None else ()),
             report or now.report,
             unchecked or now.unchecked,
             any_device or now.any_device,
@@ -168,16 +158,11 @@ def on_any_device() -> bool:
     return _watch.get().any_device
 
 
-def listeners() -> tuple[Listener, ...]:
-    """The listeners of the drivers that run in this context."""
-    return _watch.get().listeners
-
-
 class Driver:
     """Applies an index of rewrites to modules.
 
     `policy` says which numerics are admitted; rewrites with others do not run. `watching(...)`
-    says who follows the applications.
+    says what happens to those that are refused.
     """
 
     def __init__(self, index: RewriteIndex, policy: Policy = "default") -> None:
@@ -206,6 +191,7 @@ class _Walk:
         self.driver = driver
         self.state = state
         self.index = driver.index
+        self.legality = Legality(state, unchecked=driver.watch.unchecked)
         self.history: dict[TorchOp, _Lineage] = {}
         self.given_up: list[Rewrite] = []
         self.queue: list[tuple[int, int, Any]] = []
@@ -348,26 +334,24 @@ class _Walk:
 
     def _apply(self, one: Rewrite, compiled: Compiled, match: Match) -> bool:
         state = self.state
-        insertion = self._insertion_point(match)
+        insertion = self.legality.insertion_point(match)
         builder = self._builder(match, insertion)
         try:
             with modes_at(insertion, state):
                 outputs = self._replacement(one, compiled, match, builder)
                 made = builder.made
-                self._check(match, insertion, made, outputs)
+                self.legality.check(match, insertion, made, outputs, one.permits)
             checks = [] if self.driver.watch.unchecked else ["contract"]
             application = Application(one, state.graph, match, made, outputs, state, checks)
             if not should_apply(one.name):
                 raise Declined("its debug counter says no")
             lineage = self._next_lineage(one, match, made)
-            for listener in self.driver.watch.listeners:
-                listener(application)
+            tell(application)
         except BaseException:
             builder.discard()
             raise
         self._connect(match, insertion, made, outputs, lineage)
-        for listener in self.driver.watch.applied:
-            listener(application)
+        tell(Connected(application))
         return True
 
     def _replacement(
@@ -387,49 +371,6 @@ class _Walk:
                 f"`replacement` gives {len(outputs)} values for {len(match.outputs)} outputs"
             )
         return [one.value if isinstance(one, Tensor | Opaque | Dim) else one for one in outputs]
-
-    def _check(
-        self, match: Match, insertion: TorchOp, made: list[TorchOp], outputs: list[Any]
-    ) -> None:
-        state = self.state
-        if not self.driver.watch.unchecked:
-            check_region(match, made, state)
-            check_gradients(made, state)
-        pairs: list[tuple[SSAValue, Any]] = []
-        for number, (old, new) in enumerate(zip(match.outputs, outputs, strict=True)):
-            if new is None and old.first_use is None:
-                continue
-            if not self.driver.watch.unchecked:
-                check_output(old, new, number, state)
-            pairs.append((old, new))
-        if all(old is new for old, new in pairs):
-            raise Declined("the replacement is what is there already")
-        if self.driver.watch.unchecked:
-            return
-        check_effects(match, made, outputs, state)
-        check_order(match, insertion, state)
-        check_inner_order(match, made, state)
-        check_aliases(pairs, match, state)
-        check_saved(match, made, pairs, insertion, state)
-
-    def _insertion_point(self, match: Match) -> TorchOp:
-        """The op above which the replacement goes: after all operands, before all uses."""
-        outputs = match.outputs
-        if len(outputs) == 1 or self.driver.watch.unchecked:
-            return match.anchor
-        order, inside = self.state.order, match.removable()
-        users: list[Any] = [use.operation for value in outputs for use in value.uses]
-        outside = [user for user in users if user not in inside]
-        first: Any = min(outside, key=order.key, default=None)
-        if first is not None and order.before(first, match.anchor):
-            # The replacement needs all that the match reads, but something uses an output before
-            # the last matched op: it may move up to that use if its operands allow.
-            for _, op in match.matched_ops():
-                for operand in op.operands:
-                    if operand.owner not in inside and not self.state.is_above(operand, first):
-                        raise Declined("an output is used before all operands are there")
-            return first
-        return match.anchor
 
     def _next_lineage(self, one: Rewrite, match: Match, made: list[TorchOp]) -> _Lineage:
         """The lineage of the new ops. Raises NoConvergence if it has grown too long."""
@@ -499,6 +440,10 @@ def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> boo
     return _Walk(driver, state)._try(one, op)
 
 
+#: Called with an op that is left alone, and the reason.
+Refused = Callable[[TorchOp, str], None]
+
+
 class Replaced(NamedTuple):
     """What a procedure has made, and the readers that had to be made again behind it."""
 
@@ -509,13 +454,27 @@ class Replaced(NamedTuple):
 class Procedure:
     """Replaces what a procedural pass found by what it makes, under the contracts of rewrites.
 
-    Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass.
+    Used for one graph, inside its `InferenceEnv`; `name` is the name of the pass, and `permits`
+    what it may do although other passes may not. `refused` gets what the pass leaves alone.
     """
 
-    def __init__(self, name: str, state: GraphState) -> None:
+    def __init__(
+        self,
+        name: str,
+        state: GraphState,
+        permits: Collection[Permit] = (),
+        refused: Refused | None = None,
+    ) -> None:
         self.name = name
         self.state = state
+        self.permits = permits
+        self._refused = refused
         self._walk = _Walk(Driver(RewriteIndex(())), state)
+
+    def refuse(self, op: TorchOp, reason: object) -> None:
+        """Tell that an op is left alone, and why."""
+        if self._refused is not None:
+            self._refused(op, str(reason))
 
     def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
         """Replace the outputs of a match by what `build` makes with op functions.
@@ -528,7 +487,7 @@ class Procedure:
             ContractViolation: If the procedure is at fault.
         """
         state, anchor = self.state, match.anchor
-        insertion = self._walk._insertion_point(match)
+        insertion = self._walk.legality.insertion_point(match)
         builder = self._walk._builder(match, insertion)
         try:
             with modes_at(insertion, state):
@@ -536,7 +495,7 @@ class Procedure:
                     built = build()
                 values = built if isinstance(built, list) else [built]
                 outputs = [one.value for one in values]
-                self._walk._check(match, insertion, builder.made, outputs)
+                self._walk.legality.check(match, insertion, builder.made, outputs, self.permits)
             if not should_apply(self.name):
                 raise Declined("its debug counter says no")
         except BaseException as error:
@@ -622,15 +581,16 @@ def _place_in(one: Rewrite, error: Exception) -> str:
 
 __all__ = [
     "Application",
+    "Connected",
     "ContractViolation",
     "Driver",
-    "Listener",
     "NoConvergence",
     "Procedure",
+    "Refused",
+    "Report",
     "RewriteIndex",
     "Watch",
     "attempt",
-    "listeners",
     "on_any_device",
     "watching",
 ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, InferenceEnv, Ref, SymIntType, TorchOp
 from xductor.ir.dialect.arguments import leaves
-from xductor.ir.inference.infer import storage_root
+from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.effect_order import Footprints, events, is_event
@@ -19,11 +20,10 @@ from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
-    never_writes,
     written_operands,
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
-from xductor.transforms.editing.replacement import tensor_of
+from xductor.transforms.editing.aliasing import is_outside, tensor_of
 
 
 class GraphState:
@@ -65,11 +65,12 @@ class GraphState:
     @cached_property
     def writes(self) -> list[TorchOp]:
         """Ops that may write to an operand."""
-        return [
-            op
-            for op in ops_of(self.graph.block)
-            if not never_writes(type(op)) and len(written_operands(op, self.bodies)) > 0
-        ]
+        return self.analyses.find_writes()
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether an op may write to an operand."""
+        return bool(self.writes)
 
     @cached_property
     def written_roots(self) -> set[SSAValue]:
@@ -78,6 +79,68 @@ class GraphState:
             for op in self.writes
             for index in written_operands(op, self.bodies)
         }
+
+    def is_written(self, root: SSAValue) -> bool:
+        """Whether an op may write to a storage that has this root."""
+        return root in self.written_roots
+
+    def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
+        """Whether one of two storages is written, and not all writes to it pass on to the other.
+
+        When is not asked: what is made for a match reads, and before autograd is saved, at places
+        that are not known yet.
+        """
+        before, after = storage_root(old), storage_root(new)
+        if self.written_roots.isdisjoint((before, after)):
+            return False
+        return not (
+            isinstance(old, OpResult)
+            and isinstance(new, OpResult)
+            and not is_outside(after)
+            and new.first_use is None
+            and self._is_all_of(new)
+            and before.owner in gone
+            and self._is_all_of(old)
+            and (self.graph.stage.data != "pre_grad" or self._may_be_written(old, new))
+        )
+
+    def _is_all_of(self, value: OpResult) -> bool:
+        """Whether what has the storage of a value is made from it, or only used to make it."""
+        return all(
+            use.operation is below.owner
+            for below, one in pairwise(aliases_above(value))
+            for use in one.uses
+        )
+
+    def _may_be_written(self, old: OpResult, new: SSAValue) -> bool:
+        """Whether before autograd what writes to `old` may write to `new`: that is no result among
+        others, which autograd lets nobody write to, nor a view made under other modes.
+        """
+        way: list[Any] = list(aliases_above(new))
+        if any(len(one.owner.results) > 1 for one in way):
+            return False
+        place = self.region(old.op)  # type: ignore[arg-type]
+        root = storage_root(old)
+        return len(way) == 1 or all(
+            self.region(op) == place
+            for op in self.writes
+            for index in written_operands(op, self.bodies)
+            if storage_root(op.operands[index]) is root
+        )
+
+    def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
+        """Whether `new` was made under other modes than `old`.
+
+        A tensor made in inference mode, or a view made under `no_grad`, may not be written to in
+        the ways in which another view of its storage may.
+        """
+        if isinstance(new, OpResult) and new.op.parent is None:
+            return False
+        made_in, wanted = [
+            self.region(one.op) if isinstance(one, OpResult) else 0  # type: ignore[arg-type]
+            for one in (new, old)
+        ]
+        return made_in != wanted
 
     @cached_property
     def _around(self) -> WrittenAround:

@@ -6,7 +6,7 @@ that fits as a whole is the match. It is bounded by `MAX_STEPS` for each root.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.ir import OpResult, SSAValue
@@ -65,6 +65,23 @@ class Match:
         self.wrappers: list[TorchOp] = []
         self.seen_through: list[TorchOp] = []
         self.outputs: list[SSAValue] = []
+
+    @classmethod
+    def of(
+        cls,
+        anchor: TorchOp,
+        ops: Iterable[TorchOp],
+        outputs: Sequence[SSAValue],
+        values: Iterable[SSAValue] = (),
+        seen_through: Iterable[TorchOp] = (),
+    ) -> Match:
+        """What was found without a pattern: `ops`, to be replaced, with `values` that they read."""
+        match = cls(anchor)
+        match.bindings = {"values": list(values)}
+        match.wrappers = list(ops)
+        match.seen_through = list(seen_through)
+        match.outputs = list(outputs)
+        return match
 
     def matched_ops(self) -> list[tuple[Call | None, TorchOp]]:
         """Every matched op with its call, which is None for a wrapper."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +33,7 @@ from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
+from xductor.transforms.passes.permits import Permit
 from xductor.transforms.passes.stage import Stage
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
@@ -67,6 +68,7 @@ class Rewrite:
     - `devices`: the types of device on which it pays, `("cuda", "xpu")`; it does not run on others,
       though it would be right. Empty: all.
     - `once`: it does not apply to what it, or another rewrite of its name, has made.
+    - `permits`: what it may do although the contracts refuse it to others (`passes.permits`).
     - `counter`: a counter of `counters["inductor"]` that each application increments.
     - `position`, `before`, `after`: where in its stage it runs (`xductor.placed`).
     - `keeps`: a variable whose dtype and sizes the output has wherever `where` holds. If they
@@ -90,6 +92,7 @@ class Rewrite:
     devices: ClassVar[tuple[str, ...]] = ()
     once: ClassVar[bool] = False
     counter: ClassVar[str | None] = None
+    permits: ClassVar[Collection[Permit]] = ()
     keeps: ClassVar[str] = ""
 
     pattern: Callable[..., Any]

@@ -9,26 +9,22 @@ from typing import Any, Literal
 import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult
 
 from xductor.ir import (
     ArgsAttr,
     GraphOp,
     InferenceEnv,
     NotInferred,
-    OutputOp,
     SchemaOp,
     TensorType,
-    TorchOp,
     infer_call,
     op_class_by_name,
-    result_aliases,
 )
 from xductor.ir.dialect.types import contiguous_strides
-from xductor.ir.inference.infer import NotApplicable, storage_root
+from xductor.ir.inference.infer import NotApplicable
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
-from xductor.transforms.editing.replacement import Replacement, known_equal, same_meta
+from xductor.transforms.editing.replacement import Replacement, known_equal
 from xductor.transforms.editing.symint_scope import SymintScope
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.uniform_values import uniform_values
@@ -117,17 +113,16 @@ class _Folding:
         result = op.results[0]
         type_ = result._type
         assert type(type_) is TensorType
-        if not self.can_be_filled(type_) or not self.may_part(op):
-            return False
-        made = self.full(op, type_, env)
+        made = self.full(op, type_, env) if self.can_be_filled(type_) else None
         if made is None:
             return False
-        if not should_apply(ConstantFoldUniformValue.name):
+        may_part = self.replacement.may_replace(op, made.results[0])
+        if not may_part or not should_apply(ConstantFoldUniformValue.name):
             made.erase()
             return False
         self.replacement.editor.insert(made, op)
         self.uniform.stands_for(made.results[0], result)
-        self.replacement.editor.replace(op, made.results[0])
+        self.replacement.replace(op, made.results[0])
         return True
 
     def can_be_filled(self, type_: TensorType) -> bool:
@@ -136,23 +131,6 @@ class _Folding:
             and type_.device.type != "meta"
             and known_equal(type_.stride, contiguous_strides(type_.shape), self.replacement.facts)
         )
-
-    def may_part(self, op: SchemaOp) -> bool:
-        """Whether a result may have storage of its own: nobody can tell that it had not."""
-        result = op.results[0]
-        if result_aliases(op)[0] is None:
-            return True
-        for use in result.uses:
-            user = use.operation
-            assert isinstance(user, TorchOp)
-            shared = any(fact is not None for fact in result_aliases(user))
-            if not isinstance(user, OutputOp) and shared:
-                return False
-        if result not in self.graph.output._operands:
-            return True
-        root = storage_root(result)
-        sharing = {value for value in self.graph.output._operands if storage_root(value) is root}
-        return sharing == {result} and _offset(result) == 0
 
     def full(self, op: SchemaOp, type_: TensorType, env: InferenceEnv) -> SchemaOp | None:
         """The call of `full` that makes the result of an op; None where a size is not at hand."""
@@ -171,13 +149,5 @@ class _Folding:
             except (NotInferred, NotApplicable):
                 return None
             (made_type,) = found.types
-        if not same_meta(made_type, type_, self.replacement.facts):
-            return None
         node = op.node.inherited(op.node.names, op.node.node)
         return cls.make(args, operands, [made_type], node)
-
-
-def _offset(value: OpResult) -> Any:
-    type_ = value._type
-    assert type(type_) is TensorType
-    return type_.offset

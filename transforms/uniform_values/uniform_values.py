@@ -20,7 +20,7 @@ from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms import Analyses
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
-from xductor.transforms.editing.replacement import is_outside
+from xductor.transforms.editing.aliasing import is_outside
 
 Number = int | float | complex
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import TensorType, TorchOp, entry_graph, print_ir
 from xductor.transforms.explaining.explain import explain_module
+from xductor.transforms.passes.events import listening
 from xductor.transforms.passes.numerics import EXACT, numerics_text, weakest
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.decisions import Undecided
@@ -235,7 +236,10 @@ class _Validation:
             else:
                 result.declined[str(error.__cause__ or error).splitlines()[0]] += 1
 
-        with watching(listener=listener, report=report, any_device=True, even_unprofitable=True):
+        with (
+            listening(Application, listener),
+            watching(report=report, any_device=True, even_unprofitable=True),
+        ):
             Driver(self.driver_index, "fast").rewrite(module)
         refusal = self._refusal_of_eager(module, given) if violations and not ran[0] else ""
         if refusal:

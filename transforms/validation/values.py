@@ -25,6 +25,7 @@ from xductor.ir import ArgsAttr, GraphOp, SchemaOp, TensorType, TorchOp, entry_g
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.symbolic.symbol_values import NoSample
 from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.passes.events import listeners_of, listening
 from xductor.transforms.passes.numerics import (
     APPROXIMATE,
     EXACT,
@@ -34,7 +35,7 @@ from xductor.transforms.passes.numerics import (
     Numerics,
 )
 from xductor.transforms.rewriting.contracts import Violation
-from xductor.transforms.rewriting.driver import Application, listeners, watching
+from xductor.transforms.rewriting.driver import Application
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.validation.float64_reference import Errors, errors_of, run_in_float64
 from xductor.transforms.validation.fragment_runs import (
@@ -87,10 +88,10 @@ class ValueCheck:
 @contextmanager
 def validating(on: bool = True, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[None]:
     """Validate the applications of every driver inside the block if `on`, once if nested."""
-    if not on or any(isinstance(one, ValueCheck) for one in listeners()):
+    if not on or any(isinstance(one, ValueCheck) for one in listeners_of(Application)):
         yield
         return
-    with watching(listener=ValueCheck(rounds, seed)):
+    with listening(Application, ValueCheck(rounds, seed)):
         yield
 
 

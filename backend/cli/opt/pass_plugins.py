@@ -37,7 +37,7 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
     """
     passes: dict[str, PassFactory] = {}
     for name in names:
-        module = _import(name)
+        module = imported(name)
         for cls in vars(module).values():
             if _is_pass(cls) and cls.__module__ == module.__name__:
                 passes[cls.name] = lambda cls=cls: cls
@@ -56,7 +56,7 @@ def rewrite_named(name: str) -> type[Rewrite]:
 
     home, colon, attribute = name.rpartition(":")
     if colon:
-        found = getattr(_import(home), attribute, None)
+        found = getattr(imported(home), attribute, None)
         if _is_rewrite(found):
             return found
         raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
@@ -80,7 +80,7 @@ def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
 
     home, colon, attribute = name.rpartition(":")
     if colon:
-        found = getattr(_import(home), attribute, None)
+        found = getattr(imported(home), attribute, None)
         if _is_rewrite(found) or (isinstance(found, type) and issubclass(found, TypedPass)):
             return found
         raise PluginError(f"'{name}' is no rewrite or pass; expected module:Class")
@@ -127,9 +127,13 @@ def _is_pass(cls: object) -> bool:
     )
 
 
-def _import(name: str) -> ModuleType:
+def imported(name: str) -> ModuleType:
+    """The module of that name, or of that file.
+
+    Raises PluginError if there is none, or if its code raises.
+    """
     try:
-        return _imported(name)
+        return _module(name)
     except PluginError:
         raise
     except Exception as error:  # whatever the module's code raises
@@ -149,7 +153,7 @@ def _told(error: Exception) -> str:
     return f"{where}{type(error).__name__}: {error}"
 
 
-def _imported(name: str) -> ModuleType:
+def _module(name: str) -> ModuleType:
     path = Path(name)
     if path.suffix != ".py":
         try:

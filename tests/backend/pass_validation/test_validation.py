@@ -11,10 +11,10 @@ import pytest
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.specimens.passes import SPECIMENS
 from xductor.backend.cli import main as command
-from xductor.backend.pass_validation import records
+from xductor.backend.pass_validation import records, specimen_modules
 from xductor.backend.pass_validation.comparison import same_results
-from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.pass_validation.specimen import Specimen, Specimens, traced
 from xductor.backend.pass_validation.validation import validate_pass
 from xductor.ir import ArgsAttr, entry_graph
@@ -29,12 +29,12 @@ _OTHERS = [name for name in SPECIMENS if name not in _ATTENTION]
 
 
 def test_records_are_of_the_code_as_it_is() -> None:
-    missing = records.missing(ENTRIES, records.names())
+    missing = records.missing(ENTRIES, records.names(SPECIMENS), SPECIMENS)
     assert not missing, f"run: xductor validate {' '.join(missing)} --prove --write"
 
 
 def test_there_is_no_record_of_what_is_gone() -> None:
-    assert set(ENTRIES) == set(records.names())
+    assert set(ENTRIES) == set(records.names(SPECIMENS))
 
 
 def test_every_record_tells_something() -> None:
@@ -140,7 +140,8 @@ def test_what_does_not_fire_is_no_validation() -> None:
 
 
 def test_an_attention_of_another_scale_is_found() -> None:
-    from xductor.backend.pass_validation.attention_specimens import attention, close_results
+    from tests.specimens.attention_specimens import attention
+    from xductor.backend.pass_validation.close_results import close_results
 
     first, second = (next(attention(number)) for number in (1, 2))
     other = second.changed()
@@ -174,3 +175,80 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
     assert records.read(file).keys() == ENTRIES.keys()
     found, kept = (one["fuse_offset_creation_pass"] for one in (records.read(file), ENTRIES))
     assert found | {"torch": kept["torch"]} == kept
+
+
+_MINE = """
+import torch
+
+from xductor.backend.pass_validation.comparison import same_results
+from xductor.backend.pass_validation.specimen import Specimen, Specimens, traced
+from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
+
+
+def graphs():
+    for size in (2, 3):
+        module = traced(lambda x: x.view(torch.int32).view(x.dtype) + 1, torch.ones(size))
+        yield Specimen(f"size {size}", module, RemoveRedundantViews())
+
+
+SPECIMENS = {"mine": Specimens(graphs, same_results)}
+"""
+
+
+@pytest.mark.parametrize("names", [[], ["mine"]])
+def test_a_module_of_the_users(
+    names: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    file = tmp_path / "mine_specimens.py"
+    file.write_text(_MINE)
+    assert command.main(["validate", *names, "--specimens", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("mine: validated, 2 graphs")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected SPECIMENS, a mapping from names of passes to Specimens, found none"),
+        ("SPECIMENS = {}", "found {}"),
+        ("SPECIMENS = {'mine': print}", "expected Specimens"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_module_without_specimens(
+    text: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    file = tmp_path / "wrong_specimens.py"
+    file.write_text(text)
+    assert command.main(["validate", "--specimens", str(file)]) != 0
+    assert message in capsys.readouterr().err
+
+
+def test_records_are_not_kept_of_a_users_module(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["validate", "--specimens", "mine", "--write"]) != 0
+    assert "--write keeps records of our passes" in capsys.readouterr().err
+
+
+@pytest.fixture
+def _not_a_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+    monkeypatch.setattr(specimen_modules, "_CHECKOUT", tmp_path)
+    specimen_modules.ours.cache_clear()
+    yield
+    specimen_modules.ours.cache_clear()
+
+
+@pytest.mark.usefixtures("_not_a_checkout")
+@pytest.mark.parametrize("given", [["remove_no_ops"], ["_sfdp_pattern_5"], ["--all"]])
+def test_where_our_specimens_are_not_installed(
+    given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["validate", *given]) != 0
+    assert "run this from a checkout" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_not_a_checkout")
+def test_declared_rewrites_need_no_specimens(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["pointless_view", "remove_noop_ops:aten.clone.default"]
+    assert command.main(["validate", *names, "--instances", "2"]) == 0
+    assert capsys.readouterr().out.count("validated") == 2
+    assert command.main(["validate", "nonesuch"]) != 0
+    assert "no declared rewrite that is loaded is called 'nonesuch'" in capsys.readouterr().err

@@ -13,19 +13,20 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 import xductor
+from tests.specimens.passes import SPECIMENS
 from xductor import Rewrite, Tensor
 from xductor.backend.fx.export import to_fx
-from xductor.backend.pass_validation.passes import SPECIMENS
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.ir import aten, entry_graph
 from xductor.transforms import TypedPass, graphs_of
 from xductor.transforms.editing.replacement import Replacement
-from xductor.transforms.passes.applications import told
+from xductor.transforms.passes.applications import Applied
+from xductor.transforms.passes.events import listening
 
 _SLOW = {f"_sfdp_pattern_{number}" for number in range(1, 31) if number not in (1, 5)}
 _WHOLE_GRAPH = {"stable_topological_sort"}
@@ -45,12 +46,13 @@ def test_procedural_passes_tell_of_each_application(name: str) -> None:
     for specimen in islice(SPECIMENS[name].make(), 6):
         found: list[tuple[str, list[Any], list[Any]]] = []
 
-        def tell(op: Operation, new: tuple[SSAValue, ...], found: list[Any] = found) -> None:
+        def hear(event: Applied, found: list[Any] = found) -> None:
+            op, new = event
             assert op.parent is not None
             found.append((op.name, [r.type for r in op.results], [one.type for one in new]))
 
         module = (specimen.given or specimen.module).clone()
-        with told(tell):
+        with listening(Applied, hear):
             applied = specimen.one.rewrite(module)
         assert len(found) == applied
         fired += applied

@@ -21,7 +21,8 @@ from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import entry_graph
 from xductor.transforms import APPROXIMATE, REASSOCIATES, TypedPass
-from xductor.transforms.passes.typed_pass import listening
+from xductor.transforms.passes.events import listening
+from xductor.transforms.passes.typed_pass import Ran
 
 aten = torch.ops.aten
 
@@ -230,7 +231,7 @@ def test_listeners_hear_of_passes_applied_by_xdsl() -> None:
 
     heard: list[tuple[str, int]] = []
     module = from_fx(_negs(2), "joint")
-    with listening(lambda one, count: heard.append((one.name, count))):
+    with listening(Ran, lambda ran: heard.append((ran.one.name, ran.applications))):
         NegNeg().apply(Context(), module)
     assert heard == [("test_neg_neg", 1)]
 

@@ -13,7 +13,7 @@ from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.groups.batch_linear_post_grad import BatchLinearPostGrad
 from xductor.transforms.groups.group_linear import GroupLinear
 from xductor.transforms.groups.post_grad_pointwise import BatchAtenAdd, BatchAtenMul, BatchAtenTanh
-from xductor.transforms.rewriting import driver
+from xductor.transforms.rewriting import legality
 from xductor.transforms.rewriting.contracts import Declined
 
 TWO: dict[str, Any] = {"min_fuse_set_size": 2}
@@ -246,7 +246,7 @@ def test_a_group_that_is_refused_leaves_the_graph_as_it_was(
     def refuse(*args: Any) -> None:
         raise Declined("it would cross something")
 
-    monkeypatch.setattr(driver, "check_order", refuse)
+    monkeypatch.setattr(legality, "check_order", refuse)
     told: list[str] = []
     before = case.text
     one = BatchAtenTanh(**TWO)

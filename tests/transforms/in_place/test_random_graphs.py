@@ -9,7 +9,7 @@ import pytest
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.pass_validation.in_place_specimens import random_graph
+from tests.specimens.in_place_specimens import random_graph
 from xductor.ir import parse_ir, print_ir, run, same, verify
 from xductor.transforms.in_place.decompose_auto_functionalized import DecomposeAutoFunctionalized
 from xductor.transforms.in_place.reinplace_inplaceable_ops import ReinplaceInplaceableOps

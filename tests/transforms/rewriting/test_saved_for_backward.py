@@ -19,14 +19,14 @@ from xductor.frontend import from_fx
 from xductor.ir import InferenceEnv, ops, parse_ir
 from xductor.ir.inference.saved_for_backward import saved_for_backward
 from xductor.transforms import Tensor, graphs_of
-from xductor.transforms.rewriting import driver
+from xductor.transforms.rewriting import legality
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex, watching
 
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The contract on aliases refuses an output that is written later, whatever autograd keeps."""
-    monkeypatch.setattr(driver, "check_aliases", lambda *_: None)
+    monkeypatch.setattr(legality, "check_aliases", lambda *_: None)
 
 
 Function = Callable[[torch.Tensor], torch.Tensor]

@@ -26,7 +26,10 @@ from xductor.transforms import (
     Tensor,
     each,
 )
+from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.driver import (
+    Application,
+    Connected,
     ContractViolation,
     Driver,
     RewriteIndex,
@@ -46,7 +49,7 @@ def apply(
     mode = "symbolic" if dynamic else "fake"
     module = xductor.from_fx(make_fx(function, tracing_mode=mode)(*inputs), "joint")
     checks: list[list[str]] = []
-    with validating(), watching(applied=lambda one: checks.append(one.checks)):
+    with validating(), listening(Connected, lambda one: checks.append(one.application.checks)):
         Driver(RewriteIndex([cls()]), "fast").rewrite(module)
     xductor.verify(module, "types")
     return checks
@@ -130,7 +133,7 @@ def test_fragments_take_the_same_arguments_and_verify() -> None:
         texts.append(fragments.texts())
 
     gm = make_fx(lambda x, y: (x - y) * 2, tracing_mode="symbolic")(torch.ones(3), torch.ones(3))
-    with watching(listener=listener):
+    with listening(Application, listener):
         Driver(RewriteIndex([SubAsAdd()])).rewrite(xductor.from_fx(gm, "joint"))
     ((matched, replacement),) = texts
     arguments = "(%x : !fx.tensor<f32[s"
@@ -190,7 +193,7 @@ def test_where_the_source_raises_all_is_allowed() -> None:
         def replacement(self, x: Tensor, y: Tensor):
             return aten.logical_and(x, y)
 
-    with watching(listener=listener):
+    with listening(Application, listener):
         Driver(RewriteIndex([Same()])).rewrite(module)
     (checked,) = found
     assert checked.runs == 0

@@ -1,11 +1,11 @@
-"""The graphs on which each of our procedural passes is validated."""
+"""The graphs on which each of our procedural passes is validated: `xductor validate` reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
 
-from xductor.backend.pass_validation import (
+from tests.specimens import (
     attention_specimens,
     device_specimens,
     freezing_specimens,
@@ -19,6 +19,7 @@ from xductor.backend.pass_validation import (
     uniform_specimens,
     view_specimens,
 )
+from xductor.backend.pass_validation.close_results import close_results
 from xductor.backend.pass_validation.comparison import same_results, same_results_as_fx
 from xductor.backend.pass_validation.same_draws import same_given_draws, same_given_draws_on_cpu
 from xductor.backend.pass_validation.specimen import Specimens
@@ -66,7 +67,7 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "binary_folding": Specimens(
         freezing_specimens.folded,
-        attention_specimens.close_results,
+        close_results,
         "finite inputs",
         unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
@@ -92,18 +93,14 @@ SPECIMENS: Mapping[str, Specimens] = {
     **{
         f"_sfdp_pattern_{number}": Specimens(
             partial(attention_specimens.attention, number),
-            attention_specimens.close_results,
+            close_results,
             "finite inputs",
             unproved="the kernel rounds otherwise than the ops that it stands for",
+            owner="fuse_attention",
         )
         for number in range(1, 31)
     },
 }
 
 
-def owner(name: str) -> str:
-    """The typed pass that is run for a name of `SPECIMENS`."""
-    return "fuse_attention" if name.startswith("_sfdp_pattern_") else name
-
-
-__all__ = ["SPECIMENS", "owner"]
+__all__ = ["SPECIMENS"]

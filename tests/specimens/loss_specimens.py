@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.export import to_fx
-from xductor.backend.pass_validation.attention_specimens import AllWide
+from xductor.backend.pass_validation.close_results import AllWide
 from xductor.backend.pass_validation.comparison import ROUNDS
 from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.ir import NodeMeta, entry_graph
