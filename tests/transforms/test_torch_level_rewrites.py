@@ -169,3 +169,12 @@ def test_numpy_names() -> None:
     words = [key for node in after.graph.nodes for key in node.kwargs]
     assert words == ["dim", "keepdim", "input", "other", "dim"]
     assert not one.may_fire(after.graph)
+
+
+def test_a_view_made_under_no_grad_is_not_what_it_views() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            (view,) = x.split(9)
+        return view * 2 + x
+
+    check(pass_of(*SPLITS_OF_ONE)(), function, 0, torch.randn(3, 4))

@@ -63,6 +63,9 @@ def check_output(
             raise Violation(f"{where}: expected {before}, found {after}")
         return
     a, b = before.data, after.data
+    if state.env.with_grad and is_differentiable(a.dtype) and state.is_of_other_modes(old, new):
+        # Through a view that is made under `no_grad` no gradient flows, whatever its type says.
+        raise Declined(f"{where}: gradients may flow otherwise, it was made under other modes")
     if unlike := difference(before, after, state.facts, permits):
         fault = Violation
         if unlike.what == "requires_grad" and not _is_told_by_rewrite(new, state):
@@ -83,6 +86,11 @@ def check_output(
     if fault is not None:
         changed = f"strides change from {list(a.stride)} to {list(b.stride)}"
         raise Declined(f"{where}: {changed}, {fault}")
+
+
+def is_differentiable(dtype: torch.dtype) -> bool:
+    """Whether tensors of a dtype may have gradients."""
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _is_told_by_rewrite(new: SSAValue, state: GraphState) -> bool:

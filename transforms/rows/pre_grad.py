@@ -51,6 +51,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "remove_noop_pass",
         "Remove calls that return their input: views, casts, moves, dropouts, inverse pairs.",
+        "declared",
+        "pre_grad.remove_noop_pass:NOOPS",
     ),
     _pre_dispatch(
         "relu_nan_to_num",
@@ -73,7 +75,12 @@ PRE_DISPATCH_ROWS = (
         "procedural",
         "pieces.fuse_chunk_squeeze_cat_pass:FuseChunkSqueezeCatPass",
     ),
-    _pre_dispatch("merge_concats_pass", "Merge nested cats along one dim."),
+    _pre_dispatch(
+        "merge_concats_pass",
+        "Merge nested cats along one dim.",
+        "procedural",
+        "pieces.merge_concats_pass:MergeConcatsPass",
+    ),
     _pre_dispatch(
         "fuse_split_linear_add_pass",
         "Replace split, a linear on each piece, and their sum by one linear.",
@@ -91,6 +98,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "remove_split_ops_pass",
         "Remove splits with unused pieces, or whose pieces are joined again in order.",
+        "procedural",
+        "pieces.remove_split_ops_pass:RemoveSplitOpsPass",
     ),
     _pre_dispatch(
         "stack_to_unsqueeze_pass",

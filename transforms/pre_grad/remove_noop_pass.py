@@ -1,0 +1,160 @@
+"""`remove_noop_pass`: calls before autograd that give back what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from xductor.ir import aten
+from xductor.transforms import EXACT, Rewrite, Tensor, bind, no, one_of, shared
+from xductor.transforms.pieces.remove_split_with_size_one_pass import (
+    RemoveChunkOfOne,
+    RemoveSplitWithSizeOnePass,
+    RemoveSplitWithSizesOfOne,
+)
+
+
+class _Noop(Rewrite, abstract=True):
+    stage = "pre_grad"
+    numerics = EXACT
+    keeps = "x"
+
+    def replacement(self, x: Tensor) -> Any:
+        return x
+
+
+class NoopView(_Noop):
+    """A view or reshape to the sizes that are there."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, size: list[int], y: Tensor) -> Any:
+        return bind(y, one_of(aten.reshape(x, size), aten.view.default(x, size)))
+
+    def where(self, x: Tensor, size: list[int], y: Tensor) -> Any:
+        return x.has_sizes(size) and x.same_layout(y)
+
+
+class NoopSlice(_Noop):
+    """A slice of all there is."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, dim: int, end: Any) -> Any:
+        return aten.slice.Tensor(x, dim, one_of(0, None), end, 1)
+
+    def where(self, x: Tensor, dim: int, end: int | None) -> Any:
+        return end is None or x.shape[dim] <= end or no("it ends before the dim does")
+
+
+class NoopPermutePair(_Noop):
+    """A permute of a permute that puts every dim back."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, first: list[int], second: list[int]) -> Any:
+        return aten.permute(shared(aten.permute(x, first)), second)
+
+    def where(self, x: Tensor, first: list[int], second: list[int]) -> Any:
+        return [first[dim] % x.ndim for dim in second] == list(range(x.ndim))
+
+
+class NoopTransposePair(_Noop):
+    """Two dims that are exchanged twice."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, a: int, b: int, c: int, d: int) -> Any:
+        return aten.transpose.int(shared(aten.transpose.int(x, a, b)), c, d)
+
+    def where(self, x: Tensor, a: int, b: int, c: int, d: int) -> Any:
+        if x.ndim == 0:
+            return no("it has no dims")
+        return {a % x.ndim, b % x.ndim} == {c % x.ndim, d % x.ndim}
+
+
+class NoopCat(_Noop):
+    """A cat of one tensor."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, dim: int) -> Any:
+        return aten.cat([x], dim)
+
+
+class NoopTo(_Noop):
+    """A cast to the dtype that is there."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, dtype: torch.dtype) -> Any:
+        return aten.to.dtype(x, dtype)
+
+    def where(self, x: Tensor, dtype: torch.dtype) -> Any:
+        return x.dtype == dtype or no("it is of another dtype")
+
+
+class NoopDropout(_Noop):
+    """A dropout in evaluation, or of nothing."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, p: float, train: bool) -> Any:
+        return aten.dropout(x, p, train)
+
+    def where(self, train: bool) -> Any:
+        return train is False or no("it drops something, or draws numbers for nothing")
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            for p in (0.0, 0.5, 1.0):
+                yield {"x": torch.rand(2, 3, dtype=dtype), "p": p, "train": False}
+
+
+class NoopSplit(RemoveSplitWithSizeOnePass):
+    """A split by a size that is no less than what is split."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+    counter = None
+
+
+class NoopSplitWithSizes(RemoveSplitWithSizesOfOne):
+    """A split by one size."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+    counter = None
+
+
+class NoopChunk(RemoveChunkOfOne):
+    """A chunk into one piece."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+    counter = None
+
+
+NOOPS = (
+    NoopView,
+    NoopSlice,
+    NoopPermutePair,
+    NoopTransposePair,
+    NoopCat,
+    NoopTo,
+    NoopDropout,
+    NoopSplit,
+    NoopSplitWithSizes,
+    NoopChunk,
+)
+
+__all__ = ["NOOPS"]
