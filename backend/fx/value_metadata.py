@@ -130,6 +130,8 @@ def inherit_value(
     heir_of: fx.Node | None = op.node.__dict__.get("heir_of")
     if not isinstance(op, SchemaOp) or len(op.results) != 1:  # bodies of calls are given values too
         return False
+    if op.structure is not None:  # a list of one is no tensor
+        return False
     if heir_of is None or heir_of in kept:
         return False
     value = heir_of.meta.get("val")

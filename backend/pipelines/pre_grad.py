@@ -180,6 +180,8 @@ def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
     return BridgedStep(name, call, condition, values=False)
 
 
+_SORT, _SORTS = "stable_topological_sort", "pre_grad:stable_topological_sort"
+
 STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
     _with(_checks_numerics, "snapshot", _snapshot),
@@ -201,9 +203,7 @@ STEPS = (
     _table("apply_gumbel_max_trick_pass", when_flag("apply_gumbel_max_trick")),
     user_rewrites,
     user_hook("pre_grad_custom_pass"),
-    unobserved(
-        "stable_topological_sort", "pre_grad:stable_topological_sort", required=True, values=False
-    ),
+    TypedStep(_SORT, unobserved(_SORT, _SORTS, required=True, values=False), _SORTS),
     unobserved("quant_lift_up", "quantization:quant_lift_up", over="gm", values=False),
     BridgedStep("lint_and_recompile", _lint_and_recompile, required=True, values=False),
     _with(

@@ -42,7 +42,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "normalization_pass_aten",
         "Normalize split, cat, unbind and stack of pre-dispatch ATen.",
-        "bridged",
+        "declared",
+        "pieces.normalization_pass_aten:NORMALIZATIONS",
     ),
     _pre_dispatch(
         "normalize_node_kwargs_pass",
@@ -335,8 +336,8 @@ TORCH_LEVEL_ROWS = (
     _row(
         "stable_topological_sort",
         "Put definitions before uses, and otherwise keep the order.",
-        "../pattern_matcher.py:stable_topological_sort",
-        flag="",
+        kind="procedural",
+        factory="post_grad.stable_topological_sort:StableTopologicalSort",
     ),
     _row(
         "quant_lift_up",
