@@ -12,6 +12,7 @@ from xductor.backend.pass_validation import (
     group_specimens,
     in_place_specimens,
     loss_specimens,
+    moved_constructor_specimens,
     order_specimens,
     piece_specimens,
     quantised_specimens,
@@ -63,6 +64,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         device_specimens.same_but_for_the_device,
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
+    ),
+    "move_constructors_to_gpu": Specimens(
+        moved_constructor_specimens.moved,
+        moved_constructor_specimens.same_on_one_device,
+        "devices taken for one",
+        unproved="moves tensors to another device, and nothing else",
     ),
     "binary_folding": Specimens(
         freezing_specimens.folded,

@@ -250,11 +250,11 @@ STEPS = (
         observed_as="stable_sort",
         required=True,
     ),
-    stock_pass(
-        "move_constructors_to_cuda",
+    typed_step(
+        "move_constructors_to_gpu",
         "post_grad:move_constructors_to_gpu",
+        observed_as="move_constructors_to_cuda",
         required=True,
-        acts=step_targets.may_move_constructors,
     ),
     BridgedStep("incremental_update", _incremental_update, required=True),
     BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),

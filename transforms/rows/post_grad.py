@@ -138,7 +138,9 @@ STEP_ROWS = (
     _row(
         "move_constructors_to_gpu",
         "Make tensors directly on the device on which they are used.",
+        kind="procedural",
         flag="",
+        factory="devices.move_constructors_to_gpu:MoveConstructorsToGpu",
     ),
     _row(
         "custom_backend_passes",

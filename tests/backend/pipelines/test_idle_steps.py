@@ -73,7 +73,6 @@ STEPS = (
     "decompose_map_to_while_loop",
     "decompose_triton_kernel_wrapper_functional",
     "fix_auto_functionalized_dtype_views",
-    "move_constructors_to_gpu",
 )
 
 
@@ -214,19 +213,6 @@ def test_somebody_elses_function_always_runs(name: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(post_grad, name, called.append)
     _post_grad(_inference(_plain, torch.randn(3)))
     assert len(called) == 1
-
-
-def test_constructors_move_only_where_there_are_two_devices(ran: list[str]) -> None:
-    def arange(x: torch.Tensor) -> Any:
-        return (x + torch.arange(3, device="cpu"),)
-
-    gm = _inference(arange, torch.randn(3))
-    _post_grad(gm)
-    assert "move_constructors_to_gpu" not in ran
-    for node in gm.graph.find_nodes(op="call_function", target=aten.add.Tensor):
-        node.meta["val"] = node.meta["val"].to("meta")
-    _post_grad(gm)
-    assert "move_constructors_to_gpu" in ran
 
 
 class TestTables:

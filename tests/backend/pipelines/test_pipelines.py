@@ -238,7 +238,7 @@ def test_required_steps() -> None:
         "post_grad_custom_post_pass",
         "chain_random_ops_ordering",
         "stable_topological_sort",
-        "move_constructors_to_cuda",
+        "move_constructors_to_gpu",
         "incremental_update",
         "custom_backend_passes",
         "bucket_reduce_scatters_fx",
