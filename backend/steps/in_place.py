@@ -15,7 +15,7 @@ import torch
 from torch._ops import OpOverload
 
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import step_targets, stock, typed_steps
+from xductor.backend.steps import step_targets, stock, typed_steps, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep
@@ -46,6 +46,7 @@ class ReinplaceStep(TypedStep):
             self.stock_step(run)
             return
         flush(run)
+        value_updates.update(run)  # Inductor's pass begins with it
         if not self.stock_step.wanted(run) or not _is_typed(run.gm.graph):
             self.stock_step(run)
             return

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
-from xductor.backend.steps import applications, failures, node_values
+from xductor.backend.steps import applications, failures, node_values, value_updates
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.transforms import Stage, TypedPass
@@ -56,7 +56,7 @@ class TypedGroup:
         and its values are refreshed if types are checked.
         """
         try:
-            node_values.refresh(run)
+            value_updates.refresh(run)
         except Exception:
             module = _from_fx(run, subgraphs)
             verify_module(module, "types")  # names the node, its operands, the user's line

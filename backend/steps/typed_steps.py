@@ -299,7 +299,7 @@ class TableStep:
             return
         flush(run)
         if not run.degraded and step_targets.may_match(rest, run.gm.graph):
-            run.record.bridged(self.name, run.gm, lambda: self._rest(rest, run))
+            run.bridged(self.name, lambda: self._rest(rest, run))
 
     def _rest(self, rest: Any, run: StageRun) -> None:
         run.count += rest.apply(run.gm.graph)

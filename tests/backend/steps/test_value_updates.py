@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -252,6 +252,11 @@ def test_subgraphs_are_left_to_inductors(monkeypatch: pytest.MonkeyPatch) -> Non
     made: list[StageRun] = []
 
     class Updater:
+        processed_hashes: ClassVar[set[str]] = {"before", "sin"}
+
+        def hash_node(self, node: torch.fx.Node) -> str:
+            return node.name
+
         def incremental_update(self) -> int:
             return 7
 
@@ -260,8 +265,14 @@ def test_subgraphs_are_left_to_inductors(monkeypatch: pytest.MonkeyPatch) -> Non
         return Updater()
 
     monkeypatch.setattr(node_values, "updater_for", updater_for)
-    assert ValueUpdater(_run(gm)).incremental_update() == 7
+    updater = ValueUpdater(_run(gm))
+    assert updater.incremental_update() == 0
+    assert not made  # nothing changed
+    (sin,) = body.graph.find_nodes(op="call_function", target=aten.sin.default)
+    sin.target = aten.cos.default
+    assert updater.incremental_update() == 7
     assert made
+    assert Updater.processed_hashes == {"before"}
 
 
 @pytest.mark.parametrize("told", [True, False])
