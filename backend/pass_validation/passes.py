@@ -11,6 +11,7 @@ from xductor.backend.pass_validation import (
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    loop_specimens,
     loss_specimens,
     moved_constructor_specimens,
     order_specimens,
@@ -26,13 +27,14 @@ from xductor.backend.pass_validation.specimen import Specimens
 
 _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
+_CALLS = "calls of graphs have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
     "canonicalize_quant_mapping": Specimens(
         quantised_specimens.quantised,
         same_results_as_fx,
-        unproved="calls of graphs have no meaning in the prover",
+        unproved=_CALLS,
     ),
     "constant_fold_uniform_value": Specimens(uniform_specimens.folding, same_results),
     "remove_no_ops": Specimens(uniform_specimens.no_ops, same_results),
@@ -70,6 +72,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         moved_constructor_specimens.same_on_one_device,
         "devices taken for one",
         unproved="moves tensors to another device, and nothing else",
+    ),
+    "decompose_scan_to_while_loop": Specimens(
+        loop_specimens.scans, same_results_as_fx, unproved=_CALLS
+    ),
+    "decompose_map_to_while_loop": Specimens(
+        loop_specimens.maps, same_results_as_fx, unproved=_CALLS
     ),
     "binary_folding": Specimens(
         freezing_specimens.folded,

@@ -101,14 +101,10 @@ def has_unused_attributes(gm: GraphModule) -> bool:
 #: Whether the step of that name in the post-grad stage could do something to a graph.
 fix_dtype_views = holds("auto_functionalized_v2")
 decompose_triton = holds(*_TRITON, bodies=True)
-decompose_scan = holds("scan")
-decompose_map = holds("map_impl")
 
 
 __all__ = [
     "calls_one_of",
-    "decompose_map",
-    "decompose_scan",
     "decompose_triton",
     "fix_dtype_views",
     "has_unused_attributes",

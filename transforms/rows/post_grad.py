@@ -175,8 +175,20 @@ STEP_ROWS = (
         flag="",
         factory="in_place.decompose_auto_functionalized:DecomposeAutoFunctionalized",
     ),
-    _row("decompose_scan_to_while_loop", "Replace scan by a while loop.", flag=""),
-    _row("decompose_map_to_while_loop", "Replace map by a while loop.", flag=""),
+    _row(
+        "decompose_scan_to_while_loop",
+        "Replace scan by a while loop.",
+        kind="procedural",
+        flag="",
+        factory="loops.decompose_scan_to_while_loop:DecomposeScanToWhileLoop",
+    ),
+    _row(
+        "decompose_map_to_while_loop",
+        "Replace map by a while loop.",
+        kind="procedural",
+        flag="",
+        factory="loops.decompose_map_to_while_loop:DecomposeMapToWhileLoop",
+    ),
     _row(
         "view_to_reshape",
         "Replace view by reshape; in a compile Inductor runs its own, before the stage.",

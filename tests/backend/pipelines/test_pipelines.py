@@ -231,7 +231,6 @@ def test_required_steps() -> None:
         "lint_and_recompile",
     ]
     assert required["post_grad"] == [
-        "fake_tensor_updater",
         "post_grad_custom_pre_pass",
         "respecialize_current_device",
         "lazy_init",
@@ -239,7 +238,6 @@ def test_required_steps() -> None:
         "chain_random_ops_ordering",
         "stable_topological_sort",
         "move_constructors_to_gpu",
-        "incremental_update",
         "custom_backend_passes",
         "bucket_reduce_scatters_fx",
         "bucket_all_reduces_fx",
