@@ -281,13 +281,7 @@ STEPS = (
         acts=lambda run: in_place.decided_by_stock(run) and step_targets.fix_dtype_views(run),
         reads=in_place.decided_by_stock,
     ),
-    stock_pass(
-        "decompose_triton_kernel_wrapper_functional",
-        "post_grad:decompose_triton_kernel_wrapper_functional",
-        required=True,
-        acts=step_targets.decompose_triton,
-        reads=step_targets.decompose_triton,
-    ),
+    in_place.decompose_triton_step(),
     in_place.decompose_step(),
     stock_pass(
         "reinplace_fsdp_all_gather",

@@ -166,7 +166,10 @@ STEP_ROWS = (
     _row(
         "decompose_triton_kernel_wrapper_functional",
         "Replace functional Triton calls by copies and mutating calls.",
+        kind="procedural",
         flag="",
+        factory="in_place.decompose_triton_kernel_wrapper_functional"
+        ":DecomposeTritonKernelWrapperFunctional",
     ),
     _row(
         "decompose_auto_functionalized",
