@@ -144,8 +144,11 @@ def _fusion_options(run: StageRun) -> None:
         post_grad_fusion_options.run_tables(run)
 
 
-def _b2b_gemm(run: StageRun) -> None:
-    stock.lookup("post_grad:B2B_GEMM_PASS").apply(run.gm.graph)
+def _b2b_gemm(run: StageRun) -> bool:
+    wanted = _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass"))
+    if wanted:
+        lowerings.register()
+    return wanted
 
 
 def _reinplace(run: StageRun) -> None:
@@ -245,10 +248,11 @@ STEPS = (
         _fusion_options, (post_grad_fusion_options.OPTION, *chain(*_TYPED_OPTIONS.values()))
     ),
     OwnStep("cat_of_pieces", _pattern_matcher),
-    BridgedStep(
+    TableStep(
         "b2b_gemm_pass",
-        _b2b_gemm,
-        lambda run: _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass")),
+        lambda: stock.lookup("post_grad:B2B_GEMM_PASS"),
+        ("b2b_gemm_pass",),
+        when=_b2b_gemm,
     ),
     *collectives.FUSION_STEPS,
     user_hook("post_grad_custom_post_pass"),

@@ -109,9 +109,9 @@ STEP_ROWS = (
     _row(
         "b2b_gemm_pass",
         "Compute two successive products in one kernel.",
-        "b2b_gemm.py:B2B_GEMM_PASS",
+        kind="procedural",
         flag="b2b_gemm_pass",
-        counter="b2b_gemm",
+        factory="matmul.b2b_gemm_pass:B2bGemmPass",
     ),
     _row(
         "post_grad_custom_post_pass",
