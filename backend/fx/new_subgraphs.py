@@ -15,6 +15,7 @@ from xductor.ir.dialect.metadata import place_metadata
 _DEPENDENCIES = "control_deps"
 _QUANTIZED = "invoke_quant"
 _REPEATED = "invoke_subgraph"
+_PRODUCTS = "b2b_gemm"
 #: The operator for loops.
 LOOP = "higher_order.while_loop"
 
@@ -32,6 +33,11 @@ def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     name = getattr(node.target, "__name__", "")
     if name == _REPEATED:
         _record_once(args[0], args[2:], mode)
+    if name == _PRODUCTS:
+        child, *matrices, left = args
+        rows, columns = matrices[:2] if left else matrices[1:]
+        inner = rows.new_empty(rows.shape[0], columns.shape[1])
+        FakeTensorProp(child, mode).propagate_dont_convert_inputs(inner)
     if name not in (_DEPENDENCIES, _QUANTIZED):
         return
     child, *inputs = args[1:] if name == _DEPENDENCIES else args

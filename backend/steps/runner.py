@@ -53,7 +53,7 @@ class TypedGroup:
 
         Inductor's fusions leave uses before definitions, which it sorts at the end of the stage,
         and values that are no longer true. The typed IR allows neither, so such a graph is sorted,
-        and its values are refreshed if types are checked.
+        and its values are refreshed.
         """
         try:
             value_updates.refresh(run)
@@ -124,6 +124,7 @@ class TypedGroup:
                     self.module, into=self.run.gm, recompile=False, values=self._new_values()
                 )
                 self.run.stale_code = True
+                value_updates.raised(self.run)
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return

@@ -65,16 +65,20 @@ def update(run: StageRun) -> None:
         run.kept[_WATCHED][1].incremental_update()
 
 
+def raised(run: StageRun) -> None:
+    """What typed passes left has values that are true: none of it is a change to follow up."""
+    if is_watched(run):
+        run.kept[_WATCHED] = run.gm, ValueUpdater(run)
+
+
 def refresh(run: StageRun) -> None:
-    """Bring a graph up to date that is about to be lowered, if types are checked.
+    """Bring a graph up to date that is about to be lowered.
 
     It is sorted first if necessary, since values are computed in order.
     """
     from torch._inductor.virtualized import V
 
-    if run.settings.verify == "structure" or not is_watched(run):
-        return
-    if not getattr(V, "fake_mode", None):
+    if not is_watched(run) or not getattr(V, "fake_mode", None):
         return
     if not node_values.in_order(run):
         node_values.sort(run)
@@ -248,6 +252,7 @@ __all__ = [
     "ValueUpdater",
     "calls",
     "is_watched",
+    "raised",
     "refresh",
     "update",
     "updater_of",

@@ -144,7 +144,7 @@ STEP_ROWS = (
     ),
     _row(
         "custom_backend_passes",
-        "Run passes that device backends registered.",
+        "Run passes that device backends registered: their own code on FX, which stays so.",
         "../codegen/common.py:custom_backend_passes",
         flag="",
     ),
@@ -269,7 +269,7 @@ PATTERN_ROWS = (
     ),
     _row(
         "fused_int_mm_mul",
-        "Fuse an int8 product with the scale after it.",
+        "Fuse an int8 product with the scale after it. The name alone: torch has no pattern for it.",
         "post_grad.py:check_shape_cuda_and_fused_int_mm_mul_enabled",
         flag="force_fuse_int_mm_with_mul",
     ),
