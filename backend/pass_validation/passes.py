@@ -7,10 +7,12 @@ from functools import partial
 
 from xductor.backend.pass_validation import (
     attention_specimens,
+    b2b_gemm_specimens,
     device_specimens,
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    kernel_specimens,
     loop_specimens,
     loss_specimens,
     moved_constructor_specimens,
@@ -100,6 +102,18 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "decompose_auto_functionalized": Specimens(
         in_place_specimens.decomposed, same_results, unproved=_WRITES
+    ),
+    "decompose_triton_kernel_wrapper_functional": Specimens(
+        kernel_specimens.kernels,
+        kernel_specimens.same_with_kernels,
+        "other kernels for Triton's",
+        unproved=_WRITES,
+    ),
+    "b2b_gemm_pass": Specimens(
+        b2b_gemm_specimens.products,
+        b2b_gemm_specimens.same_on_cpu,
+        "devices taken for one",
+        unproved=_CALLS,
     ),
     "stable_topological_sort": Specimens(
         order_specimens.orders, same_results, unproved="moves ops, and changes none"

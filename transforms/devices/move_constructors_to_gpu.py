@@ -81,7 +81,7 @@ class MoveConstructorsToGpu(TypedPass):
                 (device,) = one.devices
                 made = [value.op for value in one.sources if isinstance(value, OpResult)]
                 given = [value for value in one.sources if not isinstance(value, OpResult)]
-                applied(made[0] if made else scalar_inputs.readers(given[0])[0])  # type: ignore[arg-type]
+                applied(made[0] if made else scalar_inputs.readers(given[0])[0])
                 for op in made:
                     _make_there(editor, op, device)
                 for op in one.followers:

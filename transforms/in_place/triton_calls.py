@@ -59,7 +59,7 @@ def is_plain(op: RawOp) -> bool:
 def picked(op: RawOp, name: str) -> list[OpResult]:
     """The results that are the new content of what has a name, in order."""
     picks = [use.operation for use in op.results[0].uses if _key(use.operation) == name]
-    return [pick.results[0] for pick in picks]  # type: ignore[misc]
+    return [pick.results[0] for pick in picks]
 
 
 def merge_picks(editor: Editor) -> None:

@@ -29,7 +29,7 @@ class B2bGemm(HigherOrderOperator):
         super().__init__("b2b_gemm")
 
     def __call__(self, between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool) -> Tensor:
-        return super().__call__(between, a, b, c, left)  # type: ignore[no-any-return]
+        return super().__call__(between, a, b, c, left)
 
 
 b2b_gemm = B2bGemm()

@@ -269,7 +269,7 @@ PATTERN_ROWS = (
     ),
     _row(
         "fused_int_mm_mul",
-        "Fuse an int8 product with the scale after it. The name alone: torch has no pattern for it.",
+        "Fuse an int8 product with its scale; a name without a pattern in torch 2.13.",
         "post_grad.py:check_shape_cuda_and_fused_int_mm_mul_enabled",
         flag="force_fuse_int_mm_with_mul",
     ),
