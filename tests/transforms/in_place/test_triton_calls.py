@@ -21,9 +21,11 @@ from xductor.backend.pass_validation.kernel_specimens import (
     kernel,
     op,
     pick,
+    random_graph,
+    run_with_kernel,
 )
 from xductor.backend.records import stage_records
-from xductor.ir import parse_ir, print_ir, same, verify
+from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
 from xductor.transforms.in_place.decompose_triton_kernel_wrapper_functional import (
     DecomposeTritonKernelWrapperFunctional,
 )
