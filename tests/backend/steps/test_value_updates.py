@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import pytest
 import torch
 import torch.fx as fx
+from torch._inductor import config as inductor_config
 from torch._inductor.virtualized import V
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.node import map_arg
 
+from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps import node_values
+from xductor.backend.steps import node_values, value_updates
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.value_updates import ValueUpdater
 
@@ -291,3 +293,22 @@ def test_symbols_that_appear_later_are_bound(told: bool) -> None:
         updater.incremental_update()
     assert str(node.meta["val"].shape[0]) == str(found.meta["val"].shape[0])
     assert found.meta["unbacked_bindings"]
+
+
+def test_nothing_is_remembered_unless_a_step_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typed passes leave values that are true, so that there is nothing to follow up."""
+    made: list[Any] = []
+    updater = value_updates.ValueUpdater
+
+    def told(run: StageRun) -> Any:
+        made.append(run)
+        return updater(run)
+
+    monkeypatch.setattr(value_updates, "ValueUpdater", told)
+    gm = _traced(lambda x: (x.sin().view(3).clone().cos(),), torch.randn(3), dynamic=False)
+    stages.post_grad_passes(gm, True)
+    assert not made
+    hooked = _traced(lambda x: (x.sin().cos(),), torch.randn(3), dynamic=False)
+    with inductor_config.patch(post_grad_custom_pre_pass=lambda graph: None):
+        stages.post_grad_passes(hooked, True)
+    assert made
