@@ -166,6 +166,10 @@ def _reinplace(run: StageRun) -> None:
     separate_reads(run.gm.graph)
 
 
+def _has_backend_passes(_: StageRun) -> bool:
+    return any(stock.lookup("post_grad:custom_backend_passes").values())
+
+
 def _custom_backend_passes(run: StageRun) -> None:
     """The passes that device backends registered, for the devices of this graph."""
     devices: set[str] | None = None
@@ -275,7 +279,9 @@ STEPS = (
         required=True,
     ),
     CoveringStep(_incremental_update, ("incremental_update",)),
-    BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
+    BridgedStep(
+        "custom_backend_passes", _custom_backend_passes, required=True, acts=_has_backend_passes
+    ),
     *collectives.SCHEDULING_STEPS,
     in_place.reinplace_step(_reinplace),
     stock_pass(
