@@ -77,34 +77,30 @@ def random_graph(seed: int) -> str:
 
 def run_with_kernel(text: Any, inputs: list[torch.Tensor]) -> Any:
     """Run a graph in which a kernel sets what it writes to a mix of all that it is given."""
-    values = dict(zip(entry_graph(text).arguments, inputs, strict=True))
+    values: dict[Any, Any] = dict(zip(entry_graph(text).arguments, inputs, strict=True))
 
     def mixed(given: dict[str, torch.Tensor], names: list[str], clones: list[str]) -> Any:
         given = {key: value.clone() if key in clones else value for key, value in given.items()}
-        total = sum((one + 1) * given[key].clone() for one, key in enumerate(sorted(given)))
+        total: Any = sum((one + 1) * given[key].clone() for one, key in enumerate(sorted(given)))
         for place, name in enumerate(sorted(names)):
             given[name].copy_(total * (place + 2))
         return {name: given[name] for name in names}
 
-    for op in entry_graph(text).block.ops:
-        operands = [values[one] for one in op.operands]
-        if op.name.startswith("higher_order.triton"):
-            given = {key: values[value] for key, value in op.keywords["kwargs"]}  # type: ignore[attr-defined]
-            names = op.node.text_items().get("writes")  # type: ignore[attr-defined]
-            functional = names is None
-            written = list(op.keywords["tensors_to_clone"]) if functional else json.loads(names)  # type: ignore[attr-defined]
-            made = mixed(given, written, written if functional else [])
-            values[op.results[0]] = made
-        elif op.name == "pyfn._operator.getitem":
-            values[op.results[0]] = operands[0][op.positional[1]]  # type: ignore[attr-defined]
-        elif op.name == "fx.output":
+    calls: Any = entry_graph(text).block.ops
+    for call in calls:
+        operands = [values[one] for one in call.operands]
+        if call.name.startswith("higher_order.triton"):
+            given = {key: values[value] for key, value in call.keywords["kwargs"]}
+            said = call.node.text_items().get("writes")
+            names = list(call.keywords["tensors_to_clone"]) if said is None else json.loads(said)
+            values[call.results[0]] = mixed(given, names, names if said is None else [])
+        elif call.name == "pyfn._operator.getitem":
+            values[call.results[0]] = operands[0][call.positional[1]]
+        elif call.name == "fx.output":
             return [*operands, *inputs]
         else:
-            call = op.name.split(".")[1]
-            made = (
-                operands[0].copy_(operands[1]) if call == "copy_" else getattr(operands[0], call)()
-            )
-            values[op.results[0]] = made
+            method = getattr(operands[0], call.name.split(".")[1])
+            values[call.results[0]] = method(*operands[1:])
     return None
 
 
