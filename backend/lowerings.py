@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 
 @cache
@@ -15,9 +16,18 @@ def register() -> None:
     from torch._inductor.lowering import register_lowering
 
     from xductor.transforms.matmul import operators
+    from xductor.transforms.matmul.b2b_gemm_operator import b2b_gemm
 
     lower = register_lowering(operators.mm_plus_mm._opoverload, type_promotion_kind=None)
     lower(tuned_mm_plus_mm)
+    register_lowering(b2b_gemm, type_promotion_kind=None)(_tuned_b2b_gemm)
+
+
+def _tuned_b2b_gemm(between: Any, a: Any, b: Any, c: Any, left: bool) -> Any:
+    """The kernel of Inductor's `b2b_gemm_pass`, which calls it by itself."""
+    from torch._inductor.fx_passes.b2b_gemm import tuned_b2b_gemm
+
+    return tuned_b2b_gemm(left, between, a, b, c)
 
 
 __all__ = ["register"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config import settings
 from xductor.backend.records import cached_records, stage_records
-from xductor.backend.steps import bridge, node_values, user_rewrites
+from xductor.backend.steps import bridge, user_rewrites, value_updates
 from xductor.backend.steps.ir_logging import log_ir
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun, lacks_values
@@ -58,7 +58,7 @@ def joint_graph_passes(gm: GraphModule, input_device: torch.device | None = None
     with _stage("joint", gm) as run:
         run.input_device = input_device
         run.untyped = lacks_values(gm)
-        node_values.watch(run)
+        value_updates.watch_edits(run)
         _run(STEPS, run)
     return run.gm
 
@@ -72,7 +72,7 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
 
     with _stage("post_grad", gm, is_inference) as run:
         run.untyped = lacks_values(gm)
-        node_values.watch(run)
+        value_updates.watch_edits(run)
         _run(STEPS, run)
 
 
@@ -87,7 +87,7 @@ def freezing_passes(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
 
     with _stage("post_grad", gm, is_inference=True) as run:
         run.example_inputs = example_inputs
-        node_values.watch(run)
+        value_updates.watch_edits(run)
         log_ir(run, "before")
         for step in STEPS:
             step(run)

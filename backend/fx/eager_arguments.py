@@ -20,7 +20,14 @@ _FUNCTIONALIZED = ("auto_functionalized", "auto_functionalized_v2")
 
 def inherit_eager_arguments(node: fx.Node, heir_of: fx.Node | None) -> None:
     """Record on the node of an operator what was recorded on the call that carried it."""
-    if heir_of is None or _KEY not in heir_of.meta or not _carries(heir_of, node.target):
+    if heir_of is None or _KEY not in heir_of.meta:
+        return
+    if _is_kernel(heir_of, node):
+        kernel = dict(heir_of.meta[_KEY][1])
+        kernel.pop("tensors_to_clone", None)
+        node.meta[_KEY] = (), kernel
+        return
+    if not _carries(heir_of, node.target):
         return
     target: Any = node.target
     given: dict[str, Any] = dict(heir_of.meta[_KEY][1])
@@ -37,6 +44,13 @@ def _carries(call: fx.Node, target: object) -> bool:
     """Whether a functionalised call carries an operator."""
     names = [getattr(torch.ops.higher_order, name, None) for name in _FUNCTIONALIZED]
     return isinstance(target, OpOverload) and call.target in names and call.args[0] is target
+
+
+def _is_kernel(call: fx.Node, node: fx.Node) -> bool:
+    """Whether a node is the call of a Triton kernel that was functional before."""
+    names = ("triton_kernel_wrapper_functional", "triton_kernel_wrapper_mutation")
+    targets = tuple([getattr(torch.ops.higher_order, name, None) for name in names])
+    return None not in targets and (call.target, node.target) == targets
 
 
 def _regenerated(views: Any, bases: Any) -> Any:

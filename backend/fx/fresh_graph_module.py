@@ -15,6 +15,7 @@ from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, entry_graph, graph
 from xductor.ir.dialect.arguments import Handle, leaves
 from xductor.ir.text.resources import constant
 from xductor.ir.verification.structure import check_graph
+from xductor.transforms.analysis.op_effects import subgraphs_of
 
 
 def fresh_graph_module(
@@ -36,8 +37,24 @@ def new_child(module: ModuleOp, name: str) -> fx.GraphModule:
     if graph is None or graph.is_declaration or graph.live is not None:
         raise RaisingError(f"@{name} is no subgraph of the GraphModule that is edited")
     made = ModuleOp([graph.clone()])
+    for used in _named_by(graph, module):
+        made.body.block.add_op(used.clone())
     check_graph(entry_graph(made))
     return fresh_graph_module(made, {}, {})
+
+
+def _named_by(graph: GraphOp, module: ModuleOp) -> list[GraphOp]:
+    """The graphs that a graph refers to, and those that they refer to."""
+    found: dict[str, GraphOp] = {}
+    pending = [graph]
+    while pending:
+        for op in pending.pop().block.ops:
+            for name in subgraphs_of(op):  # type: ignore[arg-type]
+                used = graph_named(module, name)
+                if used is not None and name not in found and not used.is_declaration:
+                    found[name] = used
+                    pending.append(used)
+    return list(found.values())
 
 
 def attribute_path(op: TorchOp) -> str | None:
@@ -109,6 +126,8 @@ class _Fresh:
                 raise RaisingError(f"the module has no graph @{name}")
             if graph.is_declaration:
                 found = self._declared(name, source)
+            elif source.live is None and graph.live is not None:
+                found = graph.live.gm  # what a body that a pass made calls was there before
             else:
                 found = self.build(graph)
             self.children[name] = found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,6 +15,9 @@ from xductor.ir.dialect.metadata import place_metadata
 _DEPENDENCIES = "control_deps"
 _QUANTIZED = "invoke_quant"
 _REPEATED = "invoke_subgraph"
+_PRODUCTS = "b2b_gemm"
+#: The operator for loops.
+LOOP = "higher_order.while_loop"
 
 
 def child_at(node: fx.Node) -> fx.GraphModule | None:
@@ -28,6 +33,11 @@ def record_in_child(node: fx.Node, args: Any, mode: Any) -> None:
     name = getattr(node.target, "__name__", "")
     if name == _REPEATED:
         _record_once(args[0], args[2:], mode)
+    if name == _PRODUCTS:
+        child, *matrices, left = args
+        rows, columns = matrices[:2] if left else matrices[1:]
+        inner = rows.new_empty(rows.shape[0], columns.shape[1])
+        FakeTensorProp(child, mode).propagate_dont_convert_inputs(inner)
     if name not in (_DEPENDENCIES, _QUANTIZED):
         return
     child, *inputs = args[1:] if name == _DEPENDENCIES else args
@@ -53,3 +63,53 @@ def _with_own_storage(value: Any) -> Any:
     if not isinstance(value, torch.Tensor) or value.storage_offset() == 0:
         return value
     return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+
+
+def record_in_loop(node: fx.Node, mode: Any) -> None:
+    """Record values in the graphs of a loop that a pass made: those of the first time round.
+
+    Without a ShapeEnv there is no value for the number of a row, and the graphs keep the values
+    that were made from their types.
+    """
+    if mode.shape_env is None:
+        return
+    condition, body, carried, shared = node.args
+    given = [one.meta["val"] for one in (*carried, *shared)]  # type: ignore[union-attr, misc]
+    for graph in (condition, body):
+        child = child_at(graph)  # type: ignore[arg-type]
+        assert child is not None
+        for inner in child.graph.nodes:
+            for key in ("val", "tensor_meta", "unbacked_bindings"):
+                inner.meta.pop(key, None)
+        with mode, _elements_as_sizes(mode):
+            _LoopValues(child, mode).propagate_dont_convert_inputs(*map(_alone, given))
+
+
+class _LoopValues(FakeTensorProp):
+    """Values of a graph that may hold loops itself, whose values are those that they carry."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if str(getattr(target, "__name__", "")) == LOOP.partition(".")[2]:
+            return tuple([_alone(value) for value in args[2]])
+        return super().call_function(target, args, kwargs)
+
+
+def _alone(value: Any) -> Any:
+    """A tensor like another in a storage of its own; any other value itself."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+
+
+@contextmanager
+def _elements_as_sizes(mode: Any) -> Iterator[None]:
+    """Let an element of a tensor be a size, as the number of a row is, whatever the options say.
+
+    The user asks with `capture_scalar_outputs` that his own elements be.
+    """
+    before = mode.allow_scalar_outputs
+    mode.allow_scalar_outputs = True
+    try:
+        yield
+    finally:
+        mode.allow_scalar_outputs = before

@@ -153,6 +153,8 @@ class _Reconciliation:
         meta: Any = op.attributes.get("node")
         if meta is None or meta.operands is not op._operands or meta.getitems is not None:
             return None
+        if meta.textual is not None:  # a pass said something of the call
+            return None
         node = meta.origin
         index = self.order.get(node)
         if index is None or index < last_index or op.properties["args"] is not meta.args:

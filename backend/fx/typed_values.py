@@ -53,6 +53,22 @@ def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     return _made(fields, numbers, base, reader.fake_mode)
 
 
+def values_of_loop(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
+    """The values of a loop, each in a storage of its own; `MISSING` if a type does not say one."""
+    found: list[Any] = []
+    for result in op.results:
+        type_ = result.type
+        if not isinstance(type_, TensorType) or type_.data.layout != "strided":
+            return MISSING
+        fields = type_.data
+        dims = (fields.offset, *fields.shape, *fields.stride)
+        numbers = [_live(dim, op, nodes, reader) for dim in dims]
+        if fields.subclass or fields.flags or any(number is MISSING for number in numbers):
+            return MISSING
+        found.append(_made(fields, numbers, None, reader.fake_mode))
+    return tuple(found)
+
+
 def _written(op: SchemaOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     """What an op in place gives: the tensor that it writes to, which keeps sizes and strides."""
     fact = result_aliases(op)[0]
@@ -67,7 +83,7 @@ def _written(op: SchemaOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     return value
 
 
-def _live(dim: Any, op: SchemaOp, nodes: ValueNodes, reader: TypeReader) -> Any:
+def _live(dim: Any, op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     """The number that a size of a type stands for in the graph's own ShapeEnv.
 
     Made, where no value has it, of symbols that the graph knows: to run a view for its offset may
@@ -102,4 +118,4 @@ def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> Fak
     return FakeTensor(mode, elem, fields.device)
 
 
-__all__ = ["MISSING", "value_of_type"]
+__all__ = ["MISSING", "value_of_type", "values_of_loop"]

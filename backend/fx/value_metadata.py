@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
 from xductor.backend.fx.eager_arguments import inherit_eager_arguments
-from xductor.backend.fx.new_subgraphs import child_at, record_in_child
+from xductor.backend.fx.new_subgraphs import LOOP, child_at, record_in_child, record_in_loop
 from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
-from xductor.backend.fx.typed_values import MISSING, value_of_type
+from xductor.backend.fx.typed_values import MISSING, value_of_type, values_of_loop
 from xductor.frontend.node_types import recorded_keys
 from xductor.ir import GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
 from xductor.ir.dialect.metadata import place_metadata
@@ -68,8 +68,8 @@ def record_new_values(
                 continue
             if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
                 continue
-            value = MISSING
-            if key == "val" and values != "run":
+            value = _looped(op, node, nodes, reader)
+            if key == "val" and values != "run" and value is MISSING:
                 value = value_of_type(op, nodes, reader)
             if value is MISSING:
                 entered(op)
@@ -88,6 +88,19 @@ def record_new_values(
         if key in producer.meta:
             node.meta.update(place_metadata(producer.meta))
             node.meta[key] = producer.meta[key][node.args[1]]
+
+
+def _looped(op: TorchOp, node: fx.Node, nodes: ValueNodes, reader: TypeReader) -> Any:
+    """The value of a loop that a pass made, in whose graphs values are recorded too.
+
+    To run it would trace its graphs, and refuse what those write.
+    """
+    if op.name != LOOP:
+        return MISSING
+    value = values_of_loop(op, nodes, reader)
+    if value is not MISSING:
+        record_in_loop(node, reader.fake_mode)
+    return value
 
 
 def _recording(source: GraphOp, nodes: ValueNodes, key: str) -> tuple[Any, TypeReader]:
@@ -130,7 +143,7 @@ def inherit_value(
     heir_of: fx.Node | None = op.node.__dict__.get("heir_of")
     if not isinstance(op, SchemaOp) or len(op.results) != 1:  # bodies of calls are given values too
         return False
-    if op.structure is not None:  # a list of one is no tensor
+    if op.tuple_valued:  # a list of one is no tensor
         return False
     if heir_of is None or heir_of in kept:
         return False

@@ -67,9 +67,8 @@ def _run_bridged(run: StageRun, observed_as: str, given: Mapping[str, Any], cls:
     options = {**stock.lookup(_FUSION + "graph_search_options"), **given}
     rule = cls(graph_search_options=options)
     fuse = stock.lookup(_FUSION + "apply_group_batch_fusion")
-    run.record.bridged(
+    run.bridged(
         observed_as,
-        run.gm,
         lambda: observed(run, observed_as, lambda graph: fuse(graph, rule), "graph"),
     )
 

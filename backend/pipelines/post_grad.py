@@ -8,8 +8,9 @@ from typing import Any
 
 from xductor.backend import lowerings
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
+from xductor.backend.pipelines.row_loops import row_loop_step
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import in_place, operand_layouts, step_targets, stock
+from xductor.backend.steps import in_place, operand_layouts, step_targets, stock, value_updates
 from xductor.backend.steps.bridge import (
     BridgedStep,
     flush,
@@ -29,7 +30,6 @@ from xductor.backend.steps.typed_steps import (
 )
 from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
-from xductor.backend.steps.value_updates import ValueUpdater
 from xductor.transforms.rows.registry import in_table
 
 _pattern_matcher = when_flag("pattern_matcher", True)
@@ -53,14 +53,27 @@ def _reorders(run: StageRun) -> bool:
     )
 
 
-def _fake_tensor_updater(run: StageRun) -> None:
-    """What the nodes call, by which the values are refreshed that bridged steps leave stale."""
-    run.kept["fake_tensor_updater"] = ValueUpdater(run)
+def _before_edit(run: StageRun) -> None:
+    """Remember what the nodes call, and what kernels get, for the first step that edits them."""
+    value_updates.watch(run)
     operand_layouts.watch(run)
 
 
+def _fake_tensor_updater(run: StageRun) -> None:
+    """Inductor's place to begin; ours have nothing to remember until a step edits the FX graph."""
+    if not run.untyped:
+        run.before_edit = _before_edit
+
+
 def _incremental_update(run: StageRun) -> None:
-    run.kept["fake_tensor_updater"].incremental_update()
+    """Bring values up to date, if a step edited the FX graph."""
+    if value_updates.is_watched(run):
+        flush(run)
+        run.record.bridged("incremental_update", run.gm, lambda: _update(run))
+
+
+def _update(run: StageRun) -> None:
+    value_updates.update(run)
     operand_layouts.restore(run)
 
 
@@ -97,9 +110,7 @@ def _group_batch_fusions(run: StageRun) -> None:
         flush(run)
         name = "group_batch_fusion_passes"
         own = partial(fuse, pre_grad=False)
-        run.record.bridged(
-            name, run.gm, lambda: observed(run, "post_grad_custom_pre_pass", own, "graph")
-        )
+        run.bridged(name, lambda: observed(run, "post_grad_custom_pre_pass", own, "graph"))
     else:
         observed(
             run,
@@ -133,14 +144,17 @@ def _fusion_options(run: StageRun) -> None:
         post_grad_fusion_options.run_tables(run)
 
 
-def _b2b_gemm(run: StageRun) -> None:
-    stock.lookup("post_grad:B2B_GEMM_PASS").apply(run.gm.graph)
+def _b2b_gemm(run: StageRun) -> bool:
+    wanted = _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass"))
+    if wanted:
+        lowerings.register()
+    return wanted
 
 
 def _reinplace(run: StageRun) -> None:
     """Inductor looks for later readers of what an op may overwrite, not at what the op reads."""
     reinplace = stock.lookup("post_grad:reinplace_inplaceable_ops")
-    updater: ValueUpdater = run.kept["fake_tensor_updater"]
+    updater = value_updates.updater_of(run)
 
     def pass_(graph: Any) -> None:
         if step_targets.may_reinplace(run) or not stock.is_stock(reinplace):
@@ -150,6 +164,10 @@ def _reinplace(run: StageRun) -> None:
 
     observed(run, "reinplace_inplaceable_ops", pass_, "graph")
     separate_reads(run.gm.graph)
+
+
+def _has_backend_passes(_: StageRun) -> bool:
+    return any(stock.lookup("post_grad:custom_backend_passes").values())
 
 
 def _custom_backend_passes(run: StageRun) -> None:
@@ -183,7 +201,7 @@ STEPS = (
         when=_fsdp_hooks,
     ),
     # Before what Inductor has in front of it: that erases and moves, and changes no call.
-    BridgedStep("fake_tensor_updater", _fake_tensor_updater, required=True),
+    CoveringStep(_fake_tensor_updater, ("fake_tensor_updater",)),
     TypedStep(
         "dead_code_elimination",
         BridgedStep(
@@ -191,6 +209,7 @@ STEPS = (
             lambda run: run.gm.graph.eliminate_dead_code(),
             when_flag("dce"),
             values=False,
+            edits=False,
         ),
         "torch.fx.graph:Graph.eliminate_dead_code",
     ),
@@ -210,7 +229,9 @@ STEPS = (
         "post_grad:respecialize_current_device_nodes",
         required=True,
     ),
-    BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never),
+    BridgedStep(
+        "lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never, edits=False
+    ),
     CoveringStep(
         _group_batch_fusions,
         ("group_batch_fusion_passes", *group_batch_fusion.fusion_names()),
@@ -231,10 +252,11 @@ STEPS = (
         _fusion_options, (post_grad_fusion_options.OPTION, *chain(*_TYPED_OPTIONS.values()))
     ),
     OwnStep("cat_of_pieces", _pattern_matcher),
-    BridgedStep(
+    TableStep(
         "b2b_gemm_pass",
-        _b2b_gemm,
-        lambda run: _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass")),
+        lambda: stock.lookup("post_grad:B2B_GEMM_PASS"),
+        ("b2b_gemm_pass",),
+        when=_b2b_gemm,
     ),
     *collectives.FUSION_STEPS,
     user_hook("post_grad_custom_post_pass"),
@@ -250,14 +272,16 @@ STEPS = (
         observed_as="stable_sort",
         required=True,
     ),
-    stock_pass(
-        "move_constructors_to_cuda",
+    typed_step(
+        "move_constructors_to_gpu",
         "post_grad:move_constructors_to_gpu",
+        observed_as="move_constructors_to_cuda",
         required=True,
-        acts=step_targets.may_move_constructors,
     ),
-    BridgedStep("incremental_update", _incremental_update, required=True),
-    BridgedStep("custom_backend_passes", _custom_backend_passes, required=True),
+    CoveringStep(_incremental_update, ("incremental_update",)),
+    BridgedStep(
+        "custom_backend_passes", _custom_backend_passes, required=True, acts=_has_backend_passes
+    ),
     *collectives.SCHEDULING_STEPS,
     in_place.reinplace_step(_reinplace),
     stock_pass(
@@ -267,34 +291,16 @@ STEPS = (
         acts=lambda run: in_place.decided_by_stock(run) and step_targets.fix_dtype_views(run),
         reads=in_place.decided_by_stock,
     ),
-    stock_pass(
-        "decompose_triton_kernel_wrapper_functional",
-        "post_grad:decompose_triton_kernel_wrapper_functional",
-        required=True,
-        acts=step_targets.decompose_triton,
-        reads=step_targets.decompose_triton,
-    ),
+    in_place.decompose_triton_step(),
     in_place.decompose_step(),
     stock_pass(
         "reinplace_fsdp_all_gather",
         "torch._inductor.comms:reinplace_fsdp_all_gather",
         when=_fsdp_hooks,
     ),
-    stock_pass(
-        "decompose_scan_to_while_loop",
-        "post_grad:decompose_scan_to_while_loop",
-        over="gm",
-        required=True,
-        acts=step_targets.decompose_scan,
-        reads=step_targets.decompose_scan,
+    row_loop_step("decompose_scan_to_while_loop", "scan"),
+    row_loop_step("decompose_map_to_while_loop", "map_impl"),
+    BridgedStep(
+        "recompile_and_lint", _recompile_and_lint, required=True, values=False, edits=False
     ),
-    stock_pass(
-        "decompose_map_to_while_loop",
-        "post_grad:decompose_map_to_while_loop",
-        over="gm",
-        required=True,
-        acts=step_targets.decompose_map,
-        reads=step_targets.decompose_map,
-    ),
-    BridgedStep("recompile_and_lint", _recompile_and_lint, required=True, values=False),
 )

@@ -102,9 +102,8 @@ def _execute(run: StageRun, name: str, message: str) -> None:
     if name == "group_batch_fusion_passes":
         function = _for_devices(function, run)
     execute = stock.lookup("torch._inductor.utils:pass_execution_and_save")
-    run.record.bridged(
+    run.bridged(
         name,
-        run.gm,
         lambda: execute(getattr(function, "apply", function), run.gm, run.example_inputs, message),
     )
 

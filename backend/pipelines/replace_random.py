@@ -89,7 +89,7 @@ def _users_entries(run: StageRun) -> None:
         run.count += rest.apply(run.gm.graph)
 
     if not run.degraded:
-        run.record.bridged("replace_random", run.gm, apply)
+        run.bridged("replace_random", apply)
 
 
 def _stock(run: StageRun) -> None:

@@ -57,7 +57,8 @@ class BridgedStep:
 
     `reads` says whether the step looks at the graph at all; if not, nothing is raised before it.
     `acts` says whether the graph holds something that the step acts on; if not, only the observer
-    that Inductor has around it runs, under the name `observed_as`.
+    that Inductor has around it runs, under the name `observed_as`. `edits` says whether it may
+    leave values that are no longer true.
     """
 
     name: str
@@ -69,6 +70,7 @@ class BridgedStep:
     reads: Condition = always
     acts: Condition = always
     observed_as: str | None = None
+    edits: bool = True
 
     def wanted(self, run: StageRun) -> bool:
         """Whether flags, version and the state of the run let this step run."""
@@ -90,7 +92,7 @@ class BridgedStep:
         if run.degraded and not self.required:
             return
         if self.acts(run):
-            run.record.bridged(self.name, run.gm, lambda: self.call(run))
+            run.bridged(self.name, lambda: self.call(run), edits=self.edits)
         elif self.observed_as is not None:
             observed(run, self.observed_as, _nothing, "graph")
 

@@ -1,8 +1,8 @@
 """Steps at the end of the post-grad stage that let ops write: typed where we know all there is.
 
-Inductor's own pass runs in the place of ours on graphs with something that ours leaves alone: calls
-of Triton kernels, ops behind effect tokens, functionalised calls of graphs. It does where somebody
-registered an op with a form in place, since his runs with Inductor's.
+Inductor's own pass runs in the place of ours on graphs with something that ours leaves alone:
+functionalised calls of graphs. It does where somebody registered an op with a form in place, since
+his runs with Inductor's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch._ops import OpOverload
 
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import step_targets, stock, typed_steps
+from xductor.backend.steps import step_targets, stock, typed_steps, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep
@@ -23,6 +23,7 @@ from xductor.ir.effects.operator_effects import overwrites_without_reading
 from xductor.transforms import graphs_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED
 from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
+from xductor.transforms.in_place.triton_calls import FUNCTIONAL as FUNCTIONAL_KERNEL
 from xductor.transforms.in_place.views import SCATTERED
 from xductor.transforms.rows import registry
 
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
 REINPLACE = "reinplace_inplaceable_ops"
 DECOMPOSE = "decompose_auto_functionalized"
+DECOMPOSE_TRITON = "decompose_triton_kernel_wrapper_functional"
 _DECIDED = "in_place_decided"
 _KNOWN = frozenset((*IN_PLACE_FORM, *COALESCED_FORM, *LIST_FORM, *SCATTERED))
-_LEFT = ("triton_kernel_wrapper_functional", "with_effects")
+_TRITON = ("triton_kernel_wrapper_functional",)
 _FUNCTIONALIZED = ("auto_functionalized", "auto_functionalized_v2")
 _REGISTRIES = ("inplaceable_ops", "inplaceable_foreach_ops", "_SCATTER_OP_TO_VIEW")
 
@@ -46,6 +48,7 @@ class ReinplaceStep(TypedStep):
             self.stock_step(run)
             return
         flush(run)
+        value_updates.update(run)  # Inductor's pass begins with it
         if not self.stock_step.wanted(run) or not _is_typed(run.gm.graph):
             self.stock_step(run)
             return
@@ -72,6 +75,34 @@ class DecomposeStep(TypedStep):
         self.stock_step(run)
 
 
+class DecomposeTritonStep(TypedStep):
+    """Our pass; then Inductor's, where something is left for it."""
+
+    def __call__(self, run: StageRun) -> None:
+        if not typed_steps.is_all_bridged() and self._is_stock():
+            typed_steps.run_observed([typed_steps.make(DECOMPOSE_TRITON, run)], run)
+            if may_decompose_triton(run):
+                flush(run)
+                _say_as_inductor(run.gm.graph)
+        self.stock_step(run)
+
+
+def _say_as_inductor(graph: Graph) -> None:
+    """Say of calls of kernels what is copied as Inductor does: what is not is no result."""
+    for target in _higher_order(_TRITON):
+        for node in graph.find_nodes(op="call_function", target=target):
+            clones = node.meta.pop("only_clone_these_tensors", None)
+            if clones is None:
+                continue
+            given: Any = node.kwargs["kwargs"]
+            for pick in list(node.users):
+                name = pick.args[1]
+                if name not in clones:
+                    pick.replace_all_uses_with(given[name])
+                    graph.erase_node(pick)
+            node.update_kwarg("tensors_to_clone", list(clones))
+
+
 def _knows_all() -> bool:
     """Whether the ops that Inductor's pass knows are those that it came with."""
     return all(_is_known(stock.lookup(f"reinplace:{name}")) for name in _REGISTRIES)
@@ -85,8 +116,6 @@ def _is_known(registry: Any) -> bool:
 
 def _is_typed(graph: Graph) -> bool:
     """Whether a graph holds no call that our pass would leave and Inductor's would not."""
-    if step_targets.calls_one_of(graph, _higher_order(_LEFT)):
-        return False
     calls = [
         node
         for target in _higher_order(_FUNCTIONALIZED)
@@ -142,17 +171,45 @@ def decompose_step() -> TypedStep:
     return DecomposeStep(DECOMPOSE, step, function, DECOMPOSE)
 
 
+def decompose_triton_step() -> TypedStep:
+    """The step of the functional calls of Triton kernels."""
+    function = f"post_grad:{DECOMPOSE_TRITON}"
+    step = stock_pass(
+        DECOMPOSE_TRITON,
+        function,
+        required=True,
+        acts=may_decompose_triton,
+        reads=may_decompose_triton,
+    )
+    return DecomposeTritonStep(DECOMPOSE_TRITON, step, function, DECOMPOSE_TRITON)
+
+
+def may_decompose_triton(run: StageRun) -> bool:
+    """Whether functional calls of Triton kernels are left."""
+    group = run.group
+    if group is None or not group.changed:
+        return step_targets.decompose_triton(run)
+    return _calls(group.module, frozenset((FUNCTIONAL_KERNEL,))) or _bodies_call(run, _TRITON)
+
+
 def may_decompose(run: StageRun) -> bool:
     """Whether Inductor's decomposition has something to do, as far as the typed graph knows too."""
     group = run.group
     if group is None or not group.changed:
         return step_targets.may_decompose_auto_functionalized(run)
-    if any(
-        op.name in FUNCTIONALIZED for graph in graphs_of(group.module) for op in graph.block.ops
-    ):
+    if _calls(group.module, FUNCTIONALIZED):
         return True
-    return step_targets.has_unused_attributes(run.gm) or any(
-        step_targets.calls_one_of(child.graph, _higher_order(_FUNCTIONALIZED))
+    return step_targets.has_unused_attributes(run.gm) or _bodies_call(run, _FUNCTIONALIZED)
+
+
+def _calls(module: Any, names: frozenset[str]) -> bool:
+    return any(op.name in names for graph in graphs_of(module) for op in graph.block.ops)
+
+
+def _bodies_call(run: StageRun, names: tuple[str, ...]) -> bool:
+    """Whether the graph of another module inside that of a stage calls one of some operators."""
+    return any(
+        step_targets.calls_one_of(child.graph, _higher_order(names))
         for child in run.gm.modules()
         if isinstance(child, torch.fx.GraphModule) and child is not run.gm
     )
@@ -161,6 +218,7 @@ def may_decompose(run: StageRun) -> bool:
 __all__ = [
     "decided_by_stock",
     "decompose_step",
+    "decompose_triton_step",
     "regenerated_results",
     "reinplace_step",
 ]

@@ -1,9 +1,4 @@
-"""Refreshes recorded values of nodes, which Inductor's fusions leave stale downstream.
-
-Inductor refreshes them once, near the end of the post-grad stage. A graph whose types are checked
-must be refreshed before it is lowered. What was stale when the stage began is not repaired: that is
-for the verifier to report.
-"""
+"""Values that nodes do not record, and the order in which values are computed."""
 
 from __future__ import annotations
 
@@ -16,37 +11,11 @@ from xductor.backend.steps.stage_run import StageRun
 if TYPE_CHECKING:
     from torch.fx import Node
 
-_WATCHED = "values_at_entry"
-
 
 def updater_for(run: StageRun) -> Any:
     """Inductor's FakeTensorUpdater, which remembers the graph of `run` as it is now."""
     updater = stock.lookup("torch._inductor.fx_utils:FakeTensorUpdater")
     return updater(run.gm if inductor_version().updater_of == "module" else run.gm.graph)
-
-
-def watch(run: StageRun) -> None:
-    """Remember the nodes as they are, so that `refresh` knows which have changed since.
-
-    Only done if types are checked, since it costs a walk over the graph.
-    """
-    if run.settings.verify != "structure" and not run.untyped:
-        run.kept[_WATCHED] = run.gm, updater_for(run)
-
-
-def refresh(run: StageRun) -> None:
-    """Compute the values of nodes that changed since `watch`, and of those that use them.
-
-    The graph is sorted first if necessary, since values are computed in order.
-    """
-    from torch._inductor.virtualized import V
-
-    gm, updater = run.kept.get(_WATCHED, (None, None))
-    if updater is None or gm is not run.gm or not getattr(V, "fake_mode", None):
-        return
-    if not in_order(run):
-        sort(run)
-    updater.incremental_update()
 
 
 def fill(run: StageRun) -> None:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
-from xductor.backend.steps import applications, failures, node_values
+from xductor.backend.steps import applications, failures, node_values, value_updates
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.transforms import Stage, TypedPass
@@ -53,10 +53,10 @@ class TypedGroup:
 
         Inductor's fusions leave uses before definitions, which it sorts at the end of the stage,
         and values that are no longer true. The typed IR allows neither, so such a graph is sorted,
-        and its values are refreshed if types are checked.
+        and its values are refreshed.
         """
         try:
-            node_values.refresh(run)
+            value_updates.refresh(run)
         except Exception:
             module = _from_fx(run, subgraphs)
             verify_module(module, "types")  # names the node, its operands, the user's line
@@ -124,6 +124,7 @@ class TypedGroup:
                     self.module, into=self.run.gm, recompile=False, values=self._new_values()
                 )
                 self.run.stale_code = True
+                value_updates.raised(self.run)
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -71,12 +71,24 @@ class StageRun:
     group: LoweredGraph | None = None
     #: What one step leaves for a later one (Inductor's FakeTensorUpdater, a snapshot).
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
+    #: Called before the first step that runs on the FX graph and may edit it.
+    before_edit: Callable[[StageRun], None] | None = None
     #: A graph was raised into `gm`, and its Python code has not been regenerated since.
     stale_code: bool = False
 
     def __post_init__(self) -> None:
         # Read before any pass asks: an error in the variable is no fault of a pass.
         debug_counters.active()
+
+    def bridged(self, name: str, call: Callable[[], object], *, edits: bool = True) -> None:
+        """Run a step on the FX graph and record it.
+
+        - `edits`: whether it may change what the graph computes, and leave values stale.
+        """
+        if edits and self.before_edit is not None:
+            tell, self.before_edit = self.before_edit, None
+            tell(self)
+        self.record.bridged(name, self.gm, call)
 
     def recompile(self) -> None:
         """Regenerate the Python code of `gm`."""

@@ -14,7 +14,7 @@ import torch
 from xductor.backend.steps import stock
 
 if TYPE_CHECKING:
-    from torch.fx import Graph, GraphModule, Node
+    from torch.fx import Graph, GraphModule
 
     from xductor.backend.steps.stage_run import StageRun
 
@@ -98,43 +98,18 @@ def has_unused_attributes(gm: GraphModule) -> bool:
     return any(not node.users for node in gm.graph.find_nodes(op="get_attr", sort=False))
 
 
-def may_move_constructors(run: StageRun) -> bool:
-    """Whether there is a tensor on another device than the CPU, and one that is made on the CPU.
-
-    If Inductor partitions graphs for CUDA graphs, it moves scalars that are inputs too.
-    """
-    nodes = run.gm.graph.nodes
-    return any(_device(node) not in (None, _CPU) for node in nodes) and any(
-        node.kwargs.get("device") == _CPU or (node.op == "placeholder" and _device(node) == _CPU)
-        for node in nodes
-    )
-
-
-_CPU = torch.device("cpu")
-
-
-def _device(node: Node) -> torch.device | None:
-    value = node.meta.get("val")
-    return value.device if isinstance(value, torch.Tensor) else None
-
-
 #: Whether the step of that name in the post-grad stage could do something to a graph.
 fix_dtype_views = holds("auto_functionalized_v2")
 decompose_triton = holds(*_TRITON, bodies=True)
-decompose_scan = holds("scan")
-decompose_map = holds("map_impl")
 
 
 __all__ = [
     "calls_one_of",
-    "decompose_map",
-    "decompose_scan",
     "decompose_triton",
     "fix_dtype_views",
     "has_unused_attributes",
     "holds",
     "may_decompose_auto_functionalized",
     "may_match",
-    "may_move_constructors",
     "may_reinplace",
 ]

@@ -84,6 +84,8 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "min_partitions": lambda: stock.flag("partitioned_scatter_min_partitions", 2),
     "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
     "memory_budget": lambda: _memory_budget(),
+    "target": lambda: stock.lookup("post_grad:get_gpu_type")(),
+    "scalars_too": lambda: bool(stock.flag("triton.cudagraphs") and stock.flag("graph_partition")),
     **{
         name: _option("decompose_mm_pass", name, default)
         for name, default in (
@@ -297,7 +299,7 @@ class TableStep:
             return
         flush(run)
         if not run.degraded and step_targets.may_match(rest, run.gm.graph):
-            run.record.bridged(self.name, run.gm, lambda: self._rest(rest, run))
+            run.bridged(self.name, lambda: self._rest(rest, run))
 
     def _rest(self, rest: Any, run: StageRun) -> None:
         run.count += rest.apply(run.gm.graph)

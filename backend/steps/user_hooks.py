@@ -52,7 +52,7 @@ class HookStep(BridgedStep):
         run.recompile_if_stale()
         call = _told_inference(hook, run.is_inference)
         with hook_checks.checked(run, self.name):
-            run.record.bridged(self.name, run.gm, lambda: observed(run, self.name, call, "graph"))
+            run.bridged(self.name, lambda: observed(run, self.name, call, "graph"))
 
 
 def user_hook(option: str, *, when: Condition = always) -> HookStep:

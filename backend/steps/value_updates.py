@@ -6,12 +6,16 @@ changed node again. Here a node is run again if its call changed, or the value o
 new value counts as changed if its type did, or what shares its storage.
 
 Calls of subgraphs, and symbols that the graph itself computes, are left to Inductor's.
+
+Nothing is remembered until a step is about to edit the FX graph: what typed passes raise has the
+values that it should have. What was stale when the stage began is not repaired: that is for the
+verifier to report.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,6 +35,56 @@ Calls = dict["Node", tuple[Any, Any, Any]]
 _MISSING = object()
 
 
+_WATCHED = "value_updater"
+
+
+def watch_edits(run: StageRun) -> None:
+    """Let `refresh` find what steps on the FX graph leave stale, if types are checked."""
+    if run.settings.verify != "structure" and not run.untyped:
+        run.before_edit = watch
+
+
+def watch(run: StageRun) -> None:
+    """Remember what the nodes call, so that `update` knows which have changed since."""
+    run.kept[_WATCHED] = run.gm, ValueUpdater(run)
+
+
+def is_watched(run: StageRun) -> bool:
+    """Whether a step that may have left values stale ran since the stage began."""
+    return run.kept.get(_WATCHED, (None,))[0] is run.gm
+
+
+def updater_of(run: StageRun) -> ValueUpdater:
+    """What knows the calls of the graph as they were before a step edited it, or as they are."""
+    return run.kept[_WATCHED][1] if is_watched(run) else ValueUpdater(run)
+
+
+def update(run: StageRun) -> None:
+    """Compute the values of calls that changed since `watch`, and of those that use them."""
+    if is_watched(run):
+        run.kept[_WATCHED][1].incremental_update()
+
+
+def raised(run: StageRun) -> None:
+    """What typed passes left has values that are true: none of it is a change to follow up."""
+    if is_watched(run):
+        run.kept[_WATCHED] = run.gm, ValueUpdater(run)
+
+
+def refresh(run: StageRun) -> None:
+    """Bring a graph up to date that is about to be lowered.
+
+    It is sorted first if necessary, since values are computed in order.
+    """
+    from torch._inductor.virtualized import V
+
+    if not is_watched(run) or not getattr(V, "fake_mode", None):
+        return
+    if not node_values.in_order(run):
+        node_values.sort(run)
+    update(run)
+
+
 class ValueUpdater:
     """Remembers the calls of a graph as it is now, to find later which have changed.
 
@@ -41,28 +95,41 @@ class ValueUpdater:
     def __init__(self, run: StageRun) -> None:
         self._run = run
         self._gm = run.gm
-        self._calls = calls(run.gm.graph)
-        self._stock: Any = node_values.updater_for(run) if _is_inductors(run.gm) else None
+        self._calls = _all_calls(run.gm)
 
     def incremental_update(self) -> int:
         """Update the values; returns how many nodes have a new one."""
-        if self._stock is not None:
-            return self._stock.incremental_update()
-        known, self._calls = self._calls, calls(self._gm.graph)
+        known, self._calls = self._calls, _all_calls(self._gm)
         changed = [node for node, call in self._calls.items() if not _same(known.get(node), call)]
         if not changed:
             return 0
         if _is_inductors(self._gm):
-            self._stock = self._inductors(changed)
-            return self._stock.incremental_update()
+            return self._inductors(changed).incremental_update()
         return _Update(self._gm, changed).run()
 
     def _inductors(self, changed: list[Node]) -> Any:
         """Inductor's updater, as if it had been made when this one was."""
         updater = node_values.updater_for(self._run)
-        for node in changed:
-            updater.processed_hashes.discard(updater.hash_node(node))
+        for one in _with_nested(updater):
+            for node in changed:
+                one.processed_hashes.discard(one.hash_node(node))
         return updater
+
+
+def _with_nested(updater: Any) -> Iterator[Any]:
+    """An updater of Inductor's, and those that it has for the graphs of calls (from 2.12 on)."""
+    yield updater
+    for nested in getattr(updater, "subgraph_updaters", {}).values():
+        yield from _with_nested(nested)
+
+
+def _all_calls(gm: GraphModule) -> Calls:
+    """What each node calls, in the graphs of calls too."""
+    found = calls(gm.graph)
+    for child in gm.children():
+        if isinstance(child, torch.fx.GraphModule):
+            found.update(_all_calls(child))
+    return found
 
 
 def calls(graph: Graph) -> Calls:
@@ -181,4 +248,14 @@ def _storage(value: Any) -> int | None:
     return value.untyped_storage()._cdata
 
 
-__all__ = ["ValueUpdater", "calls"]
+__all__ = [
+    "ValueUpdater",
+    "calls",
+    "is_watched",
+    "raised",
+    "refresh",
+    "update",
+    "updater_of",
+    "watch",
+    "watch_edits",
+]

@@ -26,7 +26,12 @@ TEXTUAL_KEYS = (
     "unbacked_bindings",
     "quant_options",
     "only_clone",
+    "writes",
 )
+
+
+#: Those that no call inherits.
+_OF_THE_CALL = ("only_clone", "writes")
 
 
 class MetadataClass(Enum):
@@ -186,7 +191,7 @@ class NodeMeta(Data[tuple[str, ...]]):
     def inherited(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """Metadata for an op that replaces this one: the place is kept, the identity is not."""
         made = NodeMeta(names, node=node)
-        textual = {key: text for key, text in self.text_items().items() if key != "only_clone"}
+        textual = {key: text for key, text in self.text_items().items() if key not in _OF_THE_CALL}
         vars(made).update(textual=textual, loc=self.location(), heir_of=self.origin)
         return made
 

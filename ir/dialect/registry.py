@@ -152,7 +152,8 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
 
     target = _higher_order_ops.get(name)
     if target is None:
-        import_module("torch._higher_order_ops")  # registers PyTorch's own
+        import_module("torch._higher_order_ops")  # registers PyTorch's own, but for Triton's
+        import_module("torch._higher_order_ops.triton_kernel_wrap")
 
         target = _higher_order_ops.get(name)
     if target is None:

@@ -146,7 +146,7 @@ _WITH_BODIES = frozenset(
      "tag_activation_checkpoint", "wrap_with_autocast", "wrap_with_set_grad_enabled",
      "autograd_function_apply", "hints_wrapper", "strict_mode", "foreach_map", "invoke_quant",
      "invoke_quant_packed", "local_map_hop", "dynamo_bypassing_wrapper", "run_const_graph",
-     "flex_attention", "flex_attention_backward"}
+     "flex_attention", "flex_attention_backward", "b2b_gemm"}
 )  # fmt: skip
 _FUNCTIONAL = frozenset(
     {"auto_functionalized", "auto_functionalized_v2", "triton_kernel_wrapper_functional",

@@ -7,11 +7,15 @@ from functools import partial
 
 from tests.specimens import (
     attention_specimens,
+    b2b_gemm_specimens,
     device_specimens,
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    kernel_specimens,
+    loop_specimens,
     loss_specimens,
+    moved_constructor_specimens,
     order_specimens,
     piece_specimens,
     quantised_specimens,
@@ -26,13 +30,14 @@ from xductor.backend.pass_validation.specimen import Specimens
 
 _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
+_CALLS = "calls of graphs have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
     "canonicalize_quant_mapping": Specimens(
         quantised_specimens.quantised,
         same_results_as_fx,
-        unproved="calls of graphs have no meaning in the prover",
+        unproved=_CALLS,
     ),
     "constant_fold_uniform_value": Specimens(uniform_specimens.folding, same_results),
     "remove_no_ops": Specimens(uniform_specimens.no_ops, same_results),
@@ -65,6 +70,18 @@ SPECIMENS: Mapping[str, Specimens] = {
         "devices taken for one",
         unproved="moves a range to another device, and nothing else",
     ),
+    "move_constructors_to_gpu": Specimens(
+        moved_constructor_specimens.moved,
+        moved_constructor_specimens.same_on_one_device,
+        "devices taken for one",
+        unproved="moves tensors to another device, and nothing else",
+    ),
+    "decompose_scan_to_while_loop": Specimens(
+        loop_specimens.scans, same_results_as_fx, unproved=_CALLS
+    ),
+    "decompose_map_to_while_loop": Specimens(
+        loop_specimens.maps, same_results_as_fx, unproved=_CALLS
+    ),
     "binary_folding": Specimens(
         freezing_specimens.folded,
         close_results,
@@ -86,6 +103,18 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "decompose_auto_functionalized": Specimens(
         in_place_specimens.decomposed, same_results, unproved=_WRITES
+    ),
+    "decompose_triton_kernel_wrapper_functional": Specimens(
+        kernel_specimens.kernels,
+        kernel_specimens.same_with_kernels,
+        "other kernels for Triton's",
+        unproved=_WRITES,
+    ),
+    "b2b_gemm_pass": Specimens(
+        b2b_gemm_specimens.products,
+        b2b_gemm_specimens.same_on_cpu,
+        "devices taken for one",
+        unproved=_CALLS,
     ),
     "stable_topological_sort": Specimens(
         order_specimens.orders, same_results, unproved="moves ops, and changes none"

@@ -7,13 +7,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import ListArg, RawOp, TensorType
-from xductor.ir.dialect.types import Dim
-from xductor.ir.symbolic.expressions import add, mul, sub
-from xductor.transforms.analysis.graphs import facts_of
+from xductor.ir import ListArg, RawOp
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.editing.replacement import known_equal
-from xductor.transforms.editing.symint_scope import SymintScope
 from xductor.transforms.in_place.functionalized_arguments import (
     V1,
     V2,
@@ -23,6 +18,7 @@ from xductor.transforms.in_place.functionalized_arguments import (
     only_cloned,
     schema_order,
 )
+from xductor.transforms.in_place.strided_copies import StridedCopies
 from xductor.transforms.in_place.writes_back_pass import WritesBackPass
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
@@ -55,8 +51,7 @@ class _Decomposing:
 
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
-        self.facts = facts_of(editor.graph)
-        self.scope = SymintScope(editor.graph, editor.analyses.order.key)
+        self.copies = StridedCopies(editor)
 
     def decompose(self, op: RawOp) -> bool:
         call = carried(op)
@@ -88,49 +83,7 @@ class _Decomposing:
         if isinstance(base, tuple | list):
             made = [self._copied(one, op) for one in base]
             return None if None in made else ListArg(made)
-        return self._clone(base, op) if isinstance(base, SSAValue) else None
-
-    def _clone(self, value: SSAValue, op: RawOp) -> SSAValue | None:
-        """A copy with the strides of a value."""
-        type_ = value.type
-        if type(type_) is not TensorType:
-            return None
-        made = self.editor.call("aten.clone.default", [value, None], above=op)
-        if self._is_laid_out(made.results[0].type, type_):
-            return made.results[0]
-        self.editor.erase(made)
-        sizes = [self._sizes(one, op) for one in (type_.shape, type_.stride, (type_.offset,))]
-        length = self._sizes((_length(type_),), op)
-        if length is None or any(one is None for one in sizes):
-            return None
-        shape, stride, offset = sizes
-        assert offset is not None
-        whole = self._strided(value, length, ListArg((1,)), 0, op)
-        copy = self.editor.call("aten.clone.default", [whole, None], above=op).results[0]
-        return self._strided(copy, shape, stride, offset[0], op)
-
-    def _strided(
-        self, value: SSAValue, shape: Any, stride: Any, offset: Any, op: RawOp
-    ) -> SSAValue:
-        arguments = [value, shape, stride, offset]
-        return self.editor.call("aten.as_strided.default", arguments, above=op).results[0]
-
-    def _is_laid_out(self, found: Any, wanted: TensorType) -> bool:
-        return (
-            known_equal(found.shape, wanted.shape, self.facts)
-            and known_equal(found.stride, wanted.stride, self.facts)
-            and self.facts.known_equal(found.offset, wanted.offset) is True
-        )
-
-    def _sizes(self, dims: tuple[Dim, ...], op: RawOp) -> ListArg | None:
-        """Sizes as an argument; None if the graph does not have one of them there."""
-        found: list[Any] = []
-        for dim in dims:
-            value = dim if type(dim) is int else self.scope.before(dim, op)  # type: ignore[arg-type]
-            if value is None:
-                return None
-            found.append(value)
-        return ListArg(found)
+        return self.copies.copy(base, op) if isinstance(base, SSAValue) else None
 
     def _regenerated(self, views: Any, copies: dict[Any, Any], op: RawOp) -> Any:
         """An argument that is written: a view of what stands for its base, or a list of views."""
@@ -157,14 +110,6 @@ class _Decomposing:
             if value is not None:
                 result.replace_all_uses_with(value)
         self.editor.erase(op)
-
-
-def _length(type_: TensorType) -> Dim:
-    """How much of its storage a tensor reaches to, from the beginning."""
-    length: Any = add(type_.offset, 1)
-    for size, step in zip(type_.shape, type_.stride, strict=True):
-        length = add(length, mul(sub(size, 1), step))
-    return length
 
 
 __all__ = ["DecomposeAutoFunctionalized"]

@@ -31,6 +31,7 @@ from xductor.transforms.analysis.op_effects import (
     never_writes,
     written_operands,
 )
+from xductor.transforms.in_place import triton_calls
 from xductor.transforms.in_place.functionalized_arguments import (
     Carried,
     carried,
@@ -125,6 +126,12 @@ class Reading:
             self._outside(op.results[0], ("attribute", op.path))
         elif is_functionalized(op) and (call := carried(op)) is not None:
             self._functionalized(op, call)
+        elif isinstance(op, RawOp) and op.name == triton_calls.FUNCTIONAL:
+            self._functional_kernel(op)
+        elif isinstance(op, RawOp) and op.name == triton_calls.MUTATION:
+            self._kernel(op)
+        elif triton_calls.is_pick(op) and op.results[0] in self._where:
+            return
         elif op.name == _COPY_INTO:
             target, source = op._operands[:2]
             self._write(target, self._copied(target._type, source, op))
@@ -334,6 +341,50 @@ class Reading:
             written += parts
         made_call = self._write_all(call.target, given, written)
         self._results(op, op.results[: call.returns], made_call)
+
+    def _functional_kernel(self, op: RawOp) -> None:
+        """A kernel that writes to copies, or to what it is given, and what is picked of these."""
+        self._plain[op.results[0]] = self._terms.term("dict", self._calls)
+        if not triton_calls.is_plain(op):
+            self._called(op)
+            return
+        clones, arguments = only_cloned(op), triton_calls.given(op)
+        targets: dict[str, SSAValue] = {}
+        names = triton_calls.written(op) or []
+        for name in names:
+            base = arguments[name]
+            picks = triton_calls.picked(op, name)
+            if clones is None or name in clones:
+                if picks:
+                    self._root(picks[0], self.read(base))
+                    targets[name] = picks[0]
+            else:
+                targets[name] = base
+            if name in targets:
+                self._where |= dict.fromkeys(picks, self._where[targets[name]])
+        self._write_kernel(op, arguments, targets)
+
+    def _kernel(self, op: RawOp) -> None:
+        """A kernel that writes to what it is given, of which a pass has said what it writes."""
+        names = triton_calls.written(op)
+        if names is None:
+            self._called(op)
+            return
+        arguments = triton_calls.given(op)
+        self._plain |= {one: self._terms.term("none") for one in op.results}
+        self._write_kernel(op, arguments, {name: arguments[name] for name in names})
+
+    def _write_kernel(
+        self, op: RawOp, arguments: dict[str, Any], targets: dict[str, SSAValue]
+    ) -> None:
+        self._calls += 1
+        held = tuple(sorted((name, self._tree(value)) for name, value in arguments.items()))
+        how = tuple(
+            [(name, self._tree(value)) for name, value in triton_calls.settings(op).items()]
+        )
+        call = self._terms.term("kernel", how, held, self._calls)
+        for name, value in targets.items():
+            self._write(value, self._terms.term("written", call, name))
 
     def _part(self, value: SSAValue, steps: Steps) -> int:
         return self._terms.view(self.read(value), steps)

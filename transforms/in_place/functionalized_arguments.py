@@ -26,7 +26,7 @@ from xductor.transforms.in_place.views import stands_for, step_of
 
 V1 = "higher_order.auto_functionalized"
 V2 = "higher_order.auto_functionalized_v2"
-TRITON = "higher_order.triton_kernel_wrapper_functional"
+_TRITON = "higher_order.triton_kernel_wrapper_functional"
 ONLY_CLONE = "only_clone"
 
 
@@ -75,7 +75,7 @@ def clone_only(op: RawOp, keys: list[Any]) -> None:
 
 def carried(op: RawOp) -> Carried | None:
     """What a call carries; None where that is no operator with a schema, or one with `out=`."""
-    if op.name not in FUNCTIONALIZED or op.name == TRITON:
+    if op.name not in FUNCTIONALIZED or op.name == _TRITON:
         return None
     first = op.positional[0] if op.positional else None
     target = _overload(first) if type(first) is FunctionArg else None
@@ -212,7 +212,6 @@ def _class_name(target: OpOverload) -> str:
 
 __all__ = [
     "ONLY_CLONE",
-    "TRITON",
     "V1",
     "V2",
     "Carried",

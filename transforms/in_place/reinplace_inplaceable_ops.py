@@ -12,6 +12,7 @@ from xductor.ir import SchemaOp, TorchOp
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.in_place import triton_calls
 from xductor.transforms.in_place.functionalized_arguments import (
     V1,
     V2,
@@ -36,7 +37,9 @@ _LISTS = LIST_FORM | COALESCED_FORM
 _REINTERPRETING = frozenset(
     {"aten.view.dtype", "aten.view_as_real.default", "aten.view_as_complex.default"}
 )
-_ROOTS = frozenset((*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, *_REINTERPRETING))
+_ROOTS = frozenset(
+    (*IN_PLACE_FORM, *_LISTS, *SCATTERED, V1, V2, triton_calls.FUNCTIONAL, *_REINTERPRETING)
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class ReinplaceInplaceableOps(WritesBackPass):
         return self.regenerated
 
     def write(self, editor: Editor) -> int:
+        triton_calls.merge_picks(editor)
         return _Reinplacing(editor, self.regenerated).run()
 
 
@@ -85,7 +89,7 @@ class _Reinplacing:
 
     def run(self) -> int:
         scatters = {one.scatters[0]: one for one in view_scatters(self.analyses)}
-        names = (*IN_PLACE_FORM, *_LISTS, V1, V2)
+        names = (*IN_PLACE_FORM, *_LISTS, V1, V2, triton_calls.FUNCTIONAL)
         found = [*scatters, *self.analyses.named(names)]
         key = self.analyses.order.key
         applied = 0
@@ -97,6 +101,8 @@ class _Reinplacing:
                 applied += self._in_place(op)
             elif op.name in _LISTS:
                 applied += self._list_in_place(op)
+            elif op.name == triton_calls.FUNCTIONAL:
+                applied += self._kernel(op)
             elif is_functionalized(op):
                 applied += self._functionalized(op)
         applied += separate_reads(self.editor, self.uses, self.facts)
@@ -209,6 +215,30 @@ class _Reinplacing:
             written += tensors
             for pair in pairs:
                 self._write_argument(pair)
+        applied(op)
+        clone_only(op, clones)
+        return 1
+
+    def _kernel(self, op: Any) -> int:
+        """A kernel writes to what nobody reads later, as a functionalised call does."""
+        if only_cloned(op) is not None or not triton_calls.is_plain(op):
+            return 0
+        arguments = triton_calls.given(op)
+        clones: list[Any] = []
+        written: list[SSAValue] = []
+        for name in triton_calls.written(op) or ():
+            base = arguments[name]
+            picks: list[Any] = [*triton_calls.picked(op, name)] or [None]
+            pairs = [Write(op, base, pick) for pick in picks]
+            if overlapping([*written, base], self.uses) or not all(map(self._may, pairs)):
+                clones.append(name)
+                continue
+            written.append(base)
+            for pair in pairs:
+                if pair.result is not None:
+                    self._write_argument(pair)
+            if picks == [None]:
+                self.uses.writes(op, base)
         applied(op)
         clone_only(op, clones)
         return 1

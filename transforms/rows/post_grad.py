@@ -109,9 +109,9 @@ STEP_ROWS = (
     _row(
         "b2b_gemm_pass",
         "Compute two successive products in one kernel.",
-        "b2b_gemm.py:B2B_GEMM_PASS",
+        kind="procedural",
         flag="b2b_gemm_pass",
-        counter="b2b_gemm",
+        factory="matmul.b2b_gemm_pass:B2bGemmPass",
     ),
     _row(
         "post_grad_custom_post_pass",
@@ -138,11 +138,13 @@ STEP_ROWS = (
     _row(
         "move_constructors_to_gpu",
         "Make tensors directly on the device on which they are used.",
+        kind="procedural",
         flag="",
+        factory="devices.move_constructors_to_gpu:MoveConstructorsToGpu",
     ),
     _row(
         "custom_backend_passes",
-        "Run passes that device backends registered.",
+        "Run passes that device backends registered: their own code on FX, which stays so.",
         "../codegen/common.py:custom_backend_passes",
         flag="",
     ),
@@ -164,7 +166,10 @@ STEP_ROWS = (
     _row(
         "decompose_triton_kernel_wrapper_functional",
         "Replace functional Triton calls by copies and mutating calls.",
+        kind="procedural",
         flag="",
+        factory="in_place.decompose_triton_kernel_wrapper_functional"
+        ":DecomposeTritonKernelWrapperFunctional",
     ),
     _row(
         "decompose_auto_functionalized",
@@ -173,8 +178,20 @@ STEP_ROWS = (
         flag="",
         factory="in_place.decompose_auto_functionalized:DecomposeAutoFunctionalized",
     ),
-    _row("decompose_scan_to_while_loop", "Replace scan by a while loop.", flag=""),
-    _row("decompose_map_to_while_loop", "Replace map by a while loop.", flag=""),
+    _row(
+        "decompose_scan_to_while_loop",
+        "Replace scan by a while loop.",
+        kind="procedural",
+        flag="",
+        factory="loops.decompose_scan_to_while_loop:DecomposeScanToWhileLoop",
+    ),
+    _row(
+        "decompose_map_to_while_loop",
+        "Replace map by a while loop.",
+        kind="procedural",
+        flag="",
+        factory="loops.decompose_map_to_while_loop:DecomposeMapToWhileLoop",
+    ),
     _row(
         "view_to_reshape",
         "Replace view by reshape; in a compile Inductor runs its own, before the stage.",
@@ -252,7 +269,7 @@ PATTERN_ROWS = (
     ),
     _row(
         "fused_int_mm_mul",
-        "Fuse an int8 product with the scale after it.",
+        "Fuse an int8 product with its scale; a name without a pattern in torch 2.13.",
         "post_grad.py:check_shape_cuda_and_fused_int_mm_mul_enabled",
         flag="force_fuse_int_mm_with_mul",
     ),

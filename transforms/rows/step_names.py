@@ -32,7 +32,6 @@ STEP_NAMES: Mapping[Stage, tuple[str, ...]] = {
         "fake_tensor_updater",
         "incremental_update",
         "lazy_init",
-        "move_constructors_to_cuda",
         "pass_patterns",
         "post_grad_fusion_options",
         "randperm_index",

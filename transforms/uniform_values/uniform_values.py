@@ -20,6 +20,7 @@ from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms import Analyses
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
+from xductor.transforms.analysis.same_on_every_device import SAME_ON_EVERY_DEVICE
 from xductor.transforms.editing.aliasing import is_outside
 
 Number = int | float | complex
@@ -53,14 +54,6 @@ _STARTS = frozenset((*_MADE, *MUL))
 _KEEP_CONTENT = frozenset(
     ("aten.reshape.default", "aten.contiguous.default", "aten.flatten.using_ints",
      "prims.device_put.default")
-)  # fmt: skip
-
-# Rounded correctly, or not at all: on every device the bits are those that a CPU gives.
-_SAME_ON_EVERY_DEVICE = frozenset(
-    ("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "clamp",
-     "clone", "convert_element_type", "div", "eq", "floor", "ge", "gt", "isinf", "isnan", "le",
-     "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "masked_fill", "maximum",
-     "minimum", "mul", "ne", "neg", "relu", "sign", "sub", "trunc", "where")
 )  # fmt: skip
 
 
@@ -313,7 +306,7 @@ def _runs_alike(op: TorchOp, type_: TensorType) -> bool:
     if type_.device.type == "cpu":
         return True
     name = op.name.split(".")[1]
-    return name in _SAME_ON_EVERY_DEVICE and not type_.dtype.is_complex
+    return name in SAME_ON_EVERY_DEVICE and not type_.dtype.is_complex
 
 
 # ------------------------------------------------------------------------------- FX graphs

@@ -16,7 +16,7 @@ from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps import node_values, runner
+from xductor.backend.steps import runner, value_updates
 from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.backend.steps.stage_run import StageRun
 
@@ -155,8 +155,8 @@ def test_a_step_that_makes_a_call_impossible_is_named_with_the_call() -> None:
     now = settings.current().replace(on_error="raise", verify="types")
     with stage_records.stage_record("joint", gm, "joint", "types") as record, V.set_fake_mode(mode):
         run = StageRun("joint", gm, now, record)
-        node_values.watch(run)
-        record.bridged("early_patterns", gm, lambda: _sum_in_place(gm.graph))
+        value_updates.watch_edits(run)
+        run.bridged("early_patterns", lambda: _sum_in_place(gm.graph))
         with pytest.raises(StageError, match="from_fx failed in the joint stage, after") as caught:
             runner.lowered(run)
     assert "after early_patterns" in str(caught.value)

@@ -231,15 +231,13 @@ def test_required_steps() -> None:
         "lint_and_recompile",
     ]
     assert required["post_grad"] == [
-        "fake_tensor_updater",
         "post_grad_custom_pre_pass",
         "respecialize_current_device",
         "lazy_init",
         "post_grad_custom_post_pass",
         "chain_random_ops_ordering",
         "stable_topological_sort",
-        "move_constructors_to_cuda",
-        "incremental_update",
+        "move_constructors_to_gpu",
         "custom_backend_passes",
         "bucket_reduce_scatters_fx",
         "bucket_all_reduces_fx",

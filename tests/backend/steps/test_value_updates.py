@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
 import torch.fx as fx
+from torch._inductor import config as inductor_config
 from torch._inductor.virtualized import V
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.node import map_arg
 
+from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps import node_values
+from xductor.backend.steps import node_values, value_updates
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.value_updates import ValueUpdater
 
@@ -252,6 +254,11 @@ def test_subgraphs_are_left_to_inductors(monkeypatch: pytest.MonkeyPatch) -> Non
     made: list[StageRun] = []
 
     class Updater:
+        processed_hashes: ClassVar[set[str]] = {"before", "sin"}
+
+        def hash_node(self, node: torch.fx.Node) -> str:
+            return node.name
+
         def incremental_update(self) -> int:
             return 7
 
@@ -260,8 +267,14 @@ def test_subgraphs_are_left_to_inductors(monkeypatch: pytest.MonkeyPatch) -> Non
         return Updater()
 
     monkeypatch.setattr(node_values, "updater_for", updater_for)
-    assert ValueUpdater(_run(gm)).incremental_update() == 7
+    updater = ValueUpdater(_run(gm))
+    assert updater.incremental_update() == 0
+    assert not made  # nothing changed
+    (sin,) = body.graph.find_nodes(op="call_function", target=aten.sin.default)
+    sin.target = aten.cos.default
+    assert updater.incremental_update() == 7
     assert made
+    assert Updater.processed_hashes == {"before"}
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -280,3 +293,22 @@ def test_symbols_that_appear_later_are_bound(told: bool) -> None:
         updater.incremental_update()
     assert str(node.meta["val"].shape[0]) == str(found.meta["val"].shape[0])
     assert found.meta["unbacked_bindings"]
+
+
+def test_nothing_is_remembered_unless_a_step_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typed passes leave values that are true, so that there is nothing to follow up."""
+    made: list[Any] = []
+    updater = value_updates.ValueUpdater
+
+    def told(run: StageRun) -> Any:
+        made.append(run)
+        return updater(run)
+
+    monkeypatch.setattr(value_updates, "ValueUpdater", told)
+    gm = _traced(lambda x: (x.sin().view(3).clone().cos(),), torch.randn(3), dynamic=False)
+    stages.post_grad_passes(gm, True)
+    assert not made
+    hooked = _traced(lambda x: (x.sin().cos(),), torch.randn(3), dynamic=False)
+    with inductor_config.patch(post_grad_custom_pre_pass=lambda graph: None):
+        stages.post_grad_passes(hooked, True)
+    assert made

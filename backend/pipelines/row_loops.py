@@ -1,0 +1,43 @@
+"""Steps that make loops of calls for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xductor.backend.steps import runner, step_targets
+from xductor.backend.steps.bridge import Condition, always, flush, stock_pass
+from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make, run_observed
+
+
+@dataclass(frozen=True)
+class RowLoopStep(TypedStep):
+    """The typed pass; then Inductor's, where it left a call, or none is known.
+
+    The graphs that such calls run become parts of others, so the graph is lowered with them.
+    """
+
+    holds: Condition = field(default=always)
+
+    def __call__(self, run: StageRun) -> None:
+        disabled = self.name in run.settings.disabled_passes or is_all_bridged()
+        if disabled or run.degraded or not self._is_stock() or not self.holds(run):
+            self.stock_step(run)
+            return
+        flush(run)
+        if not run.degraded and runner.lowered(run, "bodies") is not None:
+            run_observed([make(self.name, run)], run, self.name)
+            flush(run)
+            run.group = None
+        if self.holds(run):
+            self.stock_step(run)
+
+
+def row_loop_step(name: str, call: str) -> RowLoopStep:
+    """The step called `name`, which decomposes calls of a higher-order operator."""
+    function, holds = f"post_grad:{name}", step_targets.holds(call)
+    step = stock_pass(name, function, over="gm", required=True, acts=holds, reads=holds)
+    return RowLoopStep(name, step, function, name, holds=holds)
+
+
+__all__ = ["RowLoopStep", "row_loop_step"]

@@ -1,0 +1,1 @@
+"""On which device a tensor is made."""

@@ -1,0 +1,152 @@
+"""`move_constructors_to_gpu`: tensors that only another device reads are made there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir import GraphOp, SchemaOp, TensorType, TorchOp
+from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.devices import scalar_inputs
+from xductor.transforms.devices.movable_sets import MovableSet, MovableSets
+from xductor.transforms.editing.editor import Editor
+from xductor.transforms.editing.replacement import Replacement
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.numerics import Policy
+
+_CPU = torch.device("cpu")
+
+Refused = Callable[[TorchOp, str], None]
+
+
+@dataclass(frozen=True)
+class MoveConstructorsToGpu(TypedPass):
+    """Tensors that are made on CPU, and read on one other device alone, are made there.
+
+    So is what is computed from them on the CPU. With `scalars_too` scalars that are inputs are
+    copied there, all at once, at the beginning of the graph.
+
+    Counts what moves together as one.
+
+    - `target`: the type of the device, "cuda" or the like.
+    - `scalars_too`: whether the graph is to hold no scalars on CPU, as CUDA graphs need it.
+    """
+
+    target: str = "cuda"
+    scalars_too: bool = False
+    policy: Policy = "default"
+
+    name = "move_constructors_to_gpu"
+    stage = "post_grad"
+    inductor = "post_grad.py:move_constructors_to_gpu"
+    numerics = EXACT
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether something is on another device than the CPU, and something comes from there."""
+        nodes = graph.nodes
+        return any(map(_comes_from_cpu, nodes)) and any(
+            _device(node) not in (None, _CPU) for node in nodes
+        )
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
+
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
+        for graph in graphs_of(module):
+            for one in self._sets(Replacement(graph)):
+                for op, reason in one.refusals:
+                    refused(op, reason)
+        self.rewrite(module)
+
+    def _sets(self, replacement: Replacement) -> list[MovableSet]:
+        same_bits = self.policy != "fast"
+        return MovableSets(replacement.analyses, self.target, self.scalars_too, same_bits).find()
+
+    def _rewrite(self, graph: GraphOp) -> int:
+        replacement = Replacement(graph)
+        scalars: dict[torch.device, list[SSAValue]] = {}
+        count = 0
+        with replacement.editor as editor:
+            for one in self._sets(replacement):
+                if not self._moves(one, replacement):
+                    continue
+                (device,) = one.devices
+                made = [value.op for value in one.sources if isinstance(value, OpResult)]
+                given = [value for value in one.sources if not isinstance(value, OpResult)]
+                applied(made[0] if made else scalar_inputs.readers(given[0])[0])
+                for op in made:
+                    _make_there(editor, op, device)
+                for op in one.followers:
+                    _retype(editor, op, device)
+                scalars.setdefault(device, []).extend(given)
+                count += 1
+            for device, given in scalars.items():
+                scalar_inputs.move(replacement, _in_order(graph, given), device)
+        return count
+
+    def _moves(self, one: MovableSet, replacement: Replacement) -> bool:
+        if one.refusals or len(one.devices) != 1:
+            return False
+        scalars = [value for value in one.sources if not isinstance(value, OpResult)]
+        if any(scalar_inputs.is_written_before_read(replacement, value) for value in scalars):
+            return False
+        return should_apply(self.name)
+
+
+def _in_order(graph: GraphOp, scalars: list[SSAValue]) -> list[SSAValue]:
+    wanted = set(scalars)
+    return [argument for argument in graph.block.args if argument in wanted]
+
+
+def _make_there(editor: Editor, op: Any, device: torch.device) -> None:
+    """Put a call that makes its tensor on a device in the place of one that makes it on CPU."""
+    assert isinstance(op, SchemaOp)
+    arguments = list(op.argument_tree(op.args.data))
+    arguments[op.table.index["device"]] = device
+    made = editor.call(op.name, arguments, above=op, types=_types_on(op, device), named=True)
+    editor.replace(op, *made.results, counted=False)
+
+
+def _retype(editor: Editor, op: TorchOp, device: torch.device) -> None:
+    """The same call, whose results are on a device as its operands are."""
+    made = editor.put(
+        type(op),
+        op.args,
+        list(op._operands),
+        _types_on(op, device),
+        op,
+        named=True,
+        structure=op.structure,
+        aliases=op.aliases,
+    )
+    editor.replace(op, *made.results, counted=False)
+
+
+def _types_on(op: TorchOp, device: torch.device) -> list[Any]:
+    found: list[Any] = []
+    for result in op.results:
+        type_ = result._type
+        assert type(type_) is TensorType
+        found.append(TensorType(type_.data._replace(device=device)))
+    return found
+
+
+def _comes_from_cpu(node: Any) -> bool:
+    made = node.kwargs.get("device") == _CPU
+    return made or (node.op == "placeholder" and _device(node) == _CPU)
+
+
+def _device(node: Any) -> torch.device | None:
+    value = node.meta.get("val")
+    return value.device if isinstance(value, torch.Tensor) else None
+
+
+__all__ = ["MoveConstructorsToGpu"]

@@ -1,0 +1,1 @@
+"""Higher-order ops that run a graph once for each row, as loops."""

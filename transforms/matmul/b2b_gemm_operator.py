@@ -1,0 +1,53 @@
+"""`b2b_gemm`: two successive products with pointwise ops between them, as one call.
+
+A higher-order operator, since what stands between is a graph: of one argument, an element of the
+inner product, or all of it. `backend.lowerings` says how Inductor lowers it; wherever there is no
+kernel for it, it computes what it says in ATen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._C import DispatchKey
+from torch._higher_order_ops.utils import autograd_not_implemented, register_fake
+from torch._ops import HigherOrderOperator
+
+Between = Callable[[Tensor], Any]
+
+
+class B2bGemm(HigherOrderOperator):
+    """`between(a @ b) @ c` if `left`, else `a @ between(b @ c)`.
+
+    - `a`, `b`, `c`: `[m, n]`, `[n, o]`, `[o, p]`, of one dtype, which `between` gives too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("b2b_gemm")
+
+    def __call__(self, between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool) -> Tensor:
+        return super().__call__(between, a, b, c, left)
+
+
+b2b_gemm = B2bGemm()
+
+
+def _computed(between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool) -> Tensor:
+    if left:
+        return torch.mm(between(torch.mm(a, b)), c)
+    return torch.mm(a, between(torch.mm(b, c)))
+
+
+b2b_gemm.py_impl(DispatchKey.CompositeExplicitAutograd)(_computed)
+b2b_gemm.py_autograd_impl(autograd_not_implemented(b2b_gemm, deferred_error=True))
+
+
+@register_fake(b2b_gemm)
+def _(between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool) -> Tensor:
+    return a.new_empty(a.shape[0], c.shape[1])
+
+
+__all__ = ["b2b_gemm"]
