@@ -24,7 +24,7 @@ def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     call finds or that no input tells, and for operands known as constants, since results
     may be constants too.
     """
-    if not isinstance(op, SchemaOp) or op.structure is not None or len(op.results) != 1:
+    if not isinstance(op, SchemaOp) or op.tuple_valued or len(op.results) != 1:
         return MISSING
     if torch.Tag.dynamic_output_shape in op.target.tags:
         return MISSING

@@ -25,6 +25,8 @@ from xductor.ir import (
     Ref,
     SymbolRef,
     SymbolTable,
+    SymBoolType,
+    SymExpr,
     SymIntType,
     TensorType,
     TorchOp,
@@ -35,9 +37,8 @@ from xductor.ir import (
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
 from xductor.ir.dialect.types import Dim as Expr
-from xductor.ir.dialect.types import SymBoolType
 from xductor.ir.functions.op_functions import building
-from xductor.ir.symbolic.expressions import SymExpr, add, call, mul, sub, symbol
+from xductor.ir.symbolic.expressions import add, call, mul, sub, symbol
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
 from xductor.transforms.analysis.graphs import facts_of, free_subgraph_name
 from xductor.transforms.editing.editor import Editor
