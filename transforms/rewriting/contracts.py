@@ -222,7 +222,7 @@ def check_effects(match: Match, made: list[TorchOp], outputs: list[Any], state: 
     after = _felt(made)
     if not before and not after:
         return
-    _check_draws(before, after)
+    _check_draws(before, after, state)
     matched_writes = any(effects.writes for _, effects in before)
     new_writes = any(effects.writes for _, effects in after)
     for op, effects in after:
@@ -257,14 +257,16 @@ def kept_ops(match: Match, made: list[TorchOp], outputs: list[Any]) -> set[Torch
     return kept
 
 
-def _check_draws(before: list[_Felt], after: list[_Felt]) -> None:
+def _check_draws(before: list[_Felt], after: list[_Felt], state: GraphState) -> None:
     draws = [op for op, effects in before if effects.rng]
     new_draws = [op for op, effects in after if effects.rng]
     if new_draws and not draws:
         raise Violation(f"{new_draws[0].name} draws random numbers, the matched ops do not")
-    if len(new_draws) != len(draws):
+    if len(new_draws) != len(draws) and not (state.draws_anew and new_draws):
         raise Declined(f"{len(draws)} random draws would become {len(new_draws)}")
     names, new_names = sorted(map(aten_name, draws)), sorted(map(aten_name, new_draws))
+    if state.draws_anew:
+        names, new_names = sorted(set(names)), sorted(set(new_names))
     if names != new_names:
         raise Violation(
             f"random numbers are drawn by {', '.join(new_names)}, and by {', '.join(names)} before"
