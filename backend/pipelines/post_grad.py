@@ -213,7 +213,7 @@ STEPS = (
     BridgedStep("lazy_init", _lazy_init, _pattern_matcher, required=True, reads=_never),
     CoveringStep(
         _group_batch_fusions,
-        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names()),
+        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names("post_grad")),
     ),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,
