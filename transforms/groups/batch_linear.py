@@ -40,7 +40,10 @@ class BatchLinear(TorchLevelFusion):
         inputs, weights = group.stacked(0), aten.transpose(group.stacked(1), 1, 2)
         if group.calls[0].items[2] is None:
             return group.rows(aten.bmm(inputs, weights))
-        return group.rows(aten.baddbmm(aten.unsqueeze(group.stacked(2), 1), inputs, weights))
+        # Expanded here: baddbmm does it for no symbolic sizes.
+        sizes = [*inputs.shape[:2], weights.shape[2]]
+        biases = aten.expand(aten.unsqueeze(group.stacked(2), 1), sizes)
+        return group.rows(aten.baddbmm(biases, inputs, weights))
 
 
 def linear_form(call: AtenCall, forms: Forms) -> Hashable | None:

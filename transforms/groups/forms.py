@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
@@ -14,6 +15,7 @@ from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.before_autograd.outside_storage import may_overlap
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.groups.gradients import reached_by_gradients
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset
 
@@ -67,9 +69,7 @@ class Forms:
     def is_seen(self, value: SSAValue) -> bool:
         """Whether the caller, or an op that reads whole storages, sees where a value lies."""
         state = self._state
-        return (
-            storage_root(value) in state.returned_roots or check_offset(value, state) is not None
-        )
+        return storage_root(value) in state.returned_roots or check_offset(value, state) is not None
 
     def may_be_written_from_outside(self, value: SSAValue) -> bool:
         """Whether a write to another tensor may hit a value, which comes in from outside."""
@@ -77,6 +77,16 @@ class Forms:
         return bool(state.writes) and any(
             may_overlap(other, root, state.graph) for other in state.written_roots
         )
+
+    @cached_property
+    def _reached(self) -> set[SSAValue]:
+        return reached_by_gradients(self._state)
+
+    def gets_gradient(self, value: SSAValue) -> bool:
+        """Whether, before autograd, a gradient comes back to a value that is not written to."""
+        type_ = value.type
+        assert type(type_) is TensorType
+        return "requires_grad" in type_.data.flags and value in self._reached
 
     def parent(self, value: SSAValue) -> Hashable:
         """By what a value is made: the name of the op, or the value itself if it comes in."""

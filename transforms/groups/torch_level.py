@@ -53,7 +53,7 @@ class TorchLevelFusion(GroupFusion):
             return None
         result = self.result_form(op.results[0], forms)
         found = None if result is None else self.form_of(call, forms)
-        return None if found is None else (result, found)
+        return None if found is None else (result, found, forms.gets_gradient(op.results[0]))
 
     def result_form(self, result: SSAValue, forms: Forms) -> Hashable | None:
         """What the results of a group have in common."""

@@ -185,12 +185,8 @@ FUSION_ROWS = (
         "batch_linear_lhs:BatchLinearLhs",
         "Merge linears on one input into one product.",
     ),
-    _fusion(
-        "batch_linear", "batch_linear:BatchLinear", "Merge linears of one shape into one bmm."
-    ),
-    _fusion(
-        "batch_layernorm", "batch_layernorm:BatchLayernorm", "Merge layer norms of one shape."
-    ),
+    _fusion("batch_linear", "batch_linear:BatchLinear", "Merge linears of one shape into one bmm."),
+    _fusion("batch_layernorm", "batch_layernorm:BatchLayernorm", "Merge layer norms of one shape."),
     *[
         _fusion(f"batch_{name}", f"pre_grad_pointwise:{cls}", f"Merge {what} of one shape.")
         for name, cls, what in (

@@ -7,7 +7,8 @@ fx.graph @fires stage(pre_grad) symbols() (%x : !fx.tensor<f32[3, 4], cpu>, %y :
   // CHECK-NEXT: %torch_2 = pyfn.torch.transpose %torch_1, 1, 2 : !fx.tensor<f32[2, 4, 5][20, 1, 4], cpu> aliases(0)
   // CHECK-NEXT: %torch_3 = pyfn.torch.stack [%b, %c] : !fx.tensor<f32[2, 5], cpu>
   // CHECK-NEXT: %torch_4 = pyfn.torch.unsqueeze %torch_3, 1 : !fx.tensor<f32[2, 1, 5], cpu> aliases(0)
-  // CHECK-NEXT: %torch_5 = pyfn.torch.baddbmm %torch_4, %torch, %torch_2 : !fx.tensor<f32[2, 3, 5], cpu>
+  // CHECK-NEXT: %method = method.expand %torch_4, [2, 3, 5] : !fx.tensor<f32[2, 3, 5][5, 0, 1], cpu> aliases(0)
+  // CHECK-NEXT: %torch_5 = pyfn.torch.baddbmm %method, %torch, %torch_2 : !fx.tensor<f32[2, 3, 5], cpu>
   // CHECK-NEXT: %torch#0, %torch#1 = pyfn.torch.unbind %torch_5 : !fx.tensor<f32[3, 5], cpu>, !fx.tensor<f32[3, 5], cpu, offset 15> aliases(0, 0) as (*, *)
   // CHECK-NEXT: %s = pyfn.torch.maximum %torch#0, %torch#1 : !fx.tensor<f32[3, 5], cpu>
   // CHECK-NEXT: fx.output (%s,)
