@@ -15,6 +15,7 @@ from xductor.backend.pass_validation import (
     order_specimens,
     piece_specimens,
     pre_grad_group_specimens,
+    pre_grad_piece_specimens,
     quantised_specimens,
     random_specimens,
     uniform_specimens,
@@ -99,6 +100,10 @@ SPECIMENS: Mapping[str, Specimens] = {
     "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),
     "split_cat_aten_pass": Specimens(piece_specimens.split_cats, same_results),
     "unbind_stack_aten_pass": Specimens(piece_specimens.stacks, same_results),
+    **{
+        name: Specimens(partial(pre_grad_piece_specimens.pieces, name), same_results)
+        for name in pre_grad_piece_specimens.PASSES
+    },
     "reinplace_inplaceable_ops": Specimens(
         in_place_specimens.reinplaced, same_results, unproved=_WRITES
     ),
