@@ -24,7 +24,7 @@ from xductor.transforms.pieces.unbind_stack_to_slices_pass import UnbindStackToS
 
 Program = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.complex64)
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64)
 SHAPES: tuple[tuple[int, ...], ...] = ((4, 6), (4, 6, 2))
 
 NEIGHBOURS: Mapping[str, Program] = {

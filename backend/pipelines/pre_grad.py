@@ -165,7 +165,8 @@ _TYPED_OPTIONS = (
 
 
 def _check_options(run: StageRun) -> None:
-    pre_grad_fusion_options.check(_options(run))
+    if _torch_level(run):
+        pre_grad_fusion_options.check(_options(run))
 
 
 def _fusion_options(run: StageRun) -> None:
@@ -208,7 +209,7 @@ def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
 
 STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
-    _with(_torch_level, "check_options", _check_options),
+    CoveringStep(_check_options),
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
