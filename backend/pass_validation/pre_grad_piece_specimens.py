@@ -29,19 +29,19 @@ SHAPES: tuple[tuple[int, ...], ...] = ((4, 6), (4, 6, 2))
 
 NEIGHBOURS: Mapping[str, Program] = {
     "all, by sizes": lambda x, y: torch.cat(torch.split(x, [1, 3, 2], 1), 1),
-    "all, by a size": lambda x, y: torch.concat(x.split(2, dim=1), axis=1),
+    "all, by a size": lambda x, y: torch.concat(x.split(2, dim=1), dim=1),
     "chunks": lambda x, y: torch.concatenate(x.chunk(3, 1), dim=1),
     "slices": lambda x, y: torch.cat([x[:, :1], x[:, 1:4], x[:, 4:]], dim=1),
     "narrowed": lambda x, y: torch.cat((x.narrow(1, 0, 4), torch.narrow(x, 1, 4, 2)), 1),
     "all but one": lambda x, y: torch.cat(torch.split(x, [1, 3, 2], 1)[1:], 1),
-    "the first two": lambda x, y: torch.cat(x.split(2, dim=1)[:2], axis=1),
+    "the first two": lambda x, y: torch.cat(x.split(2, dim=1)[:2], dim=1),
     "of rows": lambda x, y: torch.cat([x[1:2], x[2:4]]),
 }
 ROWS: Mapping[str, Program] = {
     "unbound": lambda x, y: torch.stack(x.unbind(1), 1),
     "unbound, by function": lambda x, y: torch.stack(torch.unbind(x, dim=0)),
     "indexed": lambda x, y: torch.stack([x[:, i] for i in range(6)], dim=1),
-    "selected": lambda x, y: torch.stack([x.select(1, i) for i in range(6)], axis=1),
+    "selected": lambda x, y: torch.stack([x.select(1, i) for i in range(6)], dim=1),
     "unsqueezed": lambda x, y: torch.cat([one.unsqueeze(1) for one in x.unbind(1)], 1),
     "squeezed": lambda x, y: torch.stack([one.squeeze(1) for one in x.split(1, 1)], 1),
     "elsewhere": lambda x, y: torch.stack(x.unbind(1), 0),
@@ -61,7 +61,7 @@ FLAT: Mapping[str, Program] = {
     "all": lambda x, y: torch.cat(x.unbind(0)),
     "by keyword": lambda x, y: torch.cat(torch.unbind(x), dim=0),
     "indexed": lambda x, y: torch.concat([x[0], x[1], y[2]]),
-    "selected": lambda x, y: torch.concat([x.select(0, 0), x.select(0, 1), y[2]], axis=0),
+    "selected": lambda x, y: torch.concat([x.select(0, 0), x.select(0, 1), y[2]], dim=0),
     "beside another": lambda x, y: torch.cat([*x.unbind(0), y[0]]),
     "of two": lambda x, y: torch.cat([*x.unbind(0), *y.unbind(0)]),
     "columns": lambda x, y: torch.cat(x.unbind(1)),
@@ -70,7 +70,7 @@ FLAT: Mapping[str, Program] = {
 STACKED: Mapping[str, Program] = {
     "beside another": lambda x, y: torch.stack([*x.split(2, 1), y[:, :2]], 0),
     "chunks": lambda x, y: torch.stack([*x.chunk(3, dim=1), y[:, 1:3]], dim=1),
-    "slices": lambda x, y: torch.stack([x[:, :3], x[:, 3:], y[:, 1:4]], axis=0),
+    "slices": lambda x, y: torch.stack([x[:, :3], x[:, 3:], y[:, 1:4]], dim=0),
     "narrowed": lambda x, y: torch.stack([x.narrow(1, 0, 3), x.narrow(1, 3, 3), y[:, 1:4]], 1),
     "all": lambda x, y: torch.stack(x.split(2, 1), 0),
     "all, side by side": lambda x, y: torch.stack(x.split(3, 1), 1),
@@ -80,7 +80,7 @@ STACKED: Mapping[str, Program] = {
 STACKED_ROWS: Mapping[str, Program] = {
     "beside another": lambda x, y: torch.stack([*x.unbind(1)[:3], y[:, 0]], 1),
     "indexed": lambda x, y: torch.stack([x[:, 0], x[:, 1], y[:, 0]], dim=1),
-    "unbound": lambda x, y: torch.stack([*torch.unbind(x, dim=0), y[0]], axis=0),
+    "unbound": lambda x, y: torch.stack([*torch.unbind(x, dim=0), y[0]], dim=0),
     "selected": lambda x, y: torch.stack([x.select(0, 1), x.select(0, 2), y[0]]),
     "all": lambda x, y: torch.stack(x.unbind(0)),
     "all, of columns": lambda x, y: torch.stack(x.unbind(1), 1),

@@ -43,8 +43,9 @@ class BatchLayernorm(TorchLevelFusion):
     def fused(self, group: Group) -> list[Any]:
         assert isinstance(group, TorchGroup)
         first = group.calls[0]
-        x, weights, biases = (
-            group.stacked(place) if first.items[place] is not None else None for place in (0, 2, 3)
+        x: Any = group.stacked(0)
+        weights, biases = (
+            None if first.items[place] is None else group.stacked(place) for place in (2, 3)
         )
         result: Any = first.results[0].type
         sizes = x.shape[x.ndim - len(first.items[1]) :]

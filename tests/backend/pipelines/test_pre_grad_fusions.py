@@ -52,7 +52,7 @@ def _compiled(function: Function, options: dict[str, Any], slack: float = 1e-7) 
         config.patch(pre_grad_fusion_options=options),
         stage_records.record() as records,
     ):
-        ours = {"xductor.on_error": "raise"}
+        ours: dict[str, Any] = {"xductor.on_error": "raise"}
         result = torch.compile(function, backend="xductor", options=ours)(*found)
     wanted = function(*expected)
     torch.testing.assert_close(result, wanted, rtol=slack, atol=slack, equal_nan=True)

@@ -349,10 +349,10 @@ def test_it_is_linear() -> None:
     seconds = []
     for count in (200, 400, 800):
         times: list[float] = []
-        for _ in range(2):
-            module = parse_ir(_chains(count))
+        module = parse_ir(_chains(count))
+        for one in (module.clone(), module):
             start = time.thread_time()
-            assert BatchAtenTanh().rewrite(module) == count // 5
+            assert BatchAtenTanh().rewrite(one) == count // 5
             times.append(time.thread_time() - start)
         seconds.append(min(times))
         names = [op.name for op in entry_graph(module).block.ops]

@@ -86,7 +86,7 @@ def _lowered(one: GroupGraph) -> Any:
     return xductor.from_fx(one.gm, stage="pre_grad")
 
 
-def _verifies(module: object) -> bool:
+def _verifies(module: Any) -> bool:
     """Whether types are what they should be: those of views are stale behind some writes."""
     try:
         xductor.verify(module, level="types")
