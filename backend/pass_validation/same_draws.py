@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.pass_validation.comparison import agreeing
 from xductor.ir import parse_ir, print_ir
 from xductor.transforms import Numerics
+from xductor.transforms.validation.fragment_runs import run_fragment
 
 
 def same_given_draws(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
@@ -28,6 +29,28 @@ def same_given_draws(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> i
 def same_given_draws_on_cpu(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
     """Compare graphs for CUDA as `same_given_draws` does, with everything on the CPU."""
     return same_given_draws(on_cpu(before), on_cpu(after), numerics)
+
+
+def same_given_dropped_columns(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
+    """The number of inputs on which results and gradients agree where dropouts drop by the last
+    index: as many of them as one. Raises Violation if they differ.
+    """
+
+    def run(module: ModuleOp, inputs: list[Any], seed: int) -> list[Any]:
+        made = run_fragment(module, inputs, seed)
+        return [*made.outputs, *made.gradients]
+
+    return agreeing(before, after, numerics, run=run, under=lambda trial: DroppedColumns())
+
+
+class DroppedColumns(TorchDispatchMode):
+    """Draws of 0 and 1 that depend on the last index alone. Of other draws it knows nothing."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if str(func) != "aten.bernoulli_.float":
+            return func(*args, **(kwargs or {}))
+        noise = args[0]
+        return noise.copy_((torch.arange(noise.shape[-1]) % 3 > 0).expand(noise.shape))
 
 
 def on_cpu(module: ModuleOp) -> ModuleOp:
@@ -110,4 +133,11 @@ def _calls() -> dict[str, Callable[..., torch.Tensor]]:
     }
 
 
-__all__ = ["SameDraws", "on_cpu", "same_given_draws", "same_given_draws_on_cpu"]
+__all__ = [
+    "DroppedColumns",
+    "SameDraws",
+    "on_cpu",
+    "same_given_draws",
+    "same_given_draws_on_cpu",
+    "same_given_dropped_columns",
+]

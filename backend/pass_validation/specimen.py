@@ -116,7 +116,27 @@ def traced(
         return _as_dynamo_gives(gm, inputs) if before else from_fx(gm, stage)
 
 
-def _as_dynamo_gives(gm: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> ModuleOp:
+def captured(
+    function: Callable[..., Any], *inputs: torch.Tensor, dynamic: bool = False
+) -> ModuleOp | None:
+    """The graph before autograd that Dynamo records, in torch's own words.
+
+    None if PyTorch refuses the inputs, or if sampling leaves the graph out.
+    """
+    if not _is_wanted():
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            function(*inputs)
+        except (NotImplementedError, RuntimeError, TypeError):
+            return None
+        return _as_dynamo_gives(function, inputs, dynamic)
+
+
+def _as_dynamo_gives(
+    function: Callable[..., Any], inputs: Sequence[torch.Tensor], dynamic: bool = False
+) -> ModuleOp:
     """A graph before autograd, whose values know whether they ask for gradients."""
     found: list[ModuleOp] = []
 
@@ -125,8 +145,8 @@ def _as_dynamo_gives(gm: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -
         return graph
 
     torch._dynamo.reset()
-    torch.compile(gm, backend=backend, fullgraph=True, dynamic=False)(*inputs)
+    torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)(*inputs)
     return found[0]
 
 
-__all__ = ["Comparison", "Specimen", "Specimens", "sampling", "traced"]
+__all__ = ["Comparison", "Specimen", "Specimens", "captured", "sampling", "traced"]

@@ -6,14 +6,14 @@ A class that somebody registered under a name, or put in the place of Inductor's
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush, observed
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import is_all_bridged, run_observed
-from xductor.transforms import TypedPass
+from xductor.backend.steps.typed_steps import CONFIG_OPTIONS, is_all_bridged, make, run_observed
+from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rows import registry
 
 _FUSION = "group_batch_fusion:"
@@ -38,6 +38,18 @@ def run_post_grad(run: StageRun) -> None:
         _run(run, f"group_batch_fusion_{number}", name, chosen[name], registered[name])
 
 
+def run_pre_grad(run: StageRun, options: Mapping[str, Any]) -> None:
+    """Those of the pre-grad stage, in the user's order.
+
+    Raises KeyError for one of the post-grad stage.
+    """
+    registered = stock.lookup(_FUSION + "PRE_GRAD_FUSIONS")
+    others = stock.lookup(_FUSION + "POST_GRAD_FUSIONS")
+    names = (name for name in options if name in registered or name in others)
+    for number, name in enumerate(names):
+        _run(run, f"group_batch_fusion_{number}", name, options[name], registered[name])
+
+
 def _run(
     run: StageRun, observed_as: str, name: str, given: Mapping[str, Any], cls: type[Any]
 ) -> None:
@@ -46,8 +58,7 @@ def _run(
         if not run.degraded:
             _run_bridged(run, observed_as, given, cls)
         return
-    one = registry.typed_class(name)
-    applied = run_observed([_with_options(one, given)], run, observed_as)
+    applied = run_observed([_with_options(make(name, run), given)], run, observed_as)
     if applied:
         flush(run)
         _trace(run, cls.__name__)
@@ -58,9 +69,9 @@ def _is_ours(name: str, cls: type[Any]) -> bool:
     return stock.is_stock(cls) and (cls.__module__, cls.__qualname__) == registry.home(name)
 
 
-def _with_options(one: type[TypedPass], given: Mapping[str, Any]) -> TypedPass:
-    known = {field.name for field in fields(one)}
-    return one(**{key: value for key, value in given.items() if key in known})
+def _with_options(one: TypedPass, given: Mapping[str, Any]) -> TypedPass:
+    known = {field.name for field in fields(one)} - CONFIG_OPTIONS.keys()
+    return replace(one, **{key: value for key, value in given.items() if key in known})
 
 
 def _run_bridged(run: StageRun, observed_as: str, given: Mapping[str, Any], cls: type[Any]) -> None:
@@ -84,11 +95,11 @@ def _trace(run: StageRun, name: str) -> None:
     )
 
 
-def fusion_names() -> Iterator[str]:
-    """The fusions of the post-grad stage that passes of ours stand for."""
-    for row in registry.rows("post_grad"):
+def fusion_names(stage: Stage) -> Iterator[str]:
+    """The fusions of a stage that passes of ours stand for."""
+    for row in registry.rows(stage):
         if row.factory and registry.inductor_of(row).startswith("group_batch_fusion.py:"):
             yield row.name
 
 
-__all__ = ["fusion_names", "run_post_grad"]
+__all__ = ["fusion_names", "run_post_grad", "run_pre_grad"]

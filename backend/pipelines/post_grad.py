@@ -234,7 +234,7 @@ STEPS = (
     ),
     CoveringStep(
         _group_batch_fusions,
-        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names()),
+        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names("post_grad")),
     ),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops", when=_pattern_matcher),
     user_noop_ops,

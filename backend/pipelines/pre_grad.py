@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
-from xductor.backend.pipelines import predispatch
+from xductor.backend.pipelines import group_batch_fusion, pre_grad_fusion_options, predispatch
 from xductor.backend.pipelines.fuse_fx import FUSE_FX
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.steps import stock, stock_node_counts
@@ -100,10 +100,21 @@ def _options(run: StageRun) -> dict[str, Any]:
 
 
 def _group_batch_fusions(run: StageRun) -> None:
-    fuse = partial(stock.lookup("pre_grad:group_batch_fusion_passes"), pre_grad=True)
+    """The group and batch fusions that the user turned on, under Inductor's observer."""
+    if not _torch_level(run):
+        return
+    name = "group_batch_fusion_passes"
+    fuse = stock.lookup(f"pre_grad:{name}")
+    if stock.is_stock(fuse):
+        if not run.untyped:
+            options = _options(run)
+            observed(run, name, lambda _: group_batch_fusion.run_pre_grad(run, options), "graph")
+        return
+    own = partial(fuse, pre_grad=True)
     if stock.lookup("pre_grad:_resolve_pre_grad_fusion_options") is not None:
-        fuse = partial(fuse, fusion_options=_options(run))
-    observed(run, "group_batch_fusion_passes", fuse, "graph")
+        own = partial(own, fusion_options=_options(run))
+    flush(run)
+    run.record.bridged(name, run.gm, lambda: observed(run, name, own, "graph"))
 
 
 #: Tables of options whose entries passes of ours stand for.
@@ -122,18 +133,18 @@ _TYPED_OPTIONS = (
 )
 
 
-def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order, each as often as he asked for.
+def _check_options(run: StageRun) -> None:
+    if _torch_level(run):
+        pre_grad_fusion_options.check(_options(run))
 
-    Raises KeyError for a name that there is not, TypeError for an option that is no number, before
-    anything is changed.
-    """
+
+def _fusion_options(run: StageRun) -> None:
+    """The tables that the user turned on, in his order, each as often as he asked for."""
     if not _torch_level(run):
         return
     tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
     fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
     options = _options(run)
-    _check_options(options, {*tables, *fusions, "normalization_pass"})
     for name, option in options.items():
         if name in fusions or name not in tables or name == "normalization_pass":
             continue
@@ -144,21 +155,6 @@ def _fusion_options(run: StageRun) -> None:
             for _ in range(option.get("counter", 1)):
                 step(run)
             flush(run)  # what a typed pass does counts, and is seen, when it is raised
-
-
-def _check_options(options: dict[str, Any], known: set[str]) -> None:
-    for name, option in options.items():
-        if name not in known and inductor_version().unknown_fusions != "skipped":
-            raise KeyError(
-                f"pre_grad_fusion_options: there is no fusion {name!r}; "
-                f"there are {', '.join(sorted(known))}"
-            )
-        for key, kind in (("threshold_to_cat", int | float), ("counter", int)):
-            if not isinstance(option.get(key, 1), kind):
-                raise TypeError(
-                    f"pre_grad_fusion_options[{name!r}][{key!r}]: expected a number, "
-                    f"found {option[key]!r}"
-                )
 
 
 def _normalizes_weights(_: StageRun) -> bool:
@@ -184,6 +180,7 @@ _SORT, _SORTS = "stable_topological_sort", "pre_grad:stable_topological_sort"
 
 STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
+    CoveringStep(_check_options),
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
@@ -197,7 +194,10 @@ STEPS = (
         (_NORMALIZATION,),
         when=lambda run: _torch_level(run) and _NORMALIZATION in _options(run),
     ),
-    _with(_torch_level, "group_batch_fusion_passes", _group_batch_fusions),
+    CoveringStep(
+        _group_batch_fusions,
+        ("group_batch_fusion_passes", *group_batch_fusion.fusion_names("pre_grad")),
+    ),
     CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
     _table("efficient_conv_bn_eval_pass", _normalizes_weights),
     _table("apply_gumbel_max_trick_pass", when_flag("apply_gumbel_max_trick")),

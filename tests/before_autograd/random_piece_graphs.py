@@ -26,12 +26,19 @@ class PieceGraph:
         self.mode = FakeTensorMode()
         self.values: list[Pair] = []
         self.grad = True
-        self.inputs = [self._input(number) for number in range(self.rng.choice((1, 1, 2)))]
-        for _ in range(self.rng.randint(3, 9)):
+        self.inputs = [self._input(number) for number in range(self._count())]
+        for _ in range(self._steps()):
             self._step()
         self._set_grad(True)
         self.graph.output(tuple(self._outputs()))
         self.gm = GraphModule({}, self.graph)
+
+    def _count(self) -> int:
+        """How many inputs there are."""
+        return self.rng.choice((1, 1, 2))
+
+    def _steps(self) -> int:
+        return self.rng.randint(3, 9)
 
     def _input(self, number: int) -> torch.Tensor:
         rng = self.rng
@@ -263,4 +270,4 @@ def _gradients(results: list[torch.Tensor], leaves: list[torch.Tensor]) -> Any:
     return [None if one is None else one.round(decimals=6).tolist() for one in found]
 
 
-__all__ = ["PieceGraph", "seen"]
+__all__ = ["Pair", "PieceGraph", "seen"]

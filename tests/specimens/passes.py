@@ -18,6 +18,8 @@ from tests.specimens import (
     moved_constructor_specimens,
     order_specimens,
     piece_specimens,
+    pre_grad_group_specimens,
+    pre_grad_piece_specimens,
     quantised_specimens,
     random_specimens,
     uniform_specimens,
@@ -25,7 +27,11 @@ from tests.specimens import (
 )
 from xductor.backend.pass_validation.close_results import close_results
 from xductor.backend.pass_validation.comparison import same_results, same_results_as_fx
-from xductor.backend.pass_validation.same_draws import same_given_draws, same_given_draws_on_cpu
+from xductor.backend.pass_validation.same_draws import (
+    same_given_draws,
+    same_given_draws_on_cpu,
+    same_given_dropped_columns,
+)
 from xductor.backend.pass_validation.specimen import Specimens
 
 _DRAWS = "given the same draws"
@@ -93,11 +99,29 @@ SPECIMENS: Mapping[str, Specimens] = {
         name: Specimens(partial(group_specimens.pointwise, name), same_results)
         for name in group_specimens.POINTWISE
     },
+    "batch_linear": Specimens(pre_grad_group_specimens.linears, same_results),
+    "batch_linear_lhs": Specimens(pre_grad_group_specimens.linears_of_one, same_results),
+    "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
+    **{
+        name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)
+        for name in pre_grad_group_specimens.POINTWISE
+        if name != "batch_dropout"
+    },
+    "batch_dropout": Specimens(
+        partial(pre_grad_group_specimens.pointwise, "batch_dropout"),
+        same_given_dropped_columns,
+        _DRAWS,
+        unproved=_NO_MEANING,
+    ),
     "cat_of_pieces": Specimens(piece_specimens.pieces, same_results),
     "move_view_after_cat_aten_pass": Specimens(piece_specimens.moved_views, same_results),
     "select_cat_aten_pass": Specimens(piece_specimens.select_cats, same_results),
     "split_cat_aten_pass": Specimens(piece_specimens.split_cats, same_results),
     "unbind_stack_aten_pass": Specimens(piece_specimens.stacks, same_results),
+    **{
+        name: Specimens(partial(pre_grad_piece_specimens.pieces, name), same_results)
+        for name in pre_grad_piece_specimens.PASSES
+    },
     "reinplace_inplaceable_ops": Specimens(
         in_place_specimens.reinplaced, same_results, unproved=_WRITES
     ),

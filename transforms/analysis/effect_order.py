@@ -94,10 +94,15 @@ def _groups(touches: frozenset[Any]) -> set[Any]:
 
 
 class Footprints:
-    """The footprints of the calls of one graph, each computed once."""
+    """The footprints of the calls of one graph, each computed once.
 
-    def __init__(self, graph: GraphOp, bodies: Bodies) -> None:
+    - `draws_anew`: whether random numbers need not be those that they were. Draws may then change
+      places among themselves, and not with what sets or reads the seed.
+    """
+
+    def __init__(self, graph: GraphOp, bodies: Bodies, draws_anew: bool = False) -> None:
         self._bodies = bodies
+        self._draws_anew = draws_anew
         # Before autograd nothing says that two inputs are disjoint: a write to one may hit any.
         self._inputs_overlap = graph.stage.data == "pre_grad"
         self._known: dict[int, tuple[TorchOp, Footprint]] = {}
@@ -138,8 +143,13 @@ class Footprints:
                 writes.update(heads if self._inputs_overlap or op.raw_arguments else (root,))
                 if geometry:
                     writes.add((_GEOMETRY, root))
-        touches = frozenset(_touches(op, effects, waits))
-        return Footprint(frozenset(reads), frozenset(writes), touches, effects.mode)
+        touches = set(_touches(op, effects, waits))
+        if self._draws_anew and _DRAWS in touches:
+            touches.remove(_DRAWS)
+            reads.add(_DRAWS)
+            if effects.host or effects.unknown:
+                writes.add(_DRAWS)
+        return Footprint(frozenset(reads), frozenset(writes), frozenset(touches), effects.mode)
 
 
 def _is_outside(root: SSAValue) -> bool:
@@ -208,15 +218,19 @@ def is_event(op: TorchOp, bodies: Bodies) -> bool:
     return effects != Effects(alloc=effects.alloc)
 
 
-def predecessors(graph: GraphOp, ops: Sequence[Any], bodies: Bodies) -> dict[Any, list[Any]]:
+def predecessors(
+    graph: GraphOp, ops: Sequence[Any], bodies: Bodies, footprints: Footprints | None = None
+) -> dict[Any, list[Any]]:
     """For each op, the ops above it that have to run before it, apart from its operands.
 
     Linear in the number of ops: of a chain of conflicts only the links are given. Empty for a graph
     without effects.
+
+    - `footprints`: those of the graph, if they are to be had.
     """
     if not events(ops, bodies):
         return {}
-    footprints = Footprints(graph, bodies)
+    footprints = footprints or Footprints(graph, bodies)
     found: dict[Any, list[Any]] = {}
     writer: dict[Any, Any] = {}
     readers: dict[Any, list[Any]] = {}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import operator
+from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import TensorType
-from xductor.ir.dialect.types import contiguous_strides
+from xductor.ir.dialect.types import Dim, contiguous_strides
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import storage_root
+from xductor.transforms.before_autograd.outside_storage import may_overlap
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.groups.gradients import reached_by_gradients
 from xductor.transforms.rewriting.graph_state import GraphState
+from xductor.transforms.rewriting.layouts import check_offset
 
 _BITS = frozenset(("conj", "neg"))
 
@@ -50,18 +56,61 @@ class Forms:
         )
         return 0 in type_.shape or known_equal(steps, wanted, self._state.facts)
 
+    def has_sizes(self, value: SSAValue, sizes: Sequence[Dim]) -> bool:
+        """Whether a tensor is known to have some sizes."""
+        type_ = value.type
+        assert type(type_) is TensorType
+        return known_equal(type_.shape, tuple(sizes), self._state.facts)
+
     def is_written(self, value: SSAValue) -> bool:
         """Whether the graph writes to the storage of a value."""
         return bool(self._state.writes) and storage_root(value) in self._state.written_roots
 
+    def is_seen(self, value: SSAValue) -> bool:
+        """Whether the caller, or an op that reads whole storages, sees where a value lies."""
+        state = self._state
+        return storage_root(value) in state.returned_roots or check_offset(value, state) is not None
+
+    def may_be_written_from_outside(self, value: SSAValue) -> bool:
+        """Whether a write to another tensor may hit a value, which comes in from outside."""
+        state, root = self._state, storage_root(value)
+        return bool(state.writes) and any(
+            may_overlap(other, root, state.graph) for other in state.written_roots
+        )
+
+    @cached_property
+    def _reached(self) -> set[SSAValue]:
+        return reached_by_gradients(self._state)
+
+    def gets_gradient(self, value: SSAValue) -> bool:
+        """Whether, before autograd, a gradient comes back to a value that is not written to."""
+        type_ = value.type
+        assert type(type_) is TensorType
+        return "requires_grad" in type_.data.flags and value in self._reached
+
     def parent(self, value: SSAValue) -> Hashable:
         """By what a value is made: the name of the op, or the value itself if it comes in."""
-        return value.op.name if isinstance(value, OpResult) else value
+        return aten_name(value.op) if isinstance(value, OpResult) else value
 
-    def users(self, value: SSAValue) -> Hashable:
+    def cut_from(self, value: SSAValue) -> Hashable:
+        """The op of whose results a value is one, or the tensor that was indexed for it."""
+        if not isinstance(value, OpResult):
+            return None
+        if len(value.op.results) > 1:
+            return value.op
+        op: Any = value.op
+        return op._operands[0] if op.target is operator.getitem else None
+
+    def users(self, value: SSAValue) -> tuple[str, ...]:
         """The names of the ops that read a value, in order."""
         users: list[Any] = list(dict.fromkeys(use.operation for use in value.uses))
-        return tuple([user.name for user in sorted(users, key=self._state.order.key)])
+        return tuple([aten_name(user) for user in sorted(users, key=self._state.order.key)])
+
+    def first_user(self, value: SSAValue) -> str:
+        """The name of the first op that reads a value; "" for one that none reads."""
+        users: Any = (use.operation for use in value.uses)
+        first = min(users, key=self._state.order.key, default=None)
+        return "" if first is None else aten_name(first)
 
 
 __all__ = ["Forms"]

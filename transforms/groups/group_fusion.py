@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from torch.fx import Graph
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, TorchOp
-from xductor.ir.inference.infer import storage_root
+from xductor.ir import Facts, TensorType, TorchOp
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
@@ -22,7 +21,7 @@ from xductor.transforms.groups.stacking import Stacking
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
-from xductor.transforms.rewriting.layouts import check_offset
+from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
@@ -56,6 +55,9 @@ class GroupFusion(ProceduralPass):
     - `max_fuse_search_depth`: how many ops up from itself a consumer looks for them.
     - `fuse_nodes_with_same_parent`: only ops whose operands are made by the same.
     - `fuse_nodes_with_same_users`: only ops whose results are read by the same.
+
+    Class attributes: `stacking`, how the stage puts tensors together. Members that draw random
+    numbers, which a group draws at once, are permitted to ("draws").
     """
 
     roots: ClassVar[frozenset[str]] = frozenset()
@@ -69,7 +71,11 @@ class GroupFusion(ProceduralPass):
 
     @abstractmethod
     def form(self, op: Any, forms: Forms) -> Hashable | None:
-        """What ops of a group have in common; None for an op that is in none."""
+        """What ops of a group have in common besides their name; None for one that is in none."""
+
+    def kind(self, op: Any) -> str:
+        """The overload that an op calls."""
+        return op.name
 
     @abstractmethod
     def fused(self, group: Group) -> list[Any]:
@@ -101,7 +107,7 @@ class _Work:
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        return Dependencies(self.state.analyses)
+        return Dependencies(self.state.analyses, self.state.footprints)
 
     def form(self, op: Any) -> Hashable | None:
         if op.name not in self.one.roots:
@@ -109,7 +115,7 @@ class _Work:
         found = self.one.form(op, self.forms)
         if found is None or self.forms.is_written(op.results[0]):
             return None
-        return (op.name, self.state.region(op), found)
+        return (self.one.kind(op), self.state.region(op), found)
 
     def run(self, ops: Sequence[Any]) -> int:
         forms = {op: found for op in ops if (found := self.form(op)) is not None}
@@ -162,15 +168,15 @@ class _Work:
     def _build(self, group: Group) -> list[Any]:
         """What stands for each result; with storage of its own where that could be told."""
         return [
-            group.stacking.copy(row) if self._needs_storage(op.results[0]) else row
+            group.stacking.copy(row) if self._needs_storage(op.results[0], row.type) else row
             for op, row in zip(group.ops, self.one.fused(group), strict=True)
         ]
 
-    def _needs_storage(self, result: SSAValue) -> bool:
-        state = self.state
-        return (
-            storage_root(result) in state.returned_roots or check_offset(result, state) is not None
-        )
+    def _needs_storage(self, result: SSAValue, row: TensorType) -> bool:
+        if self.forms.is_seen(result):
+            return True
+        steps = result.type.stride  # type: ignore[union-attr]
+        return steps != row.stride and check_users(result, row, self.state) is not None
 
 
 class _Sunk:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.dependence import users_of
-from xductor.transforms.analysis.effect_order import predecessors
+from xductor.transforms.analysis.effect_order import Footprints, predecessors
 
 
 class Below(NamedTuple):
@@ -27,10 +27,10 @@ class Below(NamedTuple):
 class Dependencies:
     """What in one graph depends on what; of ops that are put into it `stand_for` tells."""
 
-    def __init__(self, analyses: Analyses) -> None:
+    def __init__(self, analyses: Analyses, footprints: Footprints) -> None:
         self._order = analyses.order
         self._after: dict[Any, list[Any]] = {}
-        self._before = predecessors(analyses.graph, analyses.ops, analyses.bodies)
+        self._before = predecessors(analyses.graph, analyses.ops, analyses.bodies, footprints)
         for op, others in self._before.items():
             for other in others:
                 self._after.setdefault(other, []).append(op)

@@ -34,4 +34,16 @@ def _selects(stacked: Any, count: int) -> list[Any]:
 ATEN = Stacking(_cat, _selects, aten.clone)
 """Behind autograd: what code generation reads without a copy."""
 
-__all__ = ["ATEN", "Stacking"]
+
+def _stack(tensors: Sequence[Any]) -> Any:
+    return aten.stack(list(tensors))
+
+
+def _unbound(stacked: Any, count: int) -> list[Any]:
+    return list(aten.unbind(stacked))
+
+
+TORCH = Stacking(_stack, _unbound, aten.clone)
+"""Before autograd: one view of all rows, whose backward is one stack."""
+
+__all__ = ["ATEN", "TORCH", "Stacking"]

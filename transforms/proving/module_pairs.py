@@ -209,6 +209,8 @@ class _SymbolicRun:
             items = [_read(one, known) for one in call.items]
             found = self.call(call.cls, tuple(items))
             made = found if isinstance(found, list) else [found]
+            if len(made) != len(op.results):  # sizes for which the graph does not stand
+                raise Illegal(f"{op.name} gives {len(made)} tensors and not {len(op.results)}")
             known.update(zip(op.results, made, strict=True))
         raise NoMeaning("a graph without an output")
 

@@ -27,7 +27,11 @@ from xductor.transforms.editing.aliasing import is_outside, tensor_of
 
 
 class GraphState:
-    """One graph during a walk. What few graphs need is computed when it is first asked for."""
+    """One graph during a walk. What few graphs need is computed when it is first asked for.
+
+    - `draws_anew`: whether random numbers need not be those that they were: several draws may
+      become one, and draws may change places among themselves.
+    """
 
     def __init__(
         self,
@@ -35,8 +39,11 @@ class GraphState:
         bodies: Bodies,
         env: InferenceEnv,
         analyses: Analyses | None = None,
+        *,
+        draws_anew: bool = False,
     ) -> None:
         self.graph = graph
+        self.draws_anew = draws_anew
         self.bodies = bodies
         self.env = env
         self.facts: Facts = facts_of(graph)
@@ -190,7 +197,7 @@ class GraphState:
     @cached_property
     def footprints(self) -> Footprints:
         """What each op touches that other ops may touch too."""
-        return Footprints(self.graph, self.bodies)
+        return Footprints(self.graph, self.bodies, self.draws_anew)
 
     def writes_below(self, start: TorchOp) -> list[TorchOp]:
         """The ops at `start` and below that may write to an operand."""

@@ -44,6 +44,8 @@ def check_users(value: SSAValue, new_type: TensorType, state: GraphState) -> str
             found, _ = infer_call(type(user), user.args, types, state.env, user._operands)
         except (NotApplicable, NotInferred) as error:
             return f"and {user.name} cannot take them: {error}"
+        if state.env.with_grad and (found.assumed or found.equated):  # it is traced once more
+            return f"and {user.name} would ask for a guard"
         if list(found.types) != [result.type for result in user.results]:
             return f"and the result of {user.name} would be laid out differently"
     return None

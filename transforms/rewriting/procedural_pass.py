@@ -55,7 +55,8 @@ class ProceduralPass(TypedPass):
         if not ops:
             return 0
         with InferenceEnv.of(graph) as env:
-            state = GraphState(graph, analyses.bodies, env, analyses)
+            draws_anew = "draws" in self.permits
+            state = GraphState(graph, analyses.bodies, env, analyses, draws_anew=draws_anew)
             return self.replace_at(ops, Procedure(self.name, state, self.permits, refused))
 
 

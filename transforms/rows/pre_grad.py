@@ -34,8 +34,8 @@ def _covered(name: str, summary: str, by: str) -> PassRow:
     return _row(name, summary, inductor, _OPTIONS, kind="procedural", covered_by=by)
 
 
-def _fusion(name: str, cls: str, summary: str) -> PassRow:
-    return _row(name, summary, f"group_batch_fusion.py:{cls}", flag=_OPTIONS, counter=name)
+def _fusion(name: str, factory: str, summary: str) -> PassRow:
+    return _typed(name, summary, f"groups.{factory}")
 
 
 PRE_DISPATCH_ROWS = (
@@ -226,19 +226,24 @@ OPTION_ROWS = (
 
 FUSION_ROWS = (
     _fusion(
-        "batch_linear_lhs", "BatchLinearLHSFusion", "Merge linears on one input into one product."
+        "batch_linear_lhs",
+        "batch_linear_lhs:BatchLinearLhs",
+        "Merge linears on one input into one product.",
     ),
-    _fusion("batch_linear", "PreGradBatchLinearFusion", "Merge linears of one shape into one bmm."),
-    _fusion("batch_layernorm", "BatchLayernormFusion", "Merge layer norms of one shape."),
-    _fusion("batch_tanh", "BatchTanhPreGradFusion", "Merge tanh calls of one shape."),
-    _fusion("batch_sigmoid", "BatchSigmoidPreGradFusion", "Merge sigmoid calls of one shape."),
-    _fusion("batch_relu", "BatchReLuPreGradFusion", "Merge relu calls of one shape."),
-    _fusion("batch_detach", "BatchDetachPreGradFusion", "Merge detach calls of one shape."),
-    _fusion(
-        "batch_nan_to_num", "BatchNanToNumPreGradFusion", "Merge nan_to_num calls of one shape."
-    ),
-    _fusion("batch_clamp", "BatchClampPreGradFusion", "Merge clamp calls of one shape."),
-    _fusion("batch_dropout", "BatchDropoutPreGradFusion", "Merge dropouts of one shape."),
+    _fusion("batch_linear", "batch_linear:BatchLinear", "Merge linears of one shape into one bmm."),
+    _fusion("batch_layernorm", "batch_layernorm:BatchLayernorm", "Merge layer norms of one shape."),
+    *[
+        _fusion(f"batch_{name}", f"pre_grad_pointwise:{cls}", f"Merge {what} of one shape.")
+        for name, cls, what in (
+            ("tanh", "BatchTanh", "tanh calls"),
+            ("sigmoid", "BatchSigmoid", "sigmoid calls"),
+            ("relu", "BatchRelu", "relu calls"),
+            ("detach", "BatchDetach", "detach calls"),
+            ("nan_to_num", "BatchNanToNum", "nan_to_num calls"),
+            ("clamp", "BatchClamp", "clamp calls"),
+            ("dropout", "BatchDropout", "dropouts"),
+        )
+    ],
 )
 
 TORCH_LEVEL_ROWS = (

@@ -52,3 +52,14 @@ def test_a_wrong_application_is_refuted() -> None:
     assert proof.status == "refuted", proof
     assert proof.counter_example is not None
     assert "expected 0.0, found -0.0" in proof.counter_example.problem
+
+
+def test_sizes_for_which_a_split_gives_other_pieces_are_none_of_the_graph() -> None:
+    """The graph has three pieces, so it does not stand for inputs that are cut into two."""
+
+    def joined(x: torch.Tensor) -> torch.Tensor:
+        return aten.relu(torch.cat(torch.ops.aten.split(x, 2, 1), 1))
+
+    module = module_of(joined, torch.randn(3, 6))
+    proof = prove_modules(module, module.clone())
+    assert proof.ok, proof

@@ -1,0 +1,43 @@
+"""`pre_grad_fusion_options`: what a user may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xductor.backend.config.versions import inductor_version
+from xductor.backend.pipelines import group_options
+from xductor.backend.steps import stock
+
+OPTION = "pre_grad_fusion_options"
+
+_NORMALIZATION = "normalization_pass"
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Before anything is changed.
+
+    Raises KeyError for a name that there is not, TypeError for an option that is no number,
+    ValueError for a minimum above the maximum.
+    """
+    if not options:
+        return
+    fusions = set(stock.lookup("pre_grad:PRE_GRAD_FUSIONS"))
+    known = {*stock.lookup("pre_grad:PRE_GRAD_PATTERNS"), *fusions, _NORMALIZATION}
+    for name, given in options.items():
+        if name not in known and inductor_version().unknown_fusions != "skipped":
+            raise KeyError(
+                f"{OPTION}: there is no fusion {name!r}; there are {', '.join(sorted(known))}"
+            )
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{OPTION}[{name!r}]: expected a dict of options, found {given!r}")
+        for key, kind in (("threshold_to_cat", int | float), ("counter", int)):
+            if not isinstance(given.get(key, 1), kind):
+                raise TypeError(
+                    f"{OPTION}[{name!r}][{key!r}]: expected a number, found {given[key]!r}"
+                )
+        if name in fusions:
+            group_options.check(OPTION, name, given)
+
+
+__all__ = ["OPTION", "check"]
