@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, TorchOp
-from xductor.ir.dialect.arguments import ArgsAttr, leaves
+from xductor.ir import ArgsAttr, Facts, TorchOp
+from xductor.ir.dialect.arguments import leaves
 from xductor.ir.functions.torch_calls import AtenCall, aten_call, aten_name
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.group_fusion import Group, GroupFusion
