@@ -9,12 +9,20 @@ from typing import Any
 import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, captured
+from xductor.transforms import TypedPass
+from xductor.transforms.pieces.fuse_chunk_reshape_concat_pass import FuseChunkReshapeConcatPass
+from xductor.transforms.pieces.fuse_chunk_reshape_unsqueeze_concat_pass import (
+    FuseChunkReshapeUnsqueezeConcatPass,
+)
+from xductor.transforms.pieces.fuse_chunk_squeeze_cat_pass import FuseChunkSqueezeCatPass
+from xductor.transforms.pieces.fuse_split_getitem_squeeze_cat import FuseSplitGetitemSqueezeCat
+from xductor.transforms.pieces.merge_concats_pass import MergeConcatsPass
 from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
 from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
     MoveReshapeOutOfSplitStackPass,
 )
 from xductor.transforms.pieces.mutate_cat_pass import MutateCatPass
-from xductor.transforms.pieces.pieces_pass import PiecesPass
+from xductor.transforms.pieces.remove_split_ops_pass import RemoveSplitOpsPass
 from xductor.transforms.pieces.split_cat_pass import SplitCatPass
 from xductor.transforms.pieces.split_cat_to_slices_pass import SplitCatToSlicesPass
 from xductor.transforms.pieces.split_stack_to_cats_pass import SplitStackToCatsPass
@@ -98,7 +106,64 @@ RESHAPED: Mapping[str, Program] = {
     "in threes": lambda x, y: torch.stack([one.reshape(3, -1) for one in x.split(3, 1)]),
 }
 
-PASSES: Mapping[str, tuple[PiecesPass, Mapping[str, Program]]] = {
+RESHAPED_AND_JOINED: Mapping[str, Program] = {
+    "flat": lambda x, y: torch.cat([one.reshape(-1) for one in x.split(1)]),
+    "by chunks": lambda x, y: torch.cat([one.reshape(-1) for one in x.chunk(2)]),
+    "by function": lambda x, y: torch.cat([torch.reshape(one, (-1,)) for one in x.split(2)]),
+    "viewed": lambda x, y: torch.cat([one.view(-1, 2) for one in x.split(1)]),
+    "side by side": lambda x, y: torch.cat([one.reshape(1, -1) for one in x.split(1)], 1),
+    "in front": lambda x, y: torch.cat([one.reshape(1, -1) for one in x.split(2)]),
+    "in pairs": lambda x, y: torch.cat([one.reshape(-1, 2) for one in x.split(2)]),
+    "in threes": lambda x, y: torch.concat([one.reshape(3, -1) for one in x.split(1)], dim=1),
+}
+SQUEEZED: Mapping[str, Program] = {
+    "rows": lambda x, y: torch.cat([one.squeeze(0) for one in x.split(1)]),
+    "by chunks": lambda x, y: torch.cat([one.squeeze(0) for one in x.chunk(4)]),
+    "by function": lambda x, y: torch.cat([torch.squeeze(one, 0) for one in x.split(1)]),
+    "by sizes": lambda x, y: torch.cat([one.squeeze(0) for one in x.split([1, 1, 1, 1])]),
+    "narrowed": lambda x, y: torch.cat([x.narrow(0, i, 1).squeeze(0) for i in range(4)]),
+    "sliced": lambda x, y: torch.cat([x[i : i + 1].squeeze(0) for i in range(4)]),
+    "columns": lambda x, y: torch.cat([one.squeeze(1) for one in x.split(1, 1)]),
+    "some": lambda x, y: torch.cat([one.squeeze(0) for one in x.split(1)[:2]]),
+}
+UNSQUEEZED: Mapping[str, Program] = {
+    "pieces": lambda x, y: torch.cat([one.unsqueeze(0) for one in x.split(2)]),
+    "by chunks": lambda x, y: torch.cat([one.unsqueeze(0) for one in x.chunk(2)]),
+    "reshaped": lambda x, y: torch.cat([one.reshape(-1).unsqueeze(0) for one in x.split(2)]),
+    "of columns": lambda x, y: torch.cat([one.unsqueeze(1) for one in x.split(2, 1)], 1),
+    "by index": lambda x, y: torch.cat([one[None] for one in x.split(2)]),
+    "in front": lambda x, y: torch.cat([one.unsqueeze(0) for one in x.split(2, 1)]),
+    "rows": lambda x, y: torch.cat([one.unsqueeze(0) for one in x.unbind()]),
+    "flat": lambda x, y: torch.cat([one.reshape(-1).unsqueeze(1) for one in x.chunk(2)]),
+}
+NESTED: Mapping[str, Program] = {
+    "first": lambda x, y: torch.cat([torch.cat([x, y], 1), x], 1),
+    "last": lambda x, y: torch.cat([x, torch.cat([x, y], 1)], dim=1),
+    "rows": lambda x, y: torch.concat([torch.cat([x, y]), y]),
+    "both": lambda x, y: torch.cat([torch.cat([x, y], 1), torch.cat([y, x], 1)], 1),
+    "deep": lambda x, y: torch.cat([torch.cat([torch.cat([x, y], 1), y], 1), x], 1),
+    "from the end": lambda x, y: torch.cat([torch.cat([x, y], -2), x], 0 if x.ndim == 2 else 1),
+    "of three": lambda x, y: torch.cat([torch.cat([x, y, x]), y]),
+    "of one": lambda x, y: torch.cat([torch.cat([x]), y]),
+}
+SPLIT: Mapping[str, Program] = {
+    **NEIGHBOURS,
+    "one piece": lambda x, y: x.split([1, 3, 2], 1)[1] * y[:, :3],
+    "the last one": lambda x, y: x.split(4, 1)[1] + 1,
+    "a chunk": lambda x, y: x.chunk(3, 1)[0] * y[:, :2],
+    "a row": lambda x, y: torch.split(x, 1)[2] + y[:1],
+}
+
+PASSES: Mapping[str, tuple[TypedPass, Mapping[str, Program]]] = {
+    "fuse_chunk_reshape_concat_pass": (FuseChunkReshapeConcatPass(), RESHAPED_AND_JOINED),
+    "fuse_chunk_squeeze_cat_pass": (FuseChunkSqueezeCatPass(), SQUEEZED),
+    "fuse_split_getitem_squeeze_cat": (FuseSplitGetitemSqueezeCat(), SQUEEZED),
+    "fuse_chunk_reshape_unsqueeze_concat_pass": (
+        FuseChunkReshapeUnsqueezeConcatPass(),
+        UNSQUEEZED,
+    ),
+    "merge_concats_pass": (MergeConcatsPass(), NESTED),
+    "remove_split_ops_pass": (RemoveSplitOpsPass(), SPLIT),
     "merge_getitem_cat_pass": (MergeGetitemCatPass(), NEIGHBOURS),
     "mutate_cat_pass": (MutateCatPass(), NEIGHBOURS),
     "split_cat_pass": (SplitCatPass(), MIXED),
