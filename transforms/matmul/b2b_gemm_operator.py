@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._C import DispatchKey
-from torch._higher_order_ops.utils import autograd_not_implemented, register_fake
+from torch._higher_order_ops.utils import autograd_not_implemented
 from torch._ops import HigherOrderOperator
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 Between = Callable[[Tensor], Any]
 
@@ -45,9 +46,13 @@ b2b_gemm.py_impl(DispatchKey.CompositeExplicitAutograd)(_computed)
 b2b_gemm.py_autograd_impl(autograd_not_implemented(b2b_gemm, deferred_error=True))
 
 
-@register_fake(b2b_gemm)
-def _(between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool) -> Tensor:
-    return a.new_empty(a.shape[0], c.shape[1])
+# Not `register_fake`: torch 2.11 keeps what that gives in a cache, where it has to be a tuple.
+@b2b_gemm.py_impl(FakeTensorMode)
+def _(
+    mode: FakeTensorMode, between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool
+) -> Tensor:
+    with mode:
+        return a.new_empty(a.shape[0], c.shape[1])
 
 
 __all__ = ["b2b_gemm"]
