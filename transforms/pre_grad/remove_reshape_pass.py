@@ -11,7 +11,7 @@ import torch
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, bind, one_of, shared
 
-_POINTWISE = (aten.relu, aten.tanh, aten.sigmoid, aten.silu, aten.exp, aten.neg, aten.abs)
+_POINTWISE = (aten.relu, aten.tanh, aten.sigmoid, aten.exp)
 """What treats every element alike, whatever the sizes are."""
 
 
@@ -46,9 +46,11 @@ class RemoveReshapePair(Rewrite):
     numerics = EXACT
 
     def pattern(self, x: Tensor, size: list[int], back: list[int], y: Tensor, which: int) -> Any:
-        inner = one_of(aten.reshape(x, size), aten.view.default(x, size))
-        made = one_of(*[one(inner) for one in _POINTWISE], as_=which)
-        return bind(y, one_of(aten.reshape(made, back), aten.view.default(made, back)))
+        reshaped, viewed = aten.reshape(x, size), aten.view.default(x, size)
+        of_reshaped = one_of(*[one(reshaped) for one in _POINTWISE], as_=which)
+        of_viewed = one_of(*[one(viewed) for one in _POINTWISE], as_=which)
+        undone = one_of(aten.reshape(of_reshaped, back), aten.view.default(of_viewed, back))
+        return bind(y, undone)
 
     def where(self, x: Tensor, back: list[int], y: Tensor) -> Any:
         return x.has_sizes(back) and x.same_layout(y)
