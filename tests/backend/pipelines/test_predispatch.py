@@ -12,6 +12,7 @@ from torch._inductor import config as inductor_config
 from torch._inductor.fx_passes import pre_grad
 
 from xductor.backend import stages
+from xductor.backend.config import settings
 from xductor.backend.pipelines.predispatch import DEFAULT, OPTIONAL, typed_names
 from xductor.backend.records import stage_records
 
@@ -36,7 +37,12 @@ def run(
 ) -> tuple[dict[str, int], torch.fx.GraphModule]:
     """The counts of a pre-dispatch stage, whose graph gives what eager gives."""
     gm = exported(function, *inputs)
-    with inductor_config.patch(is_predispatch=True), stage_records.record() as records:
+    fast = settings.current().replace(numerics="fast")
+    with (
+        inductor_config.patch(is_predispatch=True),
+        settings.use(fast),
+        stage_records.record() as records,
+    ):
         after = stages.pre_grad_passes(gm, inputs, add or None, remove or None)
     assert records[0].fallback is None
     torch.testing.assert_close(after(*inputs), function(*inputs), equal_nan=True)
