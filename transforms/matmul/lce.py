@@ -13,6 +13,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no, one_of
+from xductor.transforms.matmul.permute_fusions import REAL_SUMS
 from xductor.transforms.passes.numerics import Declared
 
 _BIASED: Declared = {
@@ -55,7 +56,7 @@ class _Lce(Rewrite, abstract=True):
 
 
 class _Plain(_Lce, abstract=True):
-    numerics: ClassVar[Declared] = REASSOCIATES
+    numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, x: Tensor, weight: Tensor) -> Any:
         return _transposed(aten.linear(_transposed(x), weight))
@@ -118,7 +119,7 @@ class FirstLce(_Lce):
 
     name = "use_matmul_fuse_lce_replace_first_LCE"
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"
-    numerics: ClassVar[Declared] = REASSOCIATES
+    numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, xs: list[Tensor], wide: Tensor) -> Any:
         return _transposed(aten.linear(_transposed(_joined(xs)), wide))
