@@ -110,8 +110,8 @@ class UseMatmulLceReplaceNormalLce(_Biased):
     inductor = "pre_grad.py:use_matmul_lce_replace_normal_LCE"
 
 
-def _joined(xs: Any) -> Any:
-    return one_of(aten.cat(xs, 1), aten.cat(xs, -2))
+def _turned(x: Any) -> Any:
+    return one_of(aten.permute(x, [0, 2, 1]), aten.transpose.int(x, 1, 2))
 
 
 class FirstLce(_Lce):
@@ -122,7 +122,7 @@ class FirstLce(_Lce):
     numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, xs: list[Tensor], wide: Tensor) -> Any:
-        return _transposed(aten.linear(_transposed(_joined(xs)), wide))
+        return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide))
 
     def where(self, xs: list[Tensor], wide: Tensor) -> Any:
         return (xs[0].ndim == 3 and wide.ndim == 2) or no("it is no linear of matrices")
@@ -139,7 +139,7 @@ class BiasedFirstLce(_Lce):
     numerics: ClassVar[Declared] = _BIASED
 
     def pattern(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
-        return _transposed(aten.linear(_transposed(_joined(xs)), wide, bias))
+        return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide, bias))
 
     def where(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
         ranks = xs[0].ndim, wide.ndim, bias.ndim

@@ -50,8 +50,9 @@ fx.graph @copy_is_returned stage(post_grad) symbols() (%x : !fx.tensor<f32[8], c
   // CHECK-NEXT: %device_put = prims.device_put.default %cat, device<cuda:0>, true : !fx.tensor<f32[2], cuda:0>
   // CHECK-NEXT: %select = aten.select.int %device_put, 0, 0 : !fx.tensor<f32[], cuda:0>
   // CHECK-NEXT: %select_1 = aten.select.int %device_put, 0, 1 : !fx.tensor<f32[], cuda:0, offset 1>
+  // CHECK-NEXT: %p = prims.device_put.default %select, device<cuda:0> : !fx.tensor<f32[], cuda:0>
   // CHECK-NEXT: %q = prims.device_put.default %select_1, device<cuda:0> : !fx.tensor<f32[], cuda:0>
-  // CHECK-NEXT: fx.output (%select, %q)
+  // CHECK-NEXT: fx.output (%p, %q)
   %p = prims.device_put.default %a, device<cuda:0> : !fx.tensor<f32[], cuda:0>
   %q = prims.device_put.default %b, device<cuda:0> : !fx.tensor<f32[], cuda:0>
   fx.output (%p, %q)

@@ -1,4 +1,4 @@
-// RUN: xductor-opt %s -p use_triton_dot_compress | filecheck %s
+// RUN: xductor-opt %s -p 'use_triton_dot_compress{policy="fast"}' | filecheck %s
 
 // CHECK-LABEL: fx.graph @fires
 fx.graph @fires stage(pre_grad) (%l_x_ : !fx.tensor<f32[2, 8, 2], cpu>, %l_w_ : !fx.tensor<f32[2, 8, 3], cpu>) {
