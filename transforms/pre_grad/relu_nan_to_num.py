@@ -27,7 +27,7 @@ class ReluNanToNum(Rewrite):
         return aten.relu(aten.nan_to_num(x, nan, posinf, neginf))
 
     def where(self, nan: Any, posinf: Any, neginf: Any) -> Any:
-        if not all(one is None or one >= 0 for one in (nan, posinf)):
+        if not all(one is None or one > 0 for one in (nan, posinf)):
             return no("relu makes 0 of what stands for NaN or infinity")
         # What is nearer to 0 may be -0.0 in 16 bits, which relu keeps.
         return neginf is None or neginf <= -1 or no("relu may keep what stands for -infinity")

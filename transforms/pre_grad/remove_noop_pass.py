@@ -103,21 +103,18 @@ class NoopTo(_Noop):
 
 
 class NoopDropout(_Noop):
-    """A dropout in evaluation, or of nothing."""
+    """A dropout in evaluation; one of nothing draws numbers all the same."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
 
-    def pattern(self, x: Tensor, p: float, train: bool) -> Any:
-        return aten.dropout(x, p, train)
-
-    def where(self, train: bool) -> Any:
-        return train is False or no("it drops something, or draws numbers for nothing")
+    def pattern(self, x: Tensor, p: float) -> Any:
+        return aten.dropout(x, p, False)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         for dtype in (torch.float32, torch.float64, torch.bfloat16):
             for p in (0.0, 0.5, 1.0):
-                yield {"x": torch.rand(2, 3, dtype=dtype), "p": p, "train": False}
+                yield {"x": torch.rand(2, 3, dtype=dtype), "p": p}
 
 
 class NoopSplit(RemoveSplitWithSizeOnePass):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -37,20 +37,20 @@ class RemoveReshapeOfReshape(Rewrite):
         return _instances("first", "second")
 
 
-class RemoveReshapePair(Rewrite):
-    """Reshapes around a pointwise call of which the outer one gives back the sizes."""
+class _ReshapePair(Rewrite, abstract=True):
+    """Sizes that are changed around a pointwise call, and given back.
 
-    name = "remove_reshape_pass"
+    - `op`: what changes them.
+    """
+
     stage = "pre_grad"
-    inductor = "pre_grad.py:remove_reshape_pass"
     numerics = EXACT
+    op: ClassVar[Any]
 
     def pattern(self, x: Tensor, size: list[int], back: list[int], y: Tensor, which: int) -> Any:
-        reshaped, viewed = aten.reshape(x, size), aten.view.default(x, size)
-        of_reshaped = one_of(*[one(reshaped) for one in _POINTWISE], as_=which)
-        of_viewed = one_of(*[one(viewed) for one in _POINTWISE], as_=which)
-        undone = one_of(aten.reshape(of_reshaped, back), aten.view.default(of_viewed, back))
-        return bind(y, undone)
+        changed = self.op(x, size)
+        made = one_of(*[one(changed) for one in _POINTWISE], as_=which)
+        return bind(y, self.op(made, back))
 
     def where(self, x: Tensor, back: list[int], y: Tensor) -> Any:
         return x.has_sizes(back) and x.same_layout(y)
@@ -61,6 +61,22 @@ class RemoveReshapePair(Rewrite):
     def instances(self) -> Iterator[dict[str, Any]]:
         for one, which in product(_instances("size", "back"), range(len(_POINTWISE))):
             yield one | {"which": which, "back": list(one["x"].shape)}
+
+
+class RemoveReshapePair(_ReshapePair):
+    """Reshapes around a pointwise call of which the outer one gives back the sizes."""
+
+    name = "remove_reshape_pass"
+    inductor = "pre_grad.py:remove_reshape_pass"
+    op = aten.reshape
+
+
+class RemoveViewPair(_ReshapePair):
+    """The same of views."""
+
+    name = "remove_reshape_pass"
+    inductor = "pre_grad.py:remove_reshape_pass"
+    op = aten.view.default
 
 
 def _instances(first: str, second: str) -> Iterator[dict[str, Any]]:
@@ -76,6 +92,6 @@ def _instances(first: str, second: str) -> Iterator[dict[str, Any]]:
             yield {"x": torch.rand(shape, dtype=dtype), first: inner, second: outer}
 
 
-REMOVE_RESHAPES = (RemoveReshapeOfReshape, RemoveReshapePair)
+REMOVE_RESHAPES = (RemoveReshapeOfReshape, RemoveReshapePair, RemoveViewPair)
 
 __all__ = ["REMOVE_RESHAPES"]

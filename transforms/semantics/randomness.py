@@ -201,6 +201,8 @@ def native_dropout(world: World, x: TensorValue, p: Any, train: Any) -> list[Ten
 @meaning("aten.dropout.default")
 def dropout(world: World, x: TensorValue, p: Any, train: Any) -> TensorValue:
     """The mask is drawn in the tensor's dtype, and scaled before it is multiplied."""
+    if train is False:
+        return x.moved(x.shape, lambda index: index)
     drop = _probability(p)
     if not train or drop == 0:
         return x.moved(x.shape, lambda index: index)
