@@ -85,10 +85,9 @@ def _is_known(module: Any) -> bool:
         return False
     if "forward" in vars(module) or getattr(module, "padding_mode", "zeros") != "zeros":
         return False
-    norms = not isinstance(module, torch.nn.modules.batchnorm._BatchNorm) or (
-        not module.training and module.running_mean is not None
-    )
-    return norms
+    if not isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+        return True
+    return not module.training and module.running_mean is not None
 
 
 def spell_module_calls(gm: GraphModule, example_inputs: Sequence[Any]) -> int:

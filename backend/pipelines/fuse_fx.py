@@ -9,7 +9,7 @@ import torch
 
 from xductor.backend.fx.module_calls import spell_module_calls
 from xductor.backend.steps import stock
-from xductor.backend.steps.bridge import BridgedStep, Condition, flush
+from xductor.backend.steps.bridge import BridgedStep, flush
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import OwnStep, is_all_bridged
 
@@ -74,15 +74,11 @@ def _fuse(run: StageRun) -> None:
 _NORMALIZES = "efficient_conv_bn_eval_fx_passes"
 
 
-def _bridged(name: str, call: object, when: Condition) -> BridgedStep:
-    return BridgedStep(name, call, when, values=False)  # type: ignore[arg-type]
-
-
 FUSE_FX = (
-    _bridged("fuse_fx", _fuse, _whole),
+    BridgedStep("fuse_fx", _fuse, _whole, values=False),
     OwnStep("sink_cat_after_pointwise", lambda run: _fuses(run) and _is_stock()),
     *[OwnStep(name, _permutes) for name in _PERMUTES],
-    _bridged("module_calls", _spell, _spells),
+    BridgedStep("module_calls", _spell, _spells, values=False),
     OwnStep("efficient_conv_bn_eval_pass", _folds),
 )
 

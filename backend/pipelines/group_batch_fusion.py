@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
+from xductor.backend.pipelines.pre_grad_fusion_options import options_of
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush, observed
 from xductor.backend.steps.stage_run import StageRun
@@ -38,11 +40,26 @@ def run_post_grad(run: StageRun) -> None:
         _run(run, f"group_batch_fusion_{number}", name, chosen[name], registered[name])
 
 
-def run_pre_grad(run: StageRun, options: Mapping[str, Any]) -> None:
-    """Those of the pre-grad stage, in the user's order.
+def run_pre_grad(run: StageRun) -> None:
+    """Those of the pre-grad stage, under Inductor's observer; or the user's function in its place.
 
     Raises KeyError for one of the post-grad stage.
     """
+    name = "group_batch_fusion_passes"
+    function, options = stock.lookup(f"pre_grad:{name}"), options_of(run)
+    if stock.is_stock(function):
+        if not run.untyped:
+            observed(run, name, lambda _: _run_each(run, options), "graph")
+        return
+    own = partial(function, pre_grad=True)
+    if stock.lookup("pre_grad:_resolve_pre_grad_fusion_options") is not None:
+        own = partial(own, fusion_options=options)
+    flush(run)
+    run.bridged(name, lambda: observed(run, name, own, "graph"))
+
+
+def _run_each(run: StageRun, options: Mapping[str, Any]) -> None:
+    """The fusions in the user's order."""
     registered = stock.lookup(_FUSION + "PRE_GRAD_FUSIONS")
     others = stock.lookup(_FUSION + "POST_GRAD_FUSIONS")
     names = (name for name in options if name in registered or name in others)

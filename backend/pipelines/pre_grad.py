@@ -6,19 +6,18 @@ With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of pass
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
-from xductor.backend.pipelines import group_batch_fusion, pre_grad_fusion_options, predispatch
+from xductor.backend.pipelines import group_batch_fusion, predispatch
 from xductor.backend.pipelines.fuse_fx import FUSE_FX
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
+from xductor.backend.pipelines.pre_grad_fusion_options import check, options_of
 from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
     flush,
-    observed,
     unobserved,
     when_flag,
 )
@@ -90,31 +89,9 @@ def _numpy_compat(place: str) -> TypedStep:
 _NORMALIZATION = "normalization_pass"
 
 
-def _options(run: StageRun) -> dict[str, Any]:
-    """The fusions that are on; from 2.14 on those for other devices are left out."""
-    if "fusion_options" not in run.kept:
-        options = stock.flag("pre_grad_fusion_options", {})
-        resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
-        run.kept["fusion_options"] = resolve(options, run.example_inputs) if resolve else options
-    return run.kept["fusion_options"]
-
-
 def _group_batch_fusions(run: StageRun) -> None:
-    """The group and batch fusions that the user turned on, under Inductor's observer."""
-    if not _torch_level(run):
-        return
-    name = "group_batch_fusion_passes"
-    fuse = stock.lookup(f"pre_grad:{name}")
-    if stock.is_stock(fuse):
-        if not run.untyped:
-            options = _options(run)
-            observed(run, name, lambda _: group_batch_fusion.run_pre_grad(run, options), "graph")
-        return
-    own = partial(fuse, pre_grad=True)
-    if stock.lookup("pre_grad:_resolve_pre_grad_fusion_options") is not None:
-        own = partial(own, fusion_options=_options(run))
-    flush(run)
-    run.record.bridged(name, run.gm, lambda: observed(run, name, own, "graph"))
+    if _torch_level(run):
+        group_batch_fusion.run_pre_grad(run)
 
 
 #: Tables of options whose entries passes of ours stand for.
@@ -135,7 +112,7 @@ _TYPED_OPTIONS = (
 
 def _check_options(run: StageRun) -> None:
     if _torch_level(run):
-        pre_grad_fusion_options.check(_options(run))
+        check(options_of(run))
 
 
 def _fusion_options(run: StageRun) -> None:
@@ -144,7 +121,7 @@ def _fusion_options(run: StageRun) -> None:
         return
     tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
     fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
-    options = _options(run)
+    options = options_of(run)
     for name, option in options.items():
         if name in fusions or name not in tables or name == "normalization_pass":
             continue
@@ -192,7 +169,7 @@ STEPS = (
         _NORMALIZATION,
         lambda: stock.lookup("pre_grad:PRE_GRAD_PATTERNS")[_NORMALIZATION],
         (_NORMALIZATION,),
-        when=lambda run: _torch_level(run) and _NORMALIZATION in _options(run),
+        when=lambda run: _torch_level(run) and _NORMALIZATION in options_of(run),
     ),
     CoveringStep(
         _group_batch_fusions,

@@ -8,10 +8,20 @@ from typing import Any
 from xductor.backend.config.versions import inductor_version
 from xductor.backend.pipelines import group_options
 from xductor.backend.steps import stock
+from xductor.backend.steps.stage_run import StageRun
 
 OPTION = "pre_grad_fusion_options"
 
 _NORMALIZATION = "normalization_pass"
+
+
+def options_of(run: StageRun) -> dict[str, Any]:
+    """The fusions that are on; from torch 2.14 on those for other devices are left out."""
+    if OPTION not in run.kept:
+        options = stock.flag(OPTION, {})
+        resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
+        run.kept[OPTION] = resolve(options, run.example_inputs) if resolve else options
+    return run.kept[OPTION]
 
 
 def check(options: Mapping[str, Any]) -> None:
@@ -40,4 +50,4 @@ def check(options: Mapping[str, Any]) -> None:
             group_options.check(OPTION, name, given)
 
 
-__all__ = ["OPTION", "check"]
+__all__ = ["OPTION", "check", "options_of"]

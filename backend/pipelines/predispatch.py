@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from xductor.backend.fx.missing_values import lacks_values, propagate_values
+from xductor.backend.pipelines import group_batch_fusion
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
 from xductor.backend.steps.stage_run import StageRun
@@ -93,28 +94,20 @@ def _execute(run: StageRun, name: str, message: str) -> None:
     function = stock.lookup(f"pre_grad:{name}")
     if function is None:
         return
+    if name == "group_batch_fusion_passes":
+        group_batch_fusion.run_pre_grad(run)
+        return
     if _stands_for(name, function):
         run.count += run_observed([make(name, run)], run) or 0
         return
     flush(run)
     if run.degraded or run.untyped:
         return
-    if name == "group_batch_fusion_passes":
-        function = _for_devices(function, run)
     execute = stock.lookup("torch._inductor.utils:pass_execution_and_save")
     run.bridged(
         name,
         lambda: execute(getattr(function, "apply", function), run.gm, run.example_inputs, message),
     )
-
-
-def _for_devices(function: Any, run: StageRun) -> Any:
-    """From 2.14 on the fusions are told which of them this graph's devices allow."""
-    resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
-    if resolve is None:
-        return function
-    options = resolve(stock.flag("pre_grad_fusion_options", {}), run.example_inputs)
-    return partial(function, pre_grad=True, fusion_options=options)
 
 
 def _propagate_shapes(run: StageRun) -> None:

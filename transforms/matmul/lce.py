@@ -12,17 +12,9 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten
-from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no, one_of
-from xductor.transforms.matmul.permute_fusions import REAL_SUMS
+from xductor.transforms import Rewrite, Tensor, no, one_of
+from xductor.transforms.matmul.permute_fusions import BIAS_ADDED_AFTER, REAL_SUMS
 from xductor.transforms.passes.numerics import Declared
-
-_BIASED: Declared = {
-    torch.float32: REASSOCIATES,
-    torch.float64: REASSOCIATES,
-    torch.float16: APPROXIMATE,
-    torch.bfloat16: APPROXIMATE,
-}
-"""A product of 16 bits is rounded before the bias is added, which a linear does not do."""
 
 
 def _transposed(x: Any) -> Any:
@@ -69,7 +61,7 @@ class _Plain(_Lce, abstract=True):
 
 
 class _Biased(_Lce, abstract=True):
-    numerics: ClassVar[Declared] = _BIASED
+    numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
     def pattern(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
         return _transposed(aten.linear(_transposed(x), weight, bias))
@@ -136,7 +128,7 @@ class BiasedFirstLce(_Lce):
 
     name = "use_matmul_fuse_lce_replace_first_LCE"
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"
-    numerics: ClassVar[Declared] = _BIASED
+    numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
     def pattern(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
         return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide, bias))

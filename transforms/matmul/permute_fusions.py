@@ -28,6 +28,14 @@ REAL_SUMS: Declared = dict.fromkeys(
 )
 """Of complex numbers, kernels make other NaN of infinities when they add in another order."""
 
+BIAS_ADDED_AFTER: Declared = {
+    torch.float32: REASSOCIATES,
+    torch.float64: REASSOCIATES,
+    torch.float16: APPROXIMATE,
+    torch.bfloat16: APPROXIMATE,
+}
+"""A product of 16 bits is rounded before the bias is added, which a linear does not do."""
+
 
 def exchanged(x: Any, dims: Any, dim0: Any, dim1: Any) -> Any:
     """The pattern of two dims of `x` exchanged, by an op that others may read."""
@@ -82,15 +90,23 @@ class _LinearFusion(_PermuteFusion, abstract=True):
                     yield given | {"bias": torch.rand(outer, dtype=dtype)} if self.biased else given
 
 
+class _PlainLinearFusion(_LinearFusion, abstract=True):
+    numerics: ClassVar[Declared] = REAL_SUMS
+
+    def where(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        dims: list[int] | None,
+        dim0: int | None,
+        dim1: int | None,
+    ) -> Any:
+        return _fits(x, weight, dims, dim0, dim1)
+
+
 class _BiasedLinearFusion(_LinearFusion, abstract=True):
     biased: ClassVar[bool] = True
-    numerics: ClassVar[Declared] = {
-        torch.float32: REASSOCIATES,
-        torch.float64: REASSOCIATES,
-        torch.float16: APPROXIMATE,
-        torch.bfloat16: APPROXIMATE,
-    }
-    """A product of 16 bits is rounded before the bias is added, which a linear does not do."""
+    numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
     def where(
         self,
@@ -106,26 +122,15 @@ class _BiasedLinearFusion(_LinearFusion, abstract=True):
         return _fits(x, weight, dims, dim0, dim1)
 
 
-class LinearPermuteFusion(_LinearFusion):
+class LinearPermuteFusion(_PlainLinearFusion):
     """The last dims of `x @ weight.T` exchanged, as `weight @ x.mT`."""
 
     name = "linear_permute_fusion"
     inductor = "pre_grad.py:linear_permute_fusion"
-    numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, x: Tensor, weight: Tensor, dims: list[int], dim0: int, dim1: int) -> Any:
         product = aten.linear(x, weight)
         return one_of(aten.permute(product, dims), aten.transpose.int(product, dim0, dim1))
-
-    def where(
-        self,
-        x: Tensor,
-        weight: Tensor,
-        dims: list[int] | None,
-        dim0: int | None,
-        dim1: int | None,
-    ) -> Any:
-        return _fits(x, weight, dims, dim0, dim1)
 
     def replacement(self, x: Tensor, weight: Tensor) -> Any:
         return aten.matmul(weight, aten.transpose.int(x, -1, -2))
@@ -148,25 +153,14 @@ class BiasedLinearPermuteFusion(_BiasedLinearFusion):
         return aten.add(product, aten.unsqueeze(bias, -1))
 
 
-class PermuteLinearFusion(_LinearFusion):
+class PermuteLinearFusion(_PlainLinearFusion):
     """A linear of `x` with its last dims exchanged, as a matmul, which reads it as it lies."""
 
     name = "permute_linear_fusion"
     inductor = "pre_grad.py:permute_linear_fusion"
-    numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, x: Tensor, weight: Tensor, dims: list[int], dim0: int, dim1: int) -> Any:
         return aten.linear(exchanged(x, dims, dim0, dim1), weight)
-
-    def where(
-        self,
-        x: Tensor,
-        weight: Tensor,
-        dims: list[int] | None,
-        dim0: int | None,
-        dim1: int | None,
-    ) -> Any:
-        return _fits(x, weight, dims, dim0, dim1)
 
     def replacement(self, x: Tensor, weight: Tensor) -> Any:
         return aten.matmul(aten.transpose.int(x, -1, -2), aten.t(weight))

@@ -38,6 +38,11 @@ def _fusion(name: str, factory: str, summary: str) -> PassRow:
     return _typed(name, summary, f"groups.{factory}")
 
 
+_FUSIONS = (
+    "batch_linear_lhs", "batch_linear", "batch_layernorm", "batch_tanh", "batch_sigmoid",
+    "batch_relu", "batch_detach", "batch_nan_to_num", "batch_clamp", "batch_dropout",
+)  # fmt: skip
+
 PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "normalization_pass_aten",
@@ -67,8 +72,14 @@ PRE_DISPATCH_ROWS = (
         "procedural",
         "pieces.fuse_chunk_reshape_concat_pass:FuseChunkReshapeConcatPass",
     ),
-    _pre_dispatch(
-        "group_batch_fusion_passes", "Run the group and batch fusions that are on.", "bridged"
+    _row(
+        "group_batch_fusion_passes",
+        "Run the group and batch fusions that are on.",
+        "group_batch_fusion.py:group_batch_fusion_passes",
+        kind="procedural",
+        flag=f"{_PRE_DISPATCH}, {_OPTIONS}",
+        covered_by="batch_linear",
+        parts=_FUSIONS,
     ),
     _pre_dispatch(
         "fuse_chunk_squeeze_cat_pass",

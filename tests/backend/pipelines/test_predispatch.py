@@ -144,6 +144,15 @@ def test_a_function_that_somebody_wrote_runs_instead(monkeypatch: pytest.MonkeyP
     assert "relu_nan_to_num" not in counts
 
 
+def test_group_fusions_that_are_on() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([(x + number).tanh() for number in range(6)])
+
+    with inductor_config.patch(pre_grad_fusion_options={"batch_tanh": {}}):
+        counts, _ = run(function, (x,))
+    assert counts["batch_tanh"] == 1
+
+
 def test_every_name_is_one_of_inductors() -> None:
     assert set(typed_names()) <= {*DEFAULT, *OPTIONAL}
     assert len(typed_names()) >= 12
