@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import GraphOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.devices import scalar_inputs
 from xductor.transforms.devices.movable_sets import MovableSet, MovableSets
 from xductor.transforms.editing.editor import Editor
@@ -22,6 +26,7 @@ from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import Policy
 
 _CPU = torch.device("cpu")
+_DEVICE_PUT = torch.ops.prims.device_put.default
 
 Refused = Callable[[TorchOp, str], None]
 
@@ -50,11 +55,23 @@ class MoveConstructorsToGpu(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether something is on another device than the CPU, and something comes from there."""
-        nodes = graph.nodes
-        return any(map(_comes_from_cpu, nodes)) and any(
-            _device(node) not in (None, _CPU) for node in nodes
-        )
+        """Whether something comes from the CPU, and something from another device.
+
+        What an op gives is where its inputs are, or where an argument says.
+        """
+        naming = [
+            node
+            for target in called_functions(graph)
+            if _may_name_device(target)
+            for node in graph.find_nodes(op="call_function", target=target, sort=False)
+        ]
+        devices = {node.kwargs.get("device") for node in naming}
+        for kind in ("placeholder", "get_attr", "call_module"):
+            devices.update(map(_device, graph.find_nodes(op=kind, sort=False)))
+        if _CPU not in devices:
+            return False
+        put = graph.find_nodes(op="call_function", target=_DEVICE_PUT, sort=False)
+        return bool(put) or bool(devices - {None, _CPU})
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph) for graph in graphs_of(module))
@@ -139,13 +156,18 @@ def _types_on(op: TorchOp, device: torch.device) -> list[Any]:
     return found
 
 
-def _comes_from_cpu(node: Any) -> bool:
-    made = node.kwargs.get("device") == _CPU
-    return made or (node.op == "placeholder" and _device(node) == _CPU)
+@cache
+def _may_name_device(target: Any) -> bool:
+    """Whether a function has an argument for a device, or none that is known."""
+    if not isinstance(target, OpOverload):
+        return True
+    return any(argument.name == "device" for argument in target._schema.arguments)
 
 
 def _device(node: Any) -> torch.device | None:
     value = node.meta.get("val")
+    if type(value) is FakeTensor:
+        return value.fake_device  # what `device` does besides takes long, at each node of a stage
     return value.device if isinstance(value, torch.Tensor) else None
 
 

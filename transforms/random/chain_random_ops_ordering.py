@@ -19,6 +19,7 @@ from xductor.ir.dialect.arguments import Pack
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import flat_structure
 from xductor.transforms import EXACT, TypedPass
+from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.editing.editor import Editor
 
@@ -40,11 +41,9 @@ class ChainRandomOpsOrdering(TypedPass):
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
         """Whether there are two random ops."""
-        # Few targets are many nodes', and an overload is slow to hash.
-        targets: dict[int, Any] = {id(node.target): node.target for node in graph.nodes}
         random = [
             target
-            for target in targets.values()
+            for target in called_functions(graph)
             if isinstance(target, OpOverload) and _is_random(target)
         ]
         return sum(len(graph.find_nodes(op="call_function", target=one)) for one in random) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from torch._subclasses.fake_tensor import FakeTensor
@@ -17,16 +18,16 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     """
     anywhere = on_any_device()
     for root in index.lookups:
-        below = root.below
+        below, devices = root.below, () if anywhere else root.devices
         for node in graph.find_nodes(op=root.op, target=root.target, sort=False):
-            if below is not None and not below.makes_input_of(node):
+            if devices and not _is_on(node, devices):
                 continue
-            if anywhere or not root.devices or _is_on(node, root.devices):
+            if below is None or below.makes_input_of(node):
                 return True
     return False
 
 
-def _is_on(node: Node, devices: frozenset[str]) -> bool:
+def _is_on(node: Node, devices: Collection[str]) -> bool:
     """Whether a node's value is on a device of one of these types, as far as can be told."""
     value: Any = node.meta.get("val")
     # A fake tensor's `device` does more than is needed here, at each node of a stage.
