@@ -9,7 +9,7 @@ import torch
 
 from xductor.backend.fx.module_calls import spell_module_calls
 from xductor.backend.steps import stock
-from xductor.backend.steps.bridge import BridgedStep, flush
+from xductor.backend.steps.bridge import BridgedStep
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import OwnStep, is_all_bridged
 
@@ -57,13 +57,12 @@ def _folds(run: StageRun) -> bool:
 
 
 def _spells(run: StageRun) -> bool:
-    if is_all_bridged() or run.degraded:
+    if is_all_bridged() or not run.gm.graph.find_nodes(op="call_module", sort=False):
         return False
     return _folds(run) or (bool(stock.flag(_NORMALIZES)) and _fuses(run))
 
 
 def _spell(run: StageRun) -> None:
-    flush(run)
     run.count += spell_module_calls(run.gm, run.example_inputs or ())
 
 
