@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ from xductor.ir.execution.interpreter import seeded
 from xductor.ir.execution.sample_inputs import sample_inputs
 from xductor.ir.symbolic.symbol_values import symbol_choices
 from xductor.transforms import Rewrite
+from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import (
+    Application,
     ContractViolation,
     Driver,
     RewriteIndex,
@@ -35,14 +38,20 @@ def _module(case: Wrong) -> Any:
     return xductor.from_fx(make_fx(case.function, tracing_mode=mode)(*case.inputs()), "joint")
 
 
-def _rewrite(module: Any, cls: type[Rewrite], **watch: Any) -> tuple[int, list[Exception]]:
+def _rewrite(
+    module: Any,
+    cls: type[Rewrite],
+    listener: Callable[[Application], object] | None = None,
+    unchecked: bool = False,
+) -> tuple[int, list[Exception]]:
     """How many applications there were, and what was refused."""
+    hears = listening(Application, listener) if listener else nullcontext()
     refusals: list[Exception] = []
 
     def report(one: Rewrite, op: Any, error: Exception) -> None:
         refusals.append(error)
 
-    with watching(report=report, **watch):
+    with hears, watching(report=report, unchecked=unchecked):
         count = Driver(RewriteIndex([cls()]), "fast").rewrite(module)
     return count, refusals
 

@@ -141,15 +141,14 @@ class FrozenLayers(torch.nn.Module):
         super().__init__()
         self.transposed = torch.nn.ConvTranspose1d(4, 4, 3, groups=2)
         self.divided = torch.nn.Conv1d(4, 4, 3)
-        self.norm = torch.nn.BatchNorm1d(4)
-        self.register_buffer("beside", torch.linspace(0.5, 2.0, 4).view(4, 1))
+        for name in ("mean", "scale", "beside"):
+            self.register_buffer(name, torch.linspace(0.5, 2.0, 4).view(4, 1))
         self.weight = torch.nn.Parameter(torch.randn(6, 6))
         self.bias = torch.nn.Parameter(torch.randn(6))
-        self.norm.running_mean.normal_()
-        self.norm.running_var.uniform_(0.5, 2.0)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        y = torch.add(self.norm(self.transposed(x)), self.beside, alpha=3)
+        normalized = (self.transposed(x) - self.mean) * self.scale
+        y = torch.add(normalized, self.beside, alpha=3)
         product = torch.addmm(self.bias, y[0], self.weight, beta=0.5, alpha=2.0) * self.bias
         return y, product, self.divided(x) / 0.0
 
@@ -161,7 +160,7 @@ def test_arithmetic_is_folded_into_frozen_weights() -> None:
     with torch.no_grad(), frozen, warnings.catch_warnings(action="ignore"):
         compiled = torch.compile(model, backend="xductor", options=OPTIONS)
         torch.testing.assert_close(compiled(x), model(x))
-    assert xductor.last_compile().count("binary_folding") >= 5
+    assert xductor.last_compile().count("binary_folding") == 4
     assert [name for name, _ in model.named_parameters()] == names
 
 
