@@ -19,6 +19,7 @@ from xductor.transforms.attention.building import (
     two_dims,
     with_batch,
 )
+from xductor.transforms.attention.costs import refusal_by_cost
 from xductor.transforms.attention.grouped_queries import unrepeated
 from xductor.transforms.attention.kernels import Request, refusal
 from xductor.transforms.attention.known_values import KnownValues
@@ -34,10 +35,12 @@ class Options:
 
     - `policy`: under `fast` a fully masked row may give zeros instead of NaN.
     - `permits`: with `"draws"` dropout may draw its numbers in another way.
+    - `even_unprofitable`: fuse where the fused call is slower, too.
     """
 
     policy: Literal["strict", "default", "fast"] = "default"
     permits: Collection[Permit] = ("draws",)
+    even_unprofitable: bool = False
 
 
 class Replacement:
@@ -135,33 +138,40 @@ class Replacement:
         """
         grouped = self._grouped(batch)
         if grouped is not None:
-            if self._refusal(query, *grouped, masking) is None:
+            request = self._request(query, *grouped, masking)
+            if refusal(request) is None:
+                self._check_cost(request)
                 return (query, *grouped)
             self.make.forget(*grouped)
         attention = self.attention
         key = self._operand(attention.key, attention.inner, batch)
         value = self._operand(attention.value, attention.outer, batch)
-        reason = self._refusal(query, key, value, masking)
+        request = self._request(query, key, value, masking)
+        reason = refusal(request)
         if reason is not None:
             raise NotAttention(reason, near=True)
+        self._check_cost(request)
         return query, key, value
 
-    def _refusal(
+    def _check_cost(self, request: Request) -> None:
+        reason = None if self.options.even_unprofitable else refusal_by_cost(request)
+        if reason is not None:
+            raise NotAttention(reason, near=True)
+
+    def _request(
         self, query: SSAValue, key: SSAValue, value: SSAValue, masking: Masking
-    ) -> str | None:
+    ) -> Request:
         mask = tensor_type(masking.mask)
         types = [tensor_type(one) for one in (query, key, value)]
         assert None not in types
-        return refusal(
-            Request(
-                self.device,
-                self.dtype,
-                *(type_.data for type_ in types if type_ is not None),
-                mask=None if mask is None else mask.data,
-                dropout=self.attention.dropout,
-                causal=masking.causal,
-                grad="requires_grad" in self.result.data.flags,
-            )
+        return Request(
+            self.device,
+            self.dtype,
+            *(type_.data for type_ in types if type_ is not None),
+            mask=None if mask is None else mask.data,
+            dropout=self.attention.dropout,
+            causal=masking.causal,
+            grad="requires_grad" in self.result.data.flags,
         )
 
     def _grouped(self, batch: tuple[Dim, ...]) -> tuple[SSAValue, SSAValue] | None:

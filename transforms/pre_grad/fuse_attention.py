@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.transforms import REASSOCIATES, TypedPass
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
+from xductor.transforms.rewriting.driver import takes_unprofitable
 
 if TYPE_CHECKING:
     from xductor.ir import TorchOp
@@ -88,4 +89,5 @@ class FuseAttention(TypedPass):
 
     def _options(self) -> Options:
         as_eager = self.fallback_random or torch.are_deterministic_algorithms_enabled()
-        return Options(self.policy, () if as_eager else self.permits)
+        permits = () if as_eager else self.permits
+        return Options(self.policy, permits, even_unprofitable=takes_unprofitable())

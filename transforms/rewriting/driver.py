@@ -158,6 +158,11 @@ def on_any_device() -> bool:
     return _watch.get().any_device
 
 
+def takes_unprofitable() -> bool:
+    """Whether rewrites run where they would not pay."""
+    return _watch.get().even_unprofitable
+
+
 class Driver:
     """Applies an index of rewrites to modules.
 
@@ -592,5 +597,6 @@ __all__ = [
     "Watch",
     "attempt",
     "on_any_device",
+    "takes_unprofitable",
     "watching",
 ]

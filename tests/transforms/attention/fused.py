@@ -7,7 +7,7 @@ returns what calls the graph that came out; it runs eagerly, under autograd wher
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -62,7 +62,8 @@ def fused(
     seen = Outcome()
 
     def backend(gm: torch.fx.GraphModule, inputs: list[Any]) -> Function:
-        found = run_pass(gm, inputs, options or Options())
+        allowed = replace(options or Options(), even_unprofitable=True)
+        found = run_pass(gm, inputs, allowed)
         seen.count += found.count
         seen.reasons += found.reasons
         seen.text += found.text

@@ -1,0 +1,137 @@
+"""A fused call is made where it is faster, by what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from xductor.frontend import from_fx
+from xductor.ir import parse_ir, print_ir
+from xductor.ir.dialect.types import TensorFields
+from xductor.transforms.attention.costs import (
+    estimated,
+    group_of,
+    measured,
+    refusal_by_cost,
+)
+from xductor.transforms.attention.kernels import Request
+from xductor.transforms.pre_grad.fuse_attention import FuseAttention
+from xductor.transforms.rewriting.driver import watching
+
+_CUDA = torch.device("cuda")
+_ROWS = [(group, row) for group, rows in measured().items() for row in rows]
+
+
+def _loss(chosen: float, ratio: float) -> float:
+    """How many times longer the form that was chosen takes than the other."""
+    return ratio if chosen <= 1 else 1 / ratio
+
+
+def test_the_table_is_of_every_kind_in_both_directions() -> None:
+    kinds = {"plain", "causal", "padding", "bias", "window"}
+    assert {group for group, _ in _ROWS} == {(kind, grad) for kind in kinds for grad in (0, 1)}
+    assert len(_ROWS) >= 200
+
+
+def test_what_was_measured_is_decided_right() -> None:
+    wrong = [
+        row
+        for group, row in _ROWS
+        if _loss(estimated(row.shape, measured()[group]), row.ratio) > 1.05
+    ]
+    assert len(wrong) <= 0.03 * len(_ROWS), wrong
+
+
+def test_what_was_not_measured_is_mostly_decided_right() -> None:
+    """Each row by the others alone: the loss is a third of what fusing all of them loses."""
+    lost = always = wrong = 0.0
+    for group, row in _ROWS:
+        others = [one for one in measured()[group] if one is not row]
+        loss = _loss(estimated(row.shape, others), row.ratio)
+        wrong += loss > 1.05
+        lost += max(0.0, loss - 1)
+        always += max(0.0, row.ratio - 1)
+    assert wrong <= 0.06 * len(_ROWS)
+    assert lost < always / 3
+
+
+def _request(
+    batch: int, heads: int, tokens: int, head: int, mask: tuple[int, ...] = (), **given: Any
+) -> Request:
+    """A request of one kind of token; sizes of the mask that are 1 are spread over their dim."""
+    one = _fields(batch, heads, tokens, head)
+    return Request(
+        _CUDA, torch.bfloat16, one, one, one, mask=_fields(*mask) if mask else None, **given
+    )
+
+
+def _fields(*sizes: int) -> TensorFields:
+    tensor = torch.empty(sizes, device="meta")
+    return TensorFields(torch.bfloat16, sizes, tensor.stride(), _CUDA, 0, (), "strided", "")
+
+
+@pytest.mark.parametrize(
+    ("mask", "kind"),
+    [
+        ((), "plain"),
+        ((1, 4, 64, 64), "bias"),
+        ((1, 1, 64, 64), "bias"),
+        ((8, 1, 1, 64), "padding"),
+        ((8, 1, 64, 64), "padding"),
+        ((8, 4, 64, 64), "window"),
+    ],
+)
+def test_kinds_of_masks(mask: tuple[int, ...], kind: str) -> None:
+    assert group_of(_request(8, 4, 64, 32, mask)) == (kind, False)
+    trained = _request(8, 4, 64, 32, mask, grad=True)
+    assert group_of(trained) == ("padding" if mask else "plain", True)
+
+
+def test_causal() -> None:
+    assert group_of(_request(8, 4, 64, 32, causal=True, grad=True)) == ("causal", True)
+
+
+def test_windows_are_not_fused() -> None:
+    reason = refusal_by_cost(_request(512, 6, 49, 32, (512, 6, 49, 49)))
+    assert reason is not None
+    assert "times as long as products and softmax" in reason
+    assert refusal_by_cost(_request(512, 6, 49, 32)) is None
+    assert refusal_by_cost(_request(8, 16, 1024, 64, (1, 16, 1024, 1024))) is None
+
+
+def test_nothing_is_known_of_a_cpu_or_of_unknown_sizes() -> None:
+    windows = _request(512, 6, 49, 32, (512, 6, 49, 49))
+    assert refusal_by_cost(replace(windows, device=torch.device("cpu"))) is None
+    query = windows.query._replace(shape=(sympy.Symbol("s0"), 6, 49, 32))
+    assert refusal_by_cost(replace(windows, query=query)) is None
+
+
+def _windows(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> Any:
+    return torch.softmax(q @ k.transpose(-2, -1) * 0.125 + bias, dim=-1) @ v
+
+
+def _module(function: Callable[..., Any], tokens: int) -> Any:
+    """A graph of bfloat16 on CUDA, which need not be there."""
+    tensors = [torch.zeros(512, 6, tokens, 32, dtype=torch.bfloat16, device="meta") for _ in "qkv"]
+    bias = torch.zeros(6, tokens, tokens, dtype=torch.bfloat16, device="meta")
+    gm = make_fx(function)(*tensors, bias)
+    return parse_ir(print_ir(from_fx(gm, "pre_grad")).replace(", meta", ", cuda:0"))
+
+
+@pytest.mark.parametrize(("tokens", "count"), [(49, 0), (256, 1)])
+def test_on_a_graph(tokens: int, count: int) -> None:
+    assert FuseAttention().rewrite(_module(_windows, tokens)) == count
+    with watching(even_unprofitable=True):
+        assert FuseAttention().rewrite(_module(_windows, tokens)) == 1
+
+
+def test_the_reason_is_told() -> None:
+    reasons: list[str] = []
+    FuseAttention().explained(_module(_windows, 49), lambda _, reason: reasons.append(reason))
+    assert any("times as long" in reason for reason in reasons), reasons
