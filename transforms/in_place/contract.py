@@ -25,8 +25,7 @@ class FunctionalContract:
     - `regenerated`: the positions of results instead of which the caller gets views of its own
       inputs. These may share memory with inputs.
 
-    Raises:
-        Unreadable: the graph writes to an unknown storage.
+    Raises Unreadable if the graph writes to an unknown storage.
     """
 
     def __init__(
@@ -40,8 +39,8 @@ class FunctionalContract:
     def check(self, graph: GraphOp, name: str) -> None:
         """Check the graph that the pass called `name` has left.
 
-        Raises:
-            VerifyException: the graph computes something else; names the result or input.
+        Raises VerifyException, which names the result or input, if the graph computes something
+        else.
         """
         problem = self.problem(graph)
         if problem is not None:

@@ -70,8 +70,7 @@ class Reading:
     - `sharing`: for each result what shares its storage: an input, or the first such result.
     - `events`: the calls with other effects than writes, in order.
 
-    Raises:
-        Unreadable: the graph writes to an unknown storage.
+    Raises Unreadable if the graph writes to an unknown storage.
     """
 
     def __init__(self, graph: GraphOp, bodies: Bodies, terms: Terms) -> None:

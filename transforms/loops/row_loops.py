@@ -75,8 +75,7 @@ class RowLoop:
     def of(cls, op: RawOp, module: ModuleOp, carries: bool) -> RowLoop:
         """Read a call of `scan` or, if nothing is carried, of `map_impl`.
 
-        Raises:
-            NoLoop: the call cannot become a loop.
+        Raises NoLoop if the call cannot become a loop.
         """
         body, *groups = op.positional
         step = graph_named(module, body.name) if type(body) is SymbolRef else None
@@ -135,8 +134,7 @@ class LoopMaker:
     def replace(self, row_loop: RowLoop) -> None:
         """Replace a call by a loop.
 
-        Raises:
-            NoLoop: a buffer cannot be made; the graph is then unchanged.
+        Raises NoLoop if a buffer cannot be made; the graph is then unchanged.
         """
         op = row_loop.op
         first, buffers = self._before(row_loop)

@@ -25,10 +25,7 @@ from xductor.transforms.analysis.op_effects import Bodies
 class StableTopologicalSort(TypedPass):
     """Move each op that uses a later value to just below its definition; else keep the order.
 
-    Counts the graphs whose order changed.
-
-    Raises:
-        PassFailedException: ops of a graph wait for each other.
+    Counts the graphs whose order changed. Raises PassFailedException if ops wait for each other.
     """
 
     name = "stable_topological_sort"

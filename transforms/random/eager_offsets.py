@@ -21,8 +21,7 @@ _CALLS = 4  # numbers per call of the random engine
 def eager_offset(editor: Editor, op: SchemaOp, type_: TensorType) -> int | SSAValue:
     """The offset of a draw: a number, or arithmetic over its sizes that is inserted above `op`.
 
-    Raises:
-        Unbuildable: the arithmetic cannot be typed.
+    Raises Unbuildable if the arithmetic cannot be typed.
     """
     sizes = op.argument("size")
     facts = facts_of(editor.graph)

@@ -73,8 +73,7 @@ class Draw(NamedTuple):
 def draws_of(graph: GraphOp) -> list[Draw]:
     """The draws of a graph, in order, from whichever generator.
 
-    Raises:
-        DrawsChanged: a draw reads a seed that does not exist.
+    Raises DrawsChanged if a draw reads a seed that does not exist.
     """
     draws: list[Draw] = []
     sources: dict[Any, int] = {}
@@ -150,8 +149,7 @@ def _element(op: TorchOp, whole: SSAValue, maker: str, index: str, count: str) -
 def check_draws(before: list[Draw], after: list[Draw], facts: Facts, name: str) -> None:
     """Check that every draw is still made, in the same order, and no other.
 
-    Raises:
-        DrawsChanged: naming the pass and the first draw that differs.
+    Raises DrawsChanged, which names the pass and the first draw that differs, if not.
     """
     if len(before) != len(after):
         raise DrawsChanged(f"{name}: {len(before)} random draws have become {len(after)}")
