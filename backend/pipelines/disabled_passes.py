@@ -1,4 +1,4 @@
-"""Which names `xductor.disabled_passes` takes: those of what can be left out by itself."""
+"""The names that `xductor.disabled_passes` accepts: passes and steps that can be left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.transforms.rows.registry import rows
 
 @cache
 def names() -> frozenset[str]:
-    """Our typed passes and the steps of Inductor's own, but for those that each compile needs."""
+    """Our typed passes and the bridged steps, except those that every compile needs."""
     bridged = {step.name for step in _steps() if isinstance(step, BridgedStep)}
     stepped = {name for step in _steps() for name in step_names(step)}
     ours = {row.name for row in rows() if row.factory}
@@ -23,7 +23,7 @@ def names() -> frozenset[str]:
 
 
 def _needed() -> set[str]:
-    """What is done in each compile: by Inductor's own function, where none of ours does it."""
+    """Steps that every compile needs, by our own pass or else by Inductor's function."""
     found: set[str] = set()
     for step in _steps():
         if isinstance(step, BridgedStep) and step.required:
@@ -34,7 +34,7 @@ def _needed() -> set[str]:
 
 
 def refusal(name: str) -> str | None:
-    """Why a name cannot be among those that are left out, and what to do; None if it can."""
+    """Why a name cannot be disabled, and what to do instead; None if it can."""
     if name in names():
         return None
     of_name = [row for row in rows() if row.name == name]
