@@ -45,13 +45,12 @@ def refusal(name: str) -> str | None:
             return f"{name!r} is done by {row.covered_by!r}; disable that"
         if row.factory and name in _needed():
             return (
-                f"{name!r} is needed for code generation: Inductor's own would run in the place of "
-                "ours"
+                f"{name!r} is needed for code generation: Inductor's own would run instead of ours"
             )
         if row.factory:
             return f"{name!r} is no step of a stage: Inductor runs its own before the stage"
         if row.kind == "hook":
-            return f"{name!r} is a hook of Inductor's for passes of yours; take them off it"
+            return f"{name!r} is a hook of Inductor's for your own passes; remove them from it"
         if row.kind == "not yet":
             return f"{name!r} does nothing: Inductor has it with an empty body"
         flag = f"; Inductor's option for it is {row.flag}" if row.flag else ""
@@ -60,9 +59,7 @@ def refusal(name: str) -> str | None:
             f"cannot be left out by itself{flag}"
         )
     if name in {getattr(step, "name", None) for step in _steps()}:
-        return (
-            f"{name!r} is needed in each compile, or has several passes; `xductor passes` has those"
-        )
+        return f"{name!r} is needed in each compile, or has several passes: see `xductor passes`"
     close = get_close_matches(name, names(), n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
     return f"no pass is called {name!r}.{guess} `xductor passes` lists them"
