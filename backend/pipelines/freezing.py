@@ -1,4 +1,4 @@
-"""What freezing runs before the post-grad stage on a graph whose parameters became constants."""
+"""What freezing runs on a graph whose parameters became constants, before the post-grad stage."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PATTERNS = "freezing_patterns"
 _FOLDING = "binary_folding"
 _TABLE = "binary_folding_pass"
 
-#: A sum, product or normalization that follows a folded one is folded in the next round.
+#: A sum, product or normalisation behind a folded one is folded in the next round.
 _ROUNDS = 4
 
 
 def _propagate(run: StageRun) -> None:
-    """Recompute the value of each node, now that parameters are constants."""
+    """Give each node the value that it has now that parameters are constants."""
     stock.lookup(f"{_PATTERNS}:fake_tensor_prop")(run.gm, run.example_inputs, True)
 
 
@@ -59,7 +59,7 @@ _BINARY_FOLDING = TableStep(
 
 
 def _fold(run: StageRun) -> None:
-    """Fold arithmetic into weights and compute the new weights, until nothing is left to fold."""
+    """Fold arithmetic into weights, and compute the weights, for as long as there is some."""
     for _ in range(_ROUNDS):
         _CONSTANT_FOLD(run)
         before = run.count
