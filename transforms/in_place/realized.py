@@ -16,7 +16,7 @@ _KERNELS = frozenset(
 
 
 def is_realized(value: SSAValue) -> bool:
-    """Whether a value is an input, returned, or written or read by a library kernel."""
+    """Whether a value is an input, returned, or made or read by a kernel that is not generated."""
     if is_given(value) or _is_kernel(value.owner):
         return True
     users = (use.operation for use in value.uses)
