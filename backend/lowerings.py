@@ -23,6 +23,13 @@ def register() -> None:
     register_lowering(b2b_gemm, type_promotion_kind=None)(_tuned_b2b_gemm)
 
 
+def tunes_b2b_gemm() -> bool:
+    """Whether Inductor can tune two successive products: in torch 2.11 its own call raises."""
+    from torch._inductor.fx_passes import b2b_gemm
+
+    return hasattr(b2b_gemm, "_make_unoptimized_b2b_gemm_choice")
+
+
 def _tuned_b2b_gemm(between: Any, a: Any, b: Any, c: Any, left: bool) -> Any:
     """The kernel of Inductor's `b2b_gemm_pass`, which calls it by itself."""
     from torch._inductor.fx_passes.b2b_gemm import tuned_b2b_gemm
@@ -30,4 +37,4 @@ def _tuned_b2b_gemm(between: Any, a: Any, b: Any, c: Any, left: bool) -> Any:
     return tuned_b2b_gemm(left, between, a, b, c)
 
 
-__all__ = ["register"]
+__all__ = ["register", "tunes_b2b_gemm"]

@@ -145,10 +145,11 @@ def _fusion_options(run: StageRun) -> None:
 
 
 def _b2b_gemm(run: StageRun) -> bool:
-    wanted = _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass"))
-    if wanted:
-        lowerings.register()
-    return wanted
+    asked = _pattern_matcher(run) and bool(stock.flag("b2b_gemm_pass"))
+    if not asked or not lowerings.tunes_b2b_gemm():
+        return False
+    lowerings.register()
+    return True
 
 
 def _reinplace(run: StageRun) -> None:
