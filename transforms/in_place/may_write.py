@@ -208,7 +208,7 @@ class MayWrite:
                 continue
             if self.uses.position(reader) == later[0] and self._writes_to(reader, value):
                 continue
-            if whole and self._reads_in_step(value, back):
+            if whole and self._reads_in_step(value, write, back):
                 continue
             if _may_be_fused(reader):
                 return f"{_name(reader)} reads the result before it is written again"
@@ -220,14 +220,20 @@ class MayWrite:
         written = set(written_operands(op, self.uses.bodies))
         return written.issuperset(places)
 
-    def _reads_in_step(self, value: SSAValue, back: TorchOp | None) -> bool:
+    def _reads_in_step(self, value: SSAValue, write: Write, back: TorchOp | None) -> bool:
         """Whether everything computed from a value within one possible loop is elementwise.
 
         Reductions end a loop.
         """
         assert back is not None
-        type_ = value._type
-        if not same_elements_as(back._operands[0], value, self.facts):
+        assert write.result is not None
+        type_, target = value._type, back._operands[0]
+        if not (
+            type(target._type) is TensorType
+            and _same_layout(value, target._type, self.facts)
+            and _same_offset(value, write.result, self.facts)
+            and _same_offset(write.value, target, self.facts)
+        ):
             return False
         pending, seen = [value], {value}
         while pending:
@@ -244,11 +250,6 @@ class MayWrite:
                         seen.add(result)
                         pending.append(result)
         return True
-
-
-def same_elements_as(target: SSAValue, value: SSAValue, facts: Facts) -> bool:
-    """Whether two values of one storage have the same sizes, strides, dtype and device."""
-    return type(target._type) is TensorType and _same_layout(value, target._type, facts)
 
 
 def _is_rearranged(value: SSAValue, base: SSAValue) -> bool:
@@ -317,4 +318,4 @@ def overlapping(values: Iterable[SSAValue], uses: StorageUses) -> bool:
     return len(set(map(id, storages))) != len(storages)
 
 
-__all__ = ["MayWrite", "Write", "overlapping", "same_elements_as"]
+__all__ = ["MayWrite", "Write", "overlapping"]
