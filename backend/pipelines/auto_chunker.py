@@ -1,4 +1,4 @@
-"""The step of the joint stage that cuts a large product, and what follows, into chunks."""
+"""The step of the joint stage that computes a large product, and what follows it, in chunks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _FUNCTION = "torch._inductor.fx_passes.auto_chunker:chunk"
 
 
 class AutoChunkerStep(TypedStep):
-    """The typed chunker in the place of Inductor's `chunk`.
+    """The typed chunker, instead of Inductor's `chunk`.
 
-    The bodies that it makes become children of the GraphModule at once, which no later step of the
-    stage enters, as in Inductor.
+    The bodies that it makes become children of the GraphModule at once. As in Inductor, no later
+    step of the stage enters them.
     """
 
     def __call__(self, run: StageRun) -> None:
@@ -30,7 +30,7 @@ class AutoChunkerStep(TypedStep):
 
 
 def _has_code(run: StageRun) -> bool:
-    """Whether code can be generated for calls of bodies: Inductor's C++ wrapper has none."""
+    """Whether code can be generated for calls of bodies; Inductor's C++ wrapper cannot do it."""
     if stock.flag("cpp_wrapper"):
         _log().debug("not chunked: the C++ wrapper has no code for calls of subgraphs")
         return False
@@ -50,7 +50,7 @@ def _log() -> Any:
 
 
 def _stock(run: StageRun) -> None:
-    """Chunk the graph where Inductor's chunker, or who took its place, can; else leave it."""
+    """Chunk the graph with Inductor's chunker, or a user's in its place, if that can."""
     chunk = stock.lookup(_FUNCTION)
     cannot = stock.lookup("torch._inductor.fx_passes.auto_chunker:CantChunk")
     try:

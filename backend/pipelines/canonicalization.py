@@ -1,4 +1,4 @@
-"""The first step of the joint stage: one form for what AOTAutograd leaves in several."""
+"""The first step of the joint stage: puts calls from AOTAutograd into a canonical form."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _FUNCTION = "joint_graph:canonicalize_aten_ir_passes"
 
 
 class CanonicalizationStep(TypedStep):
-    """The typed pass in the place of Inductor's `canonicalize_aten_ir_passes`.
+    """The typed pass, instead of Inductor's `canonicalize_aten_ir_passes`.
 
-    It makes new bodies of subgraphs, so the graph is lowered with them for this step. Code
-    generation needs what it does: Inductor's own runs after a failure, and where calls are left
-    that the typed pass does not take.
+    It makes new bodies of subgraphs, so the graph is lowered together with its subgraphs for this
+    step. Code generation needs the result, so Inductor's own function runs after a failure, and if
+    the typed pass leaves calls.
     """
 
     def __call__(self, run: StageRun) -> None:

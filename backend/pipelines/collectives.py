@@ -1,4 +1,4 @@
-"""The distributed steps of the post-grad stage: fusing, bucketing and ordering collectives."""
+"""The distributed steps of the post-grad stage: fuse, bucket and schedule collectives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _fuse_ddp_communication(run: StageRun) -> None:
 
 
 def _checks_spmd(_: StageRun) -> bool:
-    """Where the check is asked for, and a later step needs every rank's graph to be the same."""
+    """Whether the check is enabled, and a later step needs the graphs of all ranks to be equal."""
     return bool(stock.flag(f"{_DISTRIBUTED}.spmd_check")) and stock.keeps_graphs_alike()
 
 
@@ -35,7 +35,7 @@ def _bucketing(
 ) -> BridgedStep:
     """Bucketing of one kind of collective, by the option of that kind.
 
-    Before 2.12 the kind's option itself is the bucket mode; later ``mode_option`` holds it.
+    Before torch 2.12 this option also holds the bucket mode; later `mode_option` does.
     """
 
     def call(run: StageRun) -> None:
@@ -52,7 +52,7 @@ def _bucketing(
 
 
 def _overlap_scheduling(run: StageRun) -> None:
-    """Overlap scheduling, with the dependencies it inserts on unless the user says otherwise."""
+    """Overlap scheduling; the dependencies that it inserts are on unless the user sets them."""
     from torch._inductor import config
 
     schedule: Callable[[Any], Any] = stock.lookup(

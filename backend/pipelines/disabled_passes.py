@@ -1,4 +1,4 @@
-"""Which names `xductor.disabled_passes` takes: those of what can be left out by itself."""
+"""The names that `xductor.disabled_passes` accepts: passes and steps that can be left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.transforms.rows.registry import rows
 
 @cache
 def names() -> frozenset[str]:
-    """Our typed passes and the steps of Inductor's own, but for those that each compile needs."""
+    """Our typed passes and the bridged steps, except those that every compile needs."""
     bridged = {step.name for step in _steps() if isinstance(step, BridgedStep)}
     stepped = {name for step in _steps() for name in step_names(step)}
     ours = {row.name for row in rows() if row.factory}
@@ -23,7 +23,7 @@ def names() -> frozenset[str]:
 
 
 def _needed() -> set[str]:
-    """What is done in each compile: by Inductor's own function, where none of ours does it."""
+    """Steps that every compile needs, by our own pass or else by Inductor's function."""
     found: set[str] = set()
     for step in _steps():
         if isinstance(step, BridgedStep) and step.required:
@@ -34,7 +34,7 @@ def _needed() -> set[str]:
 
 
 def refusal(name: str) -> str | None:
-    """Why a name cannot be among those that are left out, and what to do; None if it can."""
+    """Why a name cannot be disabled, and what to do instead; None if it can."""
     if name in names():
         return None
     of_name = [row for row in rows() if row.name == name]
@@ -45,13 +45,12 @@ def refusal(name: str) -> str | None:
             return f"{name!r} is done by {row.covered_by!r}; disable that"
         if row.factory and name in _needed():
             return (
-                f"{name!r} is needed for code generation: Inductor's own would run in the place of "
-                "ours"
+                f"{name!r} is needed for code generation: Inductor's own would run instead of ours"
             )
         if row.factory:
             return f"{name!r} is no step of a stage: Inductor runs its own before the stage"
         if row.kind == "hook":
-            return f"{name!r} is a hook of Inductor's for passes of yours; take them off it"
+            return f"{name!r} is a hook of Inductor's for your own passes; remove them from it"
         if row.kind == "not yet":
             return f"{name!r} does nothing: Inductor has it with an empty body"
         flag = f"; Inductor's option for it is {row.flag}" if row.flag else ""
@@ -60,9 +59,7 @@ def refusal(name: str) -> str | None:
             f"cannot be left out by itself{flag}"
         )
     if name in {getattr(step, "name", None) for step in _steps()}:
-        return (
-            f"{name!r} is needed in each compile, or has several passes; `xductor passes` has those"
-        )
+        return f"{name!r} is needed in each compile, or has several passes: see `xductor passes`"
     close = get_close_matches(name, names(), n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
     return f"no pass is called {name!r}.{guess} `xductor passes` lists them"

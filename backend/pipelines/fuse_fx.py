@@ -1,6 +1,6 @@
-"""The steps of Inductor's `fuse_fx`: sinking of cats, permutes in products, folding of norms.
+"""The steps of Inductor's `fuse_fx`: sink cats, fuse permutes into products, fold norms.
 
-If somebody replaced one of its functions, it runs as a whole, as his.
+If one of its functions was replaced by a user's, `fuse_fx` runs as a whole.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _permutes(run: StageRun) -> bool:
 
 
 def _folds(run: StageRun) -> bool:
-    """Where nothing is differentiated, on a CPU, and parameters are frozen."""
+    """Whether gradients are off, parameters are frozen, and the graph runs on CPU."""
     if not stock.flag("freezing") or torch.is_grad_enabled():
         return False
     return _fuses(run) and _is_stock() and _is_on_cpu(run)

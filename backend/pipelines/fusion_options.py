@@ -1,4 +1,4 @@
-"""The fusions that a user turns on by name in ``pre_grad_`` and ``post_grad_fusion_options``."""
+"""Fusions that a user enables by name in `pre_grad_` and `post_grad_fusion_options`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.backend.steps.stage_run import StageRun
 
 @contextmanager
 def fusion_option_passes(run: StageRun, table: Any) -> Iterator[None]:
-    """Leave Inductor's trace artifact of the graph, if the table applied inside fired."""
+    """Write Inductor's trace artifact of the graph if the table that is applied inside fires."""
     name = table.pass_name
     before = _fired(name)
     yield

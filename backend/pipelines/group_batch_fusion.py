@@ -1,6 +1,7 @@
-"""The group and batch fusions that a user turned on, in Inductor's order, ours in the place of its.
+"""The group and batch fusions that a user enabled, in Inductor's order.
 
-A class that somebody registered under a name, or put in the place of Inductor's, runs bridged.
+Passes of ours replace Inductor's. A class that a user registered, also in place of one of
+Inductor's, runs bridged.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _FUSION = "group_batch_fusion:"
 
 
 def run_post_grad(run: StageRun) -> None:
-    """Those of the post-grad stage; what asks for fbgemm comes last, and only where it is there."""
+    """Run those of the post-grad stage; those that require fbgemm come last, if it is installed."""
     options = stock.flag("post_grad_fusion_options", {})
     if not options:
         return
@@ -41,9 +42,9 @@ def run_post_grad(run: StageRun) -> None:
 
 
 def run_pre_grad(run: StageRun) -> None:
-    """Those of the pre-grad stage, under Inductor's observer; or the user's function in its place.
+    """Run those of the pre-grad stage under Inductor's observer, or a user's replacement.
 
-    Raises KeyError for one of the post-grad stage.
+    Raises KeyError for a fusion of the post-grad stage.
     """
     name = "group_batch_fusion_passes"
     function, options = stock.lookup(f"pre_grad:{name}"), options_of(run)
@@ -59,7 +60,7 @@ def run_pre_grad(run: StageRun) -> None:
 
 
 def _run_each(run: StageRun, options: Mapping[str, Any]) -> None:
-    """The fusions in the user's order."""
+    """Run the fusions in the user's order."""
     registered = stock.lookup(_FUSION + "PRE_GRAD_FUSIONS")
     others = stock.lookup(_FUSION + "POST_GRAD_FUSIONS")
     names = (name for name in options if name in registered or name in others)
@@ -82,7 +83,7 @@ def _run(
 
 
 def _is_ours(name: str, cls: type[Any]) -> bool:
-    """Whether a registered class is the one of Inductor's that a pass of ours stands for."""
+    """Whether a registered class is the one of Inductor's that a pass of ours replaces."""
     return stock.is_stock(cls) and (cls.__module__, cls.__qualname__) == registry.home(name)
 
 
@@ -102,7 +103,7 @@ def _run_bridged(run: StageRun, observed_as: str, given: Mapping[str, Any], cls:
 
 
 def _trace(run: StageRun, name: str) -> None:
-    """Inductor's trace artifact of the graph after a fusion."""
+    """Write Inductor's trace artifact of the graph after a fusion."""
     stock.lookup("torch._logging:trace_structured")(
         "artifact",
         metadata_fn=lambda: {"name": f"optimus_{name}", "encoding": "string"},
@@ -113,7 +114,7 @@ def _trace(run: StageRun, name: str) -> None:
 
 
 def fusion_names(stage: Stage) -> tuple[str, ...]:
-    """The fusions of a stage that passes of ours stand for; none is imported for it."""
+    """The fusions of a stage that passes of ours replace; this imports none of them."""
     return tuple([row.name for row in registry.rows(stage) if ".groups." in row.factory])
 
 

@@ -1,11 +1,11 @@
-"""What a user may say of a group fusion in `pre_grad_` and `post_grad_fusion_options`."""
+"""The options of a group fusion in `pre_grad_` and `post_grad_fusion_options`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: Inductor's defaults of the numbers, and the least that makes sense of each.
+#: Integer options: Inductor's default, and the least value that makes sense.
 _NUMBERS: Mapping[str, tuple[int, int]] = {
     "min_fuse_set_size": (5, 1),
     "max_fuse_set_size": (300, 1),
@@ -15,12 +15,12 @@ _NUMBERS: Mapping[str, tuple[int, int]] = {
 
 
 def check(option: str, name: str, given: Mapping[str, Any]) -> None:
-    """Whether the options of a fusion can be meant.
+    """Check the options of one fusion.
 
-    - `option`: the option of Inductor's that has the fusion among its own.
+    - `option`: the name of Inductor's option that contains the fusion.
 
-    Raises TypeError for what is no whole number, ValueError for one that is too small, or a minimum
-    above the maximum.
+    Raises TypeError for a value that is not an integer, ValueError for one that is too small, or
+    for a minimum above the maximum.
     """
     for key, (_, least) in _NUMBERS.items():
         number = given.get(key, least)

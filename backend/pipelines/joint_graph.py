@@ -43,13 +43,16 @@ def _has_dead_draws_of_nothing(run: StageRun) -> bool:
 
 
 def _eliminate_dead_draws_of_nothing(run: StageRun) -> None:
-    """As of attention without dropout: where it is spelled out it goes when the graph is traced."""
+    """Erase dead calls that are only tagged as drawing, such as attention without dropout.
+
+    Dead attention that is spelled out does not survive tracing, so a fused call should not either.
+    """
     eliminate_dead_draws_of_nothing(run.gm.graph)
     run.gm.recompile()
 
 
 def _pass_patterns(run: StageRun) -> None:
-    """Inductor's list of tables, of whatever length it has by now."""
+    """Inductor's list of pattern tables, to which users may have added."""
     if not _pattern_matcher(run):
         return
     tables: list[Any] = stock.lookup("joint_graph:pass_patterns")

@@ -1,4 +1,4 @@
-"""Whether there are the passes that the settings of a compile name."""
+"""Checks that the passes named in the settings of a compile exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.transforms.rewriting.patterns import PatternError
 
 
 def check(settings: Settings) -> None:
-    """Raises SettingsError for a pass that there is not, or that cannot be left out."""
+    """Raises SettingsError for a pass that does not exist, or that cannot be disabled."""
     for name in sorted(settings.disabled_passes):
         reason = disabled_passes.refusal(name)
         if reason is not None:
@@ -26,9 +26,9 @@ def check(settings: Settings) -> None:
 
 
 def _check_pattern(rewrite: Any) -> None:
-    """Raises PatternError for a pattern that is none with the options of an instance.
+    """Raises PatternError if the pattern is invalid with the options of this instance.
 
-    That of the default options was looked at when the class was made.
+    With the default options it was checked when the class was made.
     """
     one = rewrite.rewrite if isinstance(rewrite, Placed) else rewrite
     if isinstance(one, Rewrite):

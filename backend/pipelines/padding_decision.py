@@ -1,4 +1,4 @@
-"""Whether padding a matmul pays: Inductor's answer, by its flags, its cache, or the clock."""
+"""Whether padding a matmul pays: Inductor's answer, from its flags, its cache, or a measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.transforms import Tensor
 
 
 def should_pad(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:
-    """What Inductor's `should_pad` says of one matmul; it may run both forms and measure."""
+    """What Inductor's `should_pad` decides about a matmul; it may run and measure both forms."""
     operands = {"mat1": mat1, "mat2": mat2} | ({} if bias is None else {"input": bias})
     values = {key: one.value for key, one in operands.items() if one.value is not None}
     if len(values) < len(operands):
@@ -36,7 +36,7 @@ def should_pad(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bo
 
 
 def _producer(value: SSAValue, graph: fx.Graph) -> fx.Node:
-    """What made a value, as far as Inductor looks: through views, to the op and its operands."""
+    """A node for the producer of a value: behind views, the op and its operands; no further."""
     owner = value.owner
     if not isinstance(owner, TorchOp) or isinstance(owner, GetAttrOp) or not callable(owner.target):
         return graph.placeholder("input")

@@ -1,4 +1,4 @@
-"""The places of a stage: the names of its passes and steps that a user's rewrite may run beside."""
+"""The places of a stage: the names of passes and steps next to which a user's rewrite may run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from xductor.transforms import Stage
 from xductor.transforms.rewriting.rewrite import stages_of
 
 _PIPELINES = {"pre_grad": pre_grad, "joint": joint_graph, "post_grad": post_grad}
+#: The first of the steps that finish a stage; no rewrite runs after it.
 _FINISHING = "stable_topological_sort"
-"""The first of the steps that finish a stage; no rewrite runs behind it."""
 
 
 def placed(
@@ -30,13 +30,13 @@ def placed(
     before: str | None = None,
     after: str | None = None,
 ) -> Placed:
-    """`rewrite` (a class or an instance) to run at a place of its stage.
+    """`rewrite` (a class or an instance), to run at a place of its stage.
 
-    - `position`: "first" or "last" among what the stage does.
-    - `before`, `after`: the name of a pass of the stage (`xductor passes` lists them), whether it
-      is enabled or not. A pass of one of Inductor's pattern tables stands for its whole table.
+    - `position`: "first" or "last" among the passes of the stage.
+    - `before`, `after`: the name of a pass of the stage (`xductor passes` lists them), whether or
+      not it is enabled. A pass from one of Inductor's pattern tables stands for its whole table.
 
-    Raises PlacementError for a pass that the stage has not, and where not exactly one is given.
+    Raises PlacementError if the stage has no such pass, or unless exactly one place is given.
     """
     made = Placed(rewrite, one_of(position, before, after, shown(rewrite)))
     check(made)
@@ -44,7 +44,7 @@ def placed(
 
 
 def check(rewrite: Any) -> None:
-    """Raises PlacementError where a rewrite's place is not to be found in one of its stages."""
+    """Raises PlacementError if the place of a rewrite does not exist in one of its stages."""
     place = place_of(rewrite)
     if place.position not in ("before", "after"):
         return
@@ -71,7 +71,7 @@ def check(rewrite: Any) -> None:
 
 
 def names(stage: Stage, position: Position = "before") -> list[str]:
-    """The passes and steps of a stage that a rewrite may run before (or after), in order."""
+    """The passes and steps of a stage before (or after) which a rewrite may run, in order."""
     found: list[str] = []
     for step in _PIPELINES[stage].STEPS:
         own = list(step_names(step))

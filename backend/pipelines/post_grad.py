@@ -1,4 +1,4 @@
-"""The post-grad stage: one direction in functional ATen; the last steps bring mutation back."""
+"""The post-grad stage: forward or backward as functional ATen; the last steps restore mutation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from xductor.transforms.rows.registry import in_table
 
 _pattern_matcher = when_flag("pattern_matcher", True)
 
-#: Entries of Inductor's tables that it has in the joint stage too, and passes of ours stand for.
+#: Entries of Inductor's tables that the joint stage has too, and that passes of ours replace.
 _TYPED = ("randperm_index_add", "randperm_index")
 
 
@@ -42,31 +42,31 @@ def _tunes_products(_: StageRun) -> bool:
     return bool(stock.flag("max_autotune") or stock.flag("max_autotune_gemm"))
 
 
-#: What config says to passes that stand for entries of a table.
+#: The config flags that enable passes of ours which replace entries of a table.
 _ASKED = {"mm_plus_mm": _tunes_products, "prepare_softmax": when_flag("online_softmax")}
 
 
 def _reorders(run: StageRun) -> bool:
-    """In inference; from 2.14 on in training too, behind a flag of its own."""
+    """Whether to reorder: in inference, and since 2.14 in training behind its own flag."""
     return bool(stock.flag("reorder_for_locality")) and (
         run.is_inference or bool(stock.flag("reorder_for_locality_in_training"))
     )
 
 
 def _before_edit(run: StageRun) -> None:
-    """Remember what the nodes call, and what kernels get, for the first step that edits them."""
+    """Record what the nodes call and what kernels get, before a step first edits the graph."""
     value_updates.watch(run)
     operand_layouts.watch(run)
 
 
 def _fake_tensor_updater(run: StageRun) -> None:
-    """Inductor's place to begin; ours have nothing to remember until a step edits the FX graph."""
+    """Where Inductor starts to watch values; we need it only once a step edits the FX graph."""
     if not run.untyped:
         run.before_edit = _before_edit
 
 
 def _incremental_update(run: StageRun) -> None:
-    """Bring values up to date, if a step edited the FX graph."""
+    """Update the values of nodes, if a step edited the FX graph."""
     if value_updates.is_watched(run):
         flush(run)
         run.record.bridged("incremental_update", run.gm, lambda: _update(run))
@@ -125,7 +125,7 @@ def _never(_: StageRun) -> bool:
 
 
 def _pass_patterns(run: StageRun) -> None:
-    """Inductor's list of tables, of whatever length it has by now."""
+    """Inductor's list of pattern tables, to which users may have added."""
     if not _pattern_matcher(run):
         return
     lowerings.register()
@@ -153,7 +153,10 @@ def _b2b_gemm(run: StageRun) -> bool:
 
 
 def _reinplace(run: StageRun) -> None:
-    """Inductor looks for later readers of what an op may overwrite, not at what the op reads."""
+    """Inductor's pass, then copies of overlapping reads.
+
+    Inductor checks for later readers of what an op overwrites, but not what the op itself reads.
+    """
     reinplace = stock.lookup("post_grad:reinplace_inplaceable_ops")
     updater = value_updates.updater_of(run)
 
@@ -161,7 +164,7 @@ def _reinplace(run: StageRun) -> None:
         if step_targets.may_reinplace(run) or not stock.is_stock(reinplace):
             reinplace(updater, graph)
         else:
-            updater.incremental_update()  # Inductor's pass begins with it
+            updater.incremental_update()  # as Inductor's pass does first
 
     observed(run, "reinplace_inplaceable_ops", pass_, "graph")
     separate_reads(run.gm.graph)
@@ -172,7 +175,7 @@ def _has_backend_passes(_: StageRun) -> bool:
 
 
 def _custom_backend_passes(run: StageRun) -> None:
-    """The passes that device backends registered, for the devices of this graph."""
+    """The passes that device backends registered for the devices of this graph."""
     devices: set[str] | None = None
     for device, custom in stock.lookup("post_grad:custom_backend_passes").items():
         if custom is None:
@@ -201,7 +204,7 @@ STEPS = (
         "torch._inductor.comms:remove_fsdp2_unsharded_param_graph_input_usage",
         when=_fsdp_hooks,
     ),
-    # Before what Inductor has in front of it: that erases and moves, and changes no call.
+    # Inductor starts it a few steps later; those steps only erase and move ops.
     CoveringStep(_fake_tensor_updater, ("fake_tensor_updater",)),
     TypedStep(
         "dead_code_elimination",

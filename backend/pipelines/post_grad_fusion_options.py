@@ -1,4 +1,4 @@
-"""`post_grad_fusion_options`: what a user may say, and the tables of patterns that he turns on."""
+"""`post_grad_fusion_options`: what a user may set, and the pattern tables that it enables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTION = "post_grad_fusion_options"
 
 DECOMPOSITIONS = ("decompose_mm", "decompose_bmm", "decompose_addmm")
 
-#: The passes of ours that stand for entries of the tables, by option.
+#: The passes of ours that replace entries of the tables, by option.
 TYPED: Mapping[str, tuple[str, ...]] = {
     **{
         name: (name,)
@@ -32,7 +32,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "decompose_mm_pass": DECOMPOSITIONS,
 }
 
-#: Thresholds, by option: numbers.
+#: Numeric thresholds, by option.
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "split_cat_aten_pass": ("threshold_to_cat",),
     "shape_padding_multiplier": ("value",),
@@ -47,9 +47,9 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def check() -> None:
-    """Before anything is changed.
+    """Check the options before anything is changed.
 
-    Raises KeyError for a name that there is not, TypeError for a threshold that is no number,
+    Raises KeyError for an unknown name, TypeError for a threshold that is not a number, and
     ValueError for a minimum above the maximum.
     """
     options = stock.flag(OPTION, {})
@@ -81,7 +81,7 @@ def _excluded() -> set[str]:
 
 
 def run_tables(run: StageRun) -> None:
-    """The tables that the user turned on, in his order."""
+    """Run the tables that the user enabled, in the user's order."""
     options = stock.flag(OPTION, {})
     tables = stock.lookup("post_grad:POST_GRAD_PATTERNS")
     others = {*stock.lookup("post_grad:POST_GRAD_FUSIONS"), *_excluded()}
@@ -92,7 +92,7 @@ def run_tables(run: StageRun) -> None:
         step = TableStep(name, lambda table=table: table, TYPED.get(name, ()), name)
         with fusion_option_passes(run, table), _around(name, run):
             step(run)
-            flush(run)  # what a typed pass does counts, and is seen, when it is raised
+            flush(run)  # changes of typed passes are counted and visible once raised
 
 
 def _around(name: str, run: StageRun) -> AbstractContextManager[None]:

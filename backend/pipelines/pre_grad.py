@@ -1,7 +1,7 @@
-"""The pre-grad stage: Dynamo's torch-level graph, neither functional nor normalised.
+"""The pre-grad stage: Dynamo's torch-level graph, neither functional nor normalized.
 
-With ``is_predispatch`` the graph is pre-dispatch ATen, and another list of passes runs
-(``predispatch.py``).
+With `is_predispatch` the graph is pre-dispatch ATen, and another list of passes runs
+(`predispatch.py`).
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ def _checks_numerics(run: StageRun) -> bool:
 
 
 def _fuses_attention(run: StageRun) -> bool:
-    """Not within a checkpoint that chooses what to save: it names the ops of its body, and of the
-    bodies in there.
+    """Whether attention may be fused here.
+
+    Not within a checkpoint that chooses what to save: it names ops of its body, and of bodies
+    inside.
     """
     return _pattern_matcher(run) and all(
         gm.meta.get("_checkpoint_context_fn") is None for gm in (*entered_graphs(), run.gm)
@@ -75,7 +77,7 @@ def _numeric_check(run: StageRun) -> None:
 
 
 def _numpy_compat(place: str) -> TypedStep:
-    """numpy spellings of keyword arguments, at that place before or after Inductor's fusions."""
+    """Normalize NumPy's keyword names, at this place before or after Inductor's fusions."""
     name, function = "numpy_compat_normalization", "pre_grad:numpy_compat_normalization"
     step = unobserved(
         name,
@@ -94,7 +96,7 @@ def _group_batch_fusions(run: StageRun) -> None:
         group_batch_fusion.run_pre_grad(run)
 
 
-#: Tables of options whose entries passes of ours stand for.
+#: Options whose tables have entries that passes of ours replace.
 _TYPED_OPTIONS = (
     "remove_split_with_size_one_pass",
     "merge_getitem_cat_pass",
@@ -116,7 +118,7 @@ def _check_options(run: StageRun) -> None:
 
 
 def _fusion_options(run: StageRun) -> None:
-    """The tables that the user turned on, in his order, each as often as he asked for."""
+    """Run the tables that the user enabled, in the user's order, each as often as asked for."""
     if not _torch_level(run):
         return
     tables = stock.lookup("pre_grad:PRE_GRAD_PATTERNS")
@@ -131,7 +133,7 @@ def _fusion_options(run: StageRun) -> None:
         with fusion_option_passes(run, table):
             for _ in range(option.get("counter", 1)):
                 step(run)
-            flush(run)  # what a typed pass does counts, and is seen, when it is raised
+            flush(run)  # changes of typed passes are counted and visible once raised
 
 
 def _normalizes_weights(_: StageRun) -> bool:
@@ -139,7 +141,7 @@ def _normalizes_weights(_: StageRun) -> bool:
 
 
 def _table(name: str, asked: Condition) -> TableStep:
-    """One of Inductor's tables that is always on, with a pass of ours of its name."""
+    """One of Inductor's tables that is always on, with our pass of the same name."""
     table = f"pre_grad:{name}"
     return TableStep(name, lambda: stock.lookup(table), (name,), name, _torch_level, {name: asked})
 

@@ -1,4 +1,4 @@
-"""`pre_grad_fusion_options`: what a user may say."""
+"""`pre_grad_fusion_options`: what a user may set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NORMALIZATION = "normalization_pass"
 
 
 def options_of(run: StageRun) -> dict[str, Any]:
-    """The fusions that are on; from torch 2.14 on those for other devices are left out."""
+    """The enabled fusions; since torch 2.14 without those for other devices."""
     if OPTION not in run.kept:
         options = stock.flag(OPTION, {})
         resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
@@ -25,9 +25,9 @@ def options_of(run: StageRun) -> dict[str, Any]:
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Before anything is changed.
+    """Check the options before anything is changed.
 
-    Raises KeyError for a name that there is not, TypeError for an option that is no number,
+    Raises KeyError for an unknown name, TypeError for an option that is not a number, and
     ValueError for a minimum above the maximum.
     """
     if not options:

@@ -1,4 +1,4 @@
-"""The pre-grad passes over pre-dispatch ATen (``is_predispatch``)."""
+"""The pre-grad passes over pre-dispatch ATen (`is_predispatch`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xductor.transforms.rows import registry
 
 _log = logging.getLogger(__name__)
 
-#: Inductor's default passes, in order; ``remove_passes`` leaves some out.
+#: Inductor's default passes, in order; `remove_passes` leaves some out.
 DEFAULT = (
     "normalization_pass_aten",
     "normalize_node_kwargs_pass",
@@ -36,7 +36,7 @@ DEFAULT = (
     "fuse_chunk_reshape_unsqueeze_concat_pass",
 )
 
-#: Passes that run only if ``add_passes`` names them; a default one that it names runs again.
+#: Passes that run only if `add_passes` names them; a default one that it names runs again.
 OPTIONAL = (
     "fuse_split_getitem_squeeze_cat",
     "use_triton_dot_compress",
@@ -50,8 +50,8 @@ OPTIONAL = (
 def run_passes(run: StageRun) -> None:
     """Run the passes in Inductor's order.
 
-    Typed ones stand for the functions that Inductor has by name only; a function that somebody put
-    there runs instead. Inductor's own run between a shape propagation and a recompile.
+    Typed passes replace functions of Inductor's that have an empty body; a function that a user put
+    there runs instead. Inductor's own passes run between a shape propagation and a recompile.
     """
     if not (stock.flag("pattern_matcher", True) and stock.flag("is_predispatch")):
         return
@@ -74,13 +74,13 @@ def run_passes(run: StageRun) -> None:
 
 @cache
 def typed_names() -> tuple[str, ...]:
-    """The passes of the list that are ours."""
+    """The passes of the lists that are ours."""
     ours = {row.name for row in registry.rows("pre_grad") if row.factory}
     return tuple([name for name in dict.fromkeys((*DEFAULT, *OPTIONAL)) if name in ours])
 
 
 def _stands_for(name: str, function: Any) -> bool:
-    """Whether a typed pass stands for a function or table that nobody filled."""
+    """Whether a typed pass replaces a function of Inductor's, or a table without patterns."""
     if name not in typed_names() or is_all_bridged():
         return False
     return not function.patterns if hasattr(function, "patterns") else stock.is_stock(function)

@@ -1,6 +1,6 @@
-"""Operands of products that became loops: code generation stores them first.
+"""Makes code generation store the operands of products that became loops.
 
-A loop over the products would otherwise compute an operand anew for each row or column.
+Otherwise a loop over the products would recompute an operand for each row or column.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from xductor.ir import TorchOp
 from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.driver import Connected
 
+#: The metadata by which code generation knows that a node's value must be stored.
 REALIZED = "inductor_realize_to_strides"
-"""By which code generation knows a node whose value is to be stored."""
 
 
 @contextmanager
 def realizing_operands(run: StageRun) -> Iterator[None]:
-    """Mark the nodes of the tensors that declared rewrites inside the block bind.
+    """Mark the nodes of tensors that declared rewrites bind inside the block.
 
-    What other passes have made is raised first, so that it has nodes.
+    Changes of earlier passes are raised first, so that all tensors have nodes.
     """
     flush(run)
     nodes: list[Any] = []

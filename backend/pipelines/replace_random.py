@@ -1,4 +1,4 @@
-"""The step of the joint stage that hands random draws over to the compiler's generator."""
+"""The step of the joint stage that moves random draws to the compiler's generator."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from xductor.transforms.rows import registry
 
 _REPLACING = ("replace_random", "replace_randint")
 _FUSING = ("fuse_seed_creation_pass", "fuse_offset_creation_pass")
-#: Without these, code generation meets ops that it has no code for.
+#: Without these, code generation meets ops for which it has no code.
 _NEEDED = (*_REPLACING, "fuse_offset_creation_pass")
 _FUNCTION = "joint_graph:replace_random_passes"
 
 
 class ReplaceRandomStep(TypedStep):
-    """Typed passes in the place of Inductor's `replace_random_passes` and of its table.
+    """Typed passes, instead of Inductor's `replace_random_passes` and its table.
 
-    Code generation cannot do without what they do, so Inductor's own function runs where they are
-    disabled, where the table is no longer Inductor's, and after a failure. The compiler bisector
-    has no say in it, as in Inductor: what was drawn by another generator is no comparison.
+    Code generation needs their result, so Inductor's own function runs if they are disabled, if the
+    table is no longer Inductor's, and after a failure. As in Inductor, the compiler bisector does
+    not control them: results drawn by different generators cannot be compared.
     """
 
     covers = (*_REPLACING, *_FUSING)
@@ -40,11 +40,11 @@ class ReplaceRandomStep(TypedStep):
 
 
 def _is_ours(run: StageRun) -> bool:
-    """Whether the typed passes are to run, and do all that Inductor's table does on its own."""
+    """Whether the typed passes may run, and cover all of Inductor's own table."""
     if not run.settings.disabled_passes.isdisjoint(_NEEDED):
         return False
     if stock.flag("disable_cpp_codegen"):
-        return False  # then Inductor leaves draws on CPU to eager
+        return False  # then Inductor leaves CPU draws to eager
     table = stock.lookup("replace_random:patterns")
     homes = _homes()
     own = user_patterns.own_table("replace_random", table)
@@ -64,7 +64,7 @@ def _replace(run: StageRun) -> None:
 
 
 def _watched(run: StageRun, observed_as: str, names: tuple[str, ...]) -> None:
-    """Run typed passes where Inductor's observer watches, but asks nobody whether they may run."""
+    """Run typed passes under Inductor's observer, without asking the bisector."""
     passes = [make(name, run) for name in names if name not in run.settings.disabled_passes]
     changed = run.group is not None and run.group.changed
     if not changed and not any(one.may_fire(run.gm.graph) for one in passes):
@@ -78,7 +78,7 @@ def _watched(run: StageRun, observed_as: str, names: tuple[str, ...]) -> None:
 
 
 def _users_entries(run: StageRun) -> None:
-    """What users added to Inductor's table."""
+    """Run the entries that users added to Inductor's table."""
     table = stock.lookup("replace_random:patterns")
     rest = user_patterns.without(table, _homes())
     if run.degraded or run.untyped or not rest.patterns:

@@ -1,4 +1,4 @@
-"""Steps that make loops of calls for each row."""
+"""Steps that turn calls per row into loops."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make, r
 
 @dataclass(frozen=True)
 class RowLoopStep(TypedStep):
-    """The typed pass; then Inductor's, where it left a call, or none is known.
+    """The typed pass; then Inductor's, if calls are left.
 
-    The graphs that such calls run become parts of others, so the graph is lowered with them.
+    Subgraphs of these calls become parts of other subgraphs, so the graph is lowered together with
+    them.
     """
 
     holds: Condition = field(default=always)
@@ -34,7 +35,7 @@ class RowLoopStep(TypedStep):
 
 
 def row_loop_step(name: str, call: str) -> RowLoopStep:
-    """The step called `name`, which decomposes calls of a higher-order operator."""
+    """The step `name`, which decomposes calls of a higher-order operator."""
     function, holds = f"post_grad:{name}", step_targets.holds(call)
     step = stock_pass(name, function, over="gm", required=True, acts=holds, reads=holds)
     return RowLoopStep(name, step, function, name, holds=holds)

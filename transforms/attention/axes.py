@@ -1,7 +1,6 @@
-"""Values with an order of their axes, so that permutations can be looked through.
+"""Values with an order of their axes, which lets the matcher look through permutations.
 
-A `View` is a value with an order of its axes. `None` in the order is a dim of size one that the
-value does not have.
+`None` in the order is a dim of size one that the value does not have.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class View:
 
 
 def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -> View:
-    """A view with the same numbers of an earlier value.
+    """The view of an earlier value that has the same elements.
 
     This looks through permutations and copies, and through casts from `dtype` to a dtype that holds
     all of its numbers.

@@ -1,6 +1,6 @@
 """Makes the operands of a fused call from views: permuted, expanded, in four dims.
 
-`Torch` makes the calls of the stage: torch's own functions before autograd, ATen after it.
+`Torch` makes calls of torch's own functions and methods, as they are recorded before autograd.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Torch:
         return self.call("pyfn.torch.clamp", x, min=bound)
 
     def full(self, value: float, dtype: torch.dtype, like: SSAValue) -> SSAValue:
-        """A tensor without dims that holds a number, on the device of `like`."""
+        """A 0-dim tensor that holds a number, on the device of `like`."""
         type_ = tensor_type(like)
         assert type_ is not None
         return self.call("pyfn.torch.full", (), value, dtype=dtype, device=type_.device)
@@ -148,7 +148,7 @@ class Torch:
         scale: float,
         grouped: bool,
     ) -> SSAValue:
-        """The fused call, without arguments that have their defaults."""
+        """The fused call, without arguments that have their default values."""
         named: dict[str, Any] = {}
         if mask is not None:
             named["attn_mask"] = mask
@@ -203,7 +203,7 @@ def with_batch(
 
 
 def side_by_side(value: SSAValue, make: Torch) -> SSAValue:
-    """The value with a stride of one in its last dim, as kernels require."""
+    """The value with a stride of one in its last dim, which kernels require."""
     type_ = tensor_type(value)
     assert type_ is not None
     return value if type_.stride[-1] == 1 else make.contiguous(value)

@@ -62,6 +62,8 @@ def fuse(module: ModuleOp, options: Options, report: Report | None = None) -> in
 
 
 class _Fusion:
+    """The pass on one graph."""
+
     def __init__(
         self, graph: GraphOp, bodies: Bodies, options: Options, report: Report | None
     ) -> None:
@@ -185,7 +187,7 @@ def _check_escape(attention: Attention) -> None:
 
 
 def _check_device(attention: Attention) -> None:
-    """Check that the device may have a kernel for it, as far as is known before a mask is made."""
+    """Check that the device may have a kernel, as far as that is known before a mask is made."""
     result = tensor_type(attention.result)
     assert result is not None
     reason = refusal_of_all(result.device, result.dtype, attention.dropout)

@@ -1,4 +1,4 @@
-"""Finds keys and values that several heads share, behind their repetition for each head."""
+"""Finds keys and values that several heads share, although they are repeated for each head."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _expanded(
     joined, wide, thin, source = types
     if joined is None or wide is None or thin is None or source is None:
         return None
-    new = heads + 1  # the dim that was added after the heads
+    new = heads + 1  # the dim that was added behind the heads
     if wide.rank != joined.rank + 1 or thin.rank != wide.rank or thin.shape[new] != 1:
         return None
     without = (*wide.shape[:new], *wide.shape[new + 1 :])

@@ -322,7 +322,7 @@ def _getitem(known: KnownValues, term: Term) -> Known | None:
 
 
 def _start(item: Any) -> int | None:
-    """The start of a slice with step one; None if it is counted from the end."""
+    """The start of a slice with step one; None if it is negative or unknown."""
     start, _, step = (item.start, item.stop, item.step) if type(item) is slice else tuple(item)
     if is_full_slice(item) or start is None:
         return 0 if step in (None, 1) else None

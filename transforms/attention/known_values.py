@@ -1,9 +1,10 @@
 """What is known about the elements of a tensor from their positions alone.
 
-Masks are made of `arange`, comparisons, `tril`, `full`, `where`. Their elements are functions of
+Masks are made of `arange`, comparisons, `tril`, `full` and `where`. Their elements are functions of
 the position: an integer linear form of the indices (`Affine`), a choice between two numbers by a
-condition on the indices (`Choice`), or a condition (`Condition`), which is a boolean tensor. A
-tensor that depends on data is an unknown condition, or nothing is known about it (None).
+condition on the indices (`Choice`), or such a condition itself (`Condition`), for a boolean tensor.
+A boolean tensor that depends on data is an unknown condition; of other such tensors nothing is
+known (None).
 
 Dims of size one have index 0, so forms do not mention them.
 """
@@ -47,7 +48,7 @@ CallRule: TypeAlias = "Callable[[KnownValues, TorchOp, Mapping[str, Any]], Known
 
 
 class KnownValues:
-    """Finds what is known about values of a graph, each once; the rules are in `known_calls`."""
+    """Finds what is known about the values of a graph, with the rules of `known_calls`; cached."""
 
     def __init__(
         self,
@@ -118,18 +119,6 @@ class KnownValues:
             return known
         missing = result.rank - below.rank
         return renumbered(known, {dim: dim + missing for dim in range(below.rank)})
-
-
-# Arithmetic.
-
-
-# Selection and comparison.
-
-
-# Factories.
-
-
-# Dims.
 
 
 __all__ = ["Choice", "Known", "KnownValues", "as_choice", "number", "renumbered", "truth"]

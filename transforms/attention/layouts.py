@@ -1,7 +1,8 @@
 """Decides whether the layout of a fused call's result is observable.
 
-A kernel gives `[batch, heads, rows, size]` in a layout of its choice: heads before rows, or rows
-before heads, like its query. The graph does not determine it, so all of these must be acceptable.
+A kernel returns `[batch, heads, rows, size]` in a layout of its choice: with heads before rows, or
+with rows before heads, like its query. The graph does not determine which, so all of these must be
+acceptable.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def layout_is_seen(
 
 
 def _layouts(type_: Any) -> list[TensorType]:
-    """The layouts that kernels give: heads first, and rows first."""
+    """The layouts that kernels return: heads first, and rows first."""
     batch, heads, rows, size = type_.shape
     by_rows = contiguous_strides((batch, rows, heads, size))
     return [
@@ -57,12 +58,12 @@ def _layouts(type_: Any) -> list[TensorType]:
 
 
 class _Walk:
-    """Follows the consequences of another layout of a value through its users."""
+    """Follows what another layout of a value changes for its users."""
 
     def __init__(self, state: GraphState) -> None:
         self.state = state
         self.left = _LIMIT
-        # What copied the old layout, and may be a view of the new one.
+        # Copies of the old layout that may become views with the new one.
         self.copies: list[SSAValue] = []
 
     def shows(self, value: SSAValue, after: Any) -> bool:

@@ -34,13 +34,13 @@ from xductor.transforms.attention.rounding import (
     overflow_of,
 )
 
-#: The greatest number that counts as masking: any other score leaves it a probability of zero.
+#: The greatest number that counts as masking: no other score leaves it any probability.
 _FAR_BELOW = -9000.0
-#: Distances of adjacent floating-point numbers: at `_LOST` or above rounding swallows a score, at
-#: `_KEPT` or below it keeps nearly all of it.
+#: Distances of adjacent floating-point numbers: at `_LOST` or above, rounding swallows a score; at
+#: `_KEPT` or below, it keeps nearly all of it.
 _LOST, _KEPT = 32.0, 2.0**-6
 
-#: Added to a score in single precision it swallows the score; a kernel may scale it safely.
+#: A number that swallows any score in single precision, and that a kernel may scale safely.
 _SWALLOWS = -(2.0**96)
 
 
@@ -159,14 +159,12 @@ class MaskBuilder:
         assert isinstance(found, Condition)
         return shortened(found, place.shape, self.facts)
 
-    # The mask.
-
     def masking(
         self, batch: tuple[Dim, ...], dtype: torch.dtype, *, exact: bool, grad: bool
     ) -> Masking:
         """The mask of a call with the two batch dims `batch`.
 
-        With `exact`, a row that may be fully masked gets what the spelled-out form gives, and with
+        With `exact`, a row that may be fully masked gives what the spelled-out form gives, and with
         `grad` its gradient too. Raises NotAttention if that is not possible.
         """
         rules = self.rules()
@@ -266,10 +264,10 @@ class MaskBuilder:
     def _with_one_low_number(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype
     ) -> Masking:
-        """One mask of zero or of a number that swallows scores, without gradients.
+        """One added mask of zero or of a number that swallows scores, without gradients.
 
-        The weights of a row full of it are equal, in a kernel as in eager, if the number swallows
-        scores in single precision and does not become infinite when a kernel scales it.
+        The weights of a row full of this number are equal, in a kernel as in eager, if the number
+        swallows scores in single precision and does not become infinite when a kernel scales it.
         """
         total, make = self._tensor(rules, batch, dtype, booleans=False), self.make
         low = make.full(_SWALLOWS, dtype, total)
@@ -299,7 +297,7 @@ class MaskBuilder:
     ) -> Masking:
         """Masks by numbers known only at run time, changed so that no row is fully masked.
 
-        `_without_whole_rows` gives the reasons.
+        See `_without_whole_rows` for the reasons.
         """
         make, wide = self.make, self._widest(rules, dtype)
         total = self._tensor(rules, batch, wide, booleans=False)
@@ -324,9 +322,9 @@ class MaskBuilder:
     def _scores_are_swallowed(self, rules: list[Rule], grad: bool) -> bool | None:
         """Whether the masking numbers swallow the scores; False if they keep nearly all of them.
 
-        None if it is between these, which a kernel computes as well as eager, except for gradients.
-        Raises NotAttention if there are gradients, or if a dtype on the way is narrower than 32
-        bits.
+        None if they do something in between, which a kernel computes as well as eager, except for
+        gradients. Raises NotAttention in that case if there are gradients, or if a dtype on the way
+        is narrower than 32 bits.
         """
         gaps = [self._gap(rule) for rule in rules if rule.keeps is not None]
         if min(gaps, default=_LOST) >= _LOST:

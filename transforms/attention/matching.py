@@ -107,9 +107,8 @@ class Matcher:
 class _Descent:
     """Walks from the last product back to the first, with the axes of the current value.
 
-    `axes[i]` is the axis of the current value for part `i` of `[batch..., rows, columns]`.
-    `path` has the steps from the current scores to the softmax, `narrower` the dtypes of casts
-    that lose something.
+    `axes[i]` is the axis of the current value for part `i` of `[batch..., rows, columns]`. `path`
+    has the steps from the current scores to the softmax, `narrower` the dtypes of lossy casts.
     """
 
     def __init__(self, matcher: Matcher, root: TorchOp, last: Contraction) -> None:
@@ -167,8 +166,6 @@ class _Descent:
             ops=list(dict.fromkeys(self.ops)),
         )
 
-    # The current place.
-
     @property
     def shape(self) -> tuple[Dim, ...]:
         type_ = tensor_type(self.current)
@@ -178,8 +175,6 @@ class _Descent:
     @property
     def place(self) -> Place:
         return Place(self.axes, tuple(self.shape[axis] for axis in self.axes))
-
-    # The steps.
 
     def to_softmax(self) -> Softmax | None:
         """Go through copies, casts, reshapes of the batch and dropout to the softmax."""
@@ -301,7 +296,7 @@ class _Descent:
         return False
 
     def _factor(self, value: Any, divides: bool) -> None:
-        """Note a factor that is not constant; it may differ between batches, not within one."""
+        """Note a factor that is not constant; it may differ between batches, but not within one."""
         type_ = tensor_type(value)
         if not isinstance(value, SSAValue):
             raise NotAttention("the scale is no number", near=True)
@@ -384,8 +379,6 @@ class _Descent:
         }
         return all((zero.value, zero.when) in masked for zero in self.zeroed)
 
-    # What operands are.
-
     def dtype_of(self, value: SSAValue) -> torch.dtype:
         type_ = tensor_type(value)
         assert type_ is not None
@@ -410,10 +403,8 @@ class _Descent:
             self._has_same_shape(value) and self.matcher.leads_to_product(value) for value in values
         )
 
-    # The end.
-
     def _operands(self, first: Contraction) -> tuple[View, View]:
-        """Query and key: the operands of the first product that make the rows and the columns."""
+        """Query and key: the operands of the first product that hold the rows and the columns."""
         if first.added is not None:
             if type(first.beta) not in (int, float):
                 raise NotAttention("what is added is scaled by a value", near=True)

@@ -63,7 +63,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Kept:
-    """A mask that keeps scores where a boolean tensor is `when`; others become `fill`."""
+    """A mask that keeps scores where a boolean tensor equals `when`; others become `fill`."""
 
     value: SSAValue
     place: Place
@@ -73,7 +73,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Factor:
-    """A run-time number, or one for each batch, by which scores are multiplied or divided."""
+    """A run-time number, or one per batch entry, by which scores are multiplied or divided."""
 
     value: Any
     place: Place

@@ -1,8 +1,8 @@
-"""Reads the calls with which attention is spelled into one vocabulary.
+"""Reads the many spellings of the calls in attention as a few terms.
 
 A `Term` defines a value: `torch.matmul(a, b)`, `a @ b`, `a.matmul(b)`, `torch.bmm(a, b)` and
-`aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are
-one kind each, whatever their arguments: the types of operand and result tell the rest.
+`aten.mm` are all the term `matmul` of `x` and `y`. Casts, copies, permutations and reshapes are one
+kind each, whatever their arguments: the types of operand and result tell the rest.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ class Reader:
         self._versions = versions
 
     def term(self, value: Any) -> Term | None:
-        """The term of a value; None for inputs, constants and calls outside of the vocabulary."""
+        """The term of a value; None for inputs, constants and calls outside the vocabulary."""
         if not isinstance(value, OpResult):
             return None
         if value in self._terms:
@@ -386,9 +386,10 @@ class Reader:
 
 
 def _meant(op: TorchOp) -> AtenCall | None:
-    """A call as one of an operator of the vocabulary; None where it means none of these.
+    """The ATen call that an op means, if its operator is in the vocabulary; else None.
 
-    What is left are the words for several operators, which types tell apart: indexing, attributes.
+    None also covers names that stand for several operators, such as indexing and attributes; there
+    the types decide.
     """
     call = aten_call(op)
     if call is None or _operator(call) not in _OPERATORS:

@@ -70,8 +70,8 @@ class Replacement:
     def value(self, *, as_product: bool = False) -> tuple[SSAValue, SSAValue]:
         """The new result, and the value of the fused call.
 
-        With `as_product` the result is copied into the layout that a product has. Raises
-        NotAttention if the fused call would give something else, or if no kernel computes it.
+        With `as_product` the result is copied into the layout of a product. Raises NotAttention if
+        the fused call would compute something else, or if no kernel computes it.
         """
         attention, make = self.attention, self.make
         self._check()
@@ -134,7 +134,7 @@ class Replacement:
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
         """Query, key and value for a kernel that accepts them.
 
-        Repeated heads are given only once if the kernel supports groups.
+        Repeated heads are passed only once if the kernel supports groups.
         """
         grouped = self._grouped(batch)
         if grouped is not None:

@@ -1,6 +1,6 @@
-"""Follows the numbers of a mask to the softmax: casts and scales may round or overflow them.
+"""Follows the numbers of a mask to the softmax: casts and scales may round them or overflow.
 
-A path has the steps that a sum goes through after a mask, in order: each step multiplies by a
+A path lists the steps that a sum goes through after a mask, in order: each step multiplies by a
 number and rounds to a dtype.
 """
 

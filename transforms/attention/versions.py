@@ -1,7 +1,7 @@
 """The contents of tensors at the ops of a graph with in-place calls.
 
 If all writes to a storage are in-place calls that write the whole of it, each call makes a version:
-a later read of the same tensor reads the result of the call. If anything else writes, or another
+a later read of the same tensor reads the result of the call. If anything else writes, or if another
 tensor of the storage is read, the content is unknown: `x.detach().mul_(2)` changes the numbers of
 `x`, but not where its gradient goes.
 """

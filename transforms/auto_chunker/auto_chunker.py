@@ -39,14 +39,16 @@ from xductor.transforms.rewriting.matcher import Match
 class AutoChunker(TypedPass):
     """Computes a product whose result is far larger than its operands in chunks of rows.
 
-    The ops that use it, in forward and backward, are computed in chunks too: the logits of a large
-    vocabulary, the cross entropy, and their gradients. A chunk is a call of a body; no more than
-    one chunk of the large value exists at a time. A chunk gives a piece of each result, or a term
-    of a sum. The body runs in the forward: it assumes that the gradient of the loss is one, and
-    results that depend on it, which must be linear in it, are multiplied by it afterwards.
+    The ops that use it, in forward and backward, are computed in chunks too: for a large
+    vocabulary, these are the logits, the cross entropy, and their gradients. A chunk is a call of a
+    body, so only one chunk of the large value exists at a time. A chunk returns a piece of each
+    result, or a term of a sum. The body runs in the forward: it assumes that the gradient of the
+    loss is one, and results that depend on it, which must be linear in it, are multiplied by it
+    afterwards.
 
     - `output_size_threshold`: the number of bytes that the product's result must exceed.
-    - `amplify_ratio_threshold`: the least ratio of these bytes to those of the operands.
+    - `amplify_ratio_threshold`: the ratio of these bytes to those of the operands that it must
+      exceed.
     - `num_chunk`: the number of chunks; there are fewer if rows can only be cut in groups.
 
     A graph that cannot be chunked stays as it is; the log `auto_chunker` says why. Under `fast`, as
@@ -124,7 +126,7 @@ class AutoChunker(TypedPass):
         calls: ChunkCalls,
         made: list[Any],
     ) -> None:
-        """Raises CannotChunk if the new results may not stand for the old ones."""
+        """Raises CannotChunk if the new results may not replace the old ones."""
         analyses = analyses_of(graph)
         legality = Legality(GraphState(graph, analyses.bodies, env, analyses))
         ops = [op for op in region.ops if op in region.replaced]

@@ -47,8 +47,7 @@ class ChunkCalls:
     def make(self, step: int, env: InferenceEnv) -> Maker:
         """Make chunks of `step` rows; the last one may have fewer.
 
-        Raises:
-            CannotChunk: a call is not possible.
+        Raises CannotChunk if a call is not possible.
         """
         self.env = env
         self.maker = maker = Maker(env)
@@ -89,7 +88,7 @@ class ChunkCalls:
         )
 
     def _call(self, start: int, end: int, sums: list[SSAValue]) -> list[SSAValue]:
-        """Make the call for the rows of one chunk; its results."""
+        """Make the call for the rows of one chunk, and return its results."""
         inputs = [self._piece(value, start, end) for value in self.region.inputs]
         body = self._body(end - start, inputs, sums)
         name = body.sym_name.data
@@ -115,7 +114,7 @@ class ChunkCalls:
         return self.maker.call("aten.slice.Tensor", self._place(), value, dim, first, last)
 
     def _body(self, rows: int, inputs: list[SSAValue], sums: list[SSAValue]) -> GraphOp:
-        """The body for a number of rows; at most two are made."""
+        """The body for a number of rows; there are at most two."""
         found = self.bodies.get(rows)
         if found is None:
             name = f"chunk_of_{rows}_rows"

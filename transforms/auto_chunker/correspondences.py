@@ -1,7 +1,7 @@
 """How the dims of a call's operands and of its result correspond, by family of ops.
 
 To cut a dim of the result, the dims of the operands that are linked to it are cut, and the call on
-the pieces gives a piece of the result. Dims that a rule does not mention must not be cut.
+the pieces returns a piece of the result. Dims that a rule does not mention must not be cut.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Correspondence:
     """The dims of one call that may be cut.
 
     - `links`: (operand, its dim, dim of the result): cut together, at the same fraction.
-    - `summed`: (operand, its dim): cut together, if at all; then the calls on the pieces give
-      terms of the result, which is their sum.
+    - `summed`: (operand, its dim): if cut, then together; the calls on the pieces return terms of
+      the result, which is their sum.
     - `made`: dims of the result that no operand has; their size is an argument of the call.
     """
 
@@ -195,7 +195,7 @@ def _full(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.view.default", "aten._unsafe_view.default", "aten.reshape.default")
 def _view(op: SchemaOp) -> Correspondence:
-    """Of dims that are split or merged only the outermost can be cut, between whole inner ones."""
+    """Of dims that are split or merged, only the outermost can be cut, between whole inner ones."""
     shape, result = shape_of(op._operands[0]), shape_of(op.results[0])
     if 0 in shape:
         return Correspondence()
@@ -311,7 +311,7 @@ def _pad(op: SchemaOp) -> Correspondence:
 
 @_rule("aten.slice_scatter.default", "aten.select_scatter.default")
 def _put(op: SchemaOp) -> Correspondence:
-    """A part along one dim gets other values; that dim is not cut."""
+    """A part along one dim is overwritten; that dim is not cut."""
     rank = len(shape_of(op.results[0]))
     along = _dim(op.argument("dim"), rank)
     whole, part = _operand(op, "self"), _operand(op, "src")

@@ -32,8 +32,7 @@ class Cuts:
     def of(cls, region: Sequence[TorchOp], amplifier: SchemaOp) -> Cuts:
         """The cuts that follow from cutting the amplifier's rows.
 
-        Raises:
-            CannotChunk: an op needs all rows at once, or would be cut along two dims.
+        Raises CannotChunk if an op needs all rows at once, or would be cut along two dims.
         """
         axes = Axes(region)
         axis = (amplifier.results[0], 0)
@@ -57,10 +56,7 @@ class Cuts:
         """The number of rows of a chunk, at which all cut values can be cut.
 
         A dim of another size is cut at the same fractions; if it has one element for several rows,
-        it is cut between elements.
-
-        Raises:
-            CannotChunk: there would be only one chunk.
+        it is cut between elements. Raises CannotChunk if there would be only one chunk.
         """
         unit = 1
         for value, dim in self.dims.items():

@@ -24,7 +24,7 @@ from xductor.transforms.auto_chunker.refusal import CannotChunk
 
 
 def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
-    """The place of an op, for the ops that replace it.
+    """The provenance of an op, for the ops that replace it.
 
     Chunks compute the gradients, so nothing is left to recompute in the backward.
     """
@@ -35,7 +35,7 @@ def place_of(node: NodeMeta, results: int = 1) -> NodeMeta:
 
 
 class Maker:
-    """Makes calls of overloads that give one tensor; `made` has them in order, without a block."""
+    """Makes calls of overloads that return one tensor; `made` has the ops in order, unattached."""
 
     def __init__(self, env: InferenceEnv) -> None:
         self.env = env
@@ -44,8 +44,7 @@ class Maker:
     def call(self, name: str, node: NodeMeta, *arguments: Any, **named: Any) -> SSAValue:
         """The result of a call; values among the arguments become operands.
 
-        Raises:
-            CannotChunk: the call is not possible.
+        Raises CannotChunk if the call is not possible.
         """
         cls: type[SchemaOp] = op_class_by_name(name)
         operands: list[SSAValue] = []
@@ -68,8 +67,7 @@ class Maker:
     ) -> SSAValue:
         """The result of a call with the arguments and operands of an op.
 
-        Raises:
-            CannotChunk: the call is not possible.
+        Raises CannotChunk if the call is not possible.
         """
         types = [value.type for value in operands]
         try:

@@ -28,9 +28,8 @@ class Placement:
     def of(cls, ops: Sequence[TorchOp], region: Region, order: Order) -> Placement:
         """The place of the chunks of a region.
 
-        Raises:
-            CannotChunk: an op outside the region both uses its results and is used by it, or has
-                an effect between its ops.
+        Raises CannotChunk if an op outside the region both uses its results and is used by it, or
+        has an effect between its ops.
         """
         places = [place for place, op in enumerate(ops) if op in region.replaced]
         between = [op for op in ops[places[0] : places[-1] + 1] if op not in region.replaced]

@@ -23,7 +23,7 @@ def is_constant(value: SSAValue) -> bool:
 
 
 def is_broadcast(value: SSAValue) -> bool:
-    """Whether several elements of a tensor are the same in memory."""
+    """Whether several elements of a tensor share one place in memory."""
     type_: Any = value.type
     return any(
         size != 1 and step == 0 for size, step in zip(type_.shape, type_.stride, strict=True)
@@ -84,10 +84,7 @@ def grow(
 
     These are all users of large values and of values between the amplifier and a large one; the
     producers of their operands that come from a large value or a tangent; and the ops that only
-    expand a value for them.
-
-    Raises:
-        CannotChunk: one of them is the output, or has no rule.
+    expand a value for them. Raises CannotChunk if one of them is the output, or has no rule.
     """
     reach = Reach(ops, amplifier, tangents)
     region: set[TorchOp] = set()

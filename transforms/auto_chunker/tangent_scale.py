@@ -47,11 +47,10 @@ Scales = dict[SSAValue, SSAValue]
 
 
 def scales(region: Sequence[TorchOp], tangents: Sequence[SSAValue]) -> Scales:
-    """The tangent by which each value of the region is multiplied; values without one have none.
+    """The tangent by which each value of the region is multiplied, for the values that have one.
 
-    Raises:
-        CannotChunk: an op is not known to be linear in an operand that depends on a tangent, a
-            tangent is not a scalar, or none is used.
+    Raises CannotChunk if an op is not known to be linear in an operand that depends on a tangent,
+    if a tangent is not a scalar, or if none is used.
     """
     found: Scales = {}
     used = {value for op in region for value in op._operands}

@@ -1,1 +1,1 @@
-"""On which device a tensor is made."""
+"""The device on which a tensor is made."""

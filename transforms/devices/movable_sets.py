@@ -1,8 +1,8 @@
-"""Tensors on CPU that belong on another device, with all that is computed from them.
+"""Sets of CPU tensors that can move to another device, with all that is computed from them.
 
-A set holds tensors that are made on CPU, or scalars that come in there, and the ops that follow
-from them. It moves as a whole, or not at all. It ends at ops on the other device that take tensors
-on CPU: those need no change when these are there instead.
+A set holds tensors that are made on CPU, or scalar inputs on CPU, and the ops that depend on them.
+It moves as a whole or not at all. It ends at ops on the other device that accept CPU tensors, which
+need no change when the tensors move.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _MASKS = (torch.bool, torch.uint8)
 
 @dataclass(eq=False)
 class MovableSet:
-    """What moves together.
+    """Values and ops that move together.
 
-    - `sources`: results of ops that make tensors, and scalars that are inputs, in order.
+    - `sources`: results of ops that make tensors, and scalar inputs, in order.
     - `followers`: the ops on CPU that are computed from them, in order.
-    - `devices`: where the ops are that it ends at.
-    - `refusals`: the ops that keep it on the CPU, each with the reason.
+    - `devices`: the devices of the ops at which the set ends.
+    - `refusals`: the ops that keep the set on CPU, each with the reason.
     """
 
     sources: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -57,7 +57,7 @@ class MovableSet:
     _parent: MovableSet | None = None
 
     def root(self) -> MovableSet:
-        """The set that this one has become a part of."""
+        """The set into which this one has been merged."""
         found = self
         while found._parent is not None:
             if found._parent._parent is not None:
@@ -66,7 +66,7 @@ class MovableSet:
         return found
 
     def take(self, other: MovableSet) -> MovableSet:
-        """Unite two sets, and return what they are now."""
+        """Merge two sets, and return the result."""
         if other is self:
             return self
         larger, smaller = self, other
@@ -82,12 +82,12 @@ class MovableSet:
 
 @dataclass
 class MovableSets:
-    """The sets of one graph, found in one walk down.
+    """The sets of one graph, found in one walk over its ops.
 
-    - `target`: the type of the devices that they may move to.
-    - `scalars`: scalars that are inputs are sources too, and ops on the other device that take
-      nothing but scalars from the CPU are ends.
-    - `same_bits`: only what has the same bits on every device is moved.
+    - `target`: the type of the devices to which they may move.
+    - `scalars`: whether scalar inputs are sources too, and ops on the other device whose only CPU
+      operands are scalars are ends.
+    - `same_bits`: move only what has the same bits on every device.
     """
 
     analyses: Analyses
@@ -97,7 +97,7 @@ class MovableSets:
     _of: dict[SSAValue, MovableSet] = field(default_factory=dict[SSAValue, MovableSet])
 
     def find(self) -> list[MovableSet]:
-        """The sets, in the order of what begins them; those that cannot move say why."""
+        """The sets, ordered by their first sources, including those with refusals."""
         if self.scalars:
             for argument in self.analyses.graph.block.args:
                 if _is_cpu_scalar(argument):
@@ -110,7 +110,7 @@ class MovableSets:
         return list(dict.fromkeys(one.root() for one in self._of.values()))
 
     def _makes(self, op: Any) -> bool:
-        """Whether an op makes a tensor on CPU, of nothing but numbers, as any device would."""
+        """Whether an op makes a tensor on CPU from numbers only, as any device could."""
         if not isinstance(op, SchemaOp) or not _takes_no_tensor(type(op)):
             return False
         device = op.args.data[op.table.index["device"]]
@@ -145,7 +145,7 @@ class MovableSets:
         self._of.update((result, one) for result in op.results)
 
     def _end(self, op: TorchOp, moving: list[SSAValue]) -> None:
-        """An op where the way ends: whether one operand moves does not depend on the others."""
+        """Note an op at which the set ends: each operand may move without the others."""
         filled = _filled_at_mask(op) if op.name in _PUTS else None
         for value in moving:
             one = self._of[value].root()
@@ -155,7 +155,7 @@ class MovableSets:
                 one.refusals.append((op, reason))
 
     def _refusal(self, op: TorchOp, moving: list[SSAValue]) -> str | None:
-        """Why an op needs its operands on the CPU; None if it may follow, or take either."""
+        """Why an op needs its operands on CPU; None if it may follow them or take either device."""
         if type(op) is OutputOp:
             return "the graph returns a tensor on CPU"
         if not isinstance(op, SchemaOp) or not op.name.startswith(_LIBRARIES):
@@ -177,7 +177,7 @@ class MovableSets:
         return None
 
     def _ends(self, op: TorchOp) -> bool:
-        """Whether an op is on another device, and takes tensors from there as well."""
+        """Whether an op is on another device, and accepts operands from there as well."""
         type_ = _tensor(op.results[0]) if op.results else None
         if type_ is None or type_.device.type != self.target:
             return False
@@ -191,14 +191,17 @@ class MovableSets:
 
 
 def _stays(value: SSAValue, op: TorchOp) -> bool:
-    """Whether an op reads a scalar that is an input as the caller's own tensor."""
+    """Whether an op reads a scalar input as the caller's own tensor."""
     if isinstance(value, OpResult):
         return False
     return type(op) is OutputOp or (op.name == _COPY_INTO and op._operands[0] is value)
 
 
 def _filled_at_mask(op: Any) -> SSAValue | None:
-    """The one element on the CPU that `index_put` fills with at a mask: eager does so at once."""
+    """The one-element CPU tensor that an `index_put` writes at a mask.
+
+    Eager fills with it without waiting for the device.
+    """
     values = op.argument("values")
     type_ = _tensor(values)
     if type_ is None or type_.device.type != "cpu" or any(size != 1 for size in type_.shape):
@@ -226,7 +229,7 @@ def _short(op: SchemaOp) -> str:
 
 @cache
 def _takes_no_tensor(cls: type[SchemaOp]) -> bool:
-    """Whether an operator makes a tensor on a device that it is told."""
+    """Whether an operator has a device argument and no tensor arguments."""
     if not cls.name.startswith(_LIBRARIES) or "device" not in cls.table.index:
         return False
     return all("Tensor" not in str(one.type) for one in cls.target._schema.arguments)
@@ -238,7 +241,7 @@ def _tensor(value: Any) -> TensorType | None:
 
 
 def _on_cpu(value: SSAValue) -> bool:
-    """Whether a value is a plain strided tensor on the CPU."""
+    """Whether a value is a plain strided tensor on CPU."""
     type_ = _tensor(value)
     if type_ is None or type_.device.type != "cpu":
         return False

@@ -1,4 +1,4 @@
-"""`move_constructors_to_gpu`: tensors that only another device reads are made there."""
+"""`move_constructors_to_gpu`: makes tensors on the device that reads them instead of on CPU."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ Refused = Callable[[TorchOp, str], None]
 
 @dataclass(frozen=True)
 class MoveConstructorsToGpu(TypedPass):
-    """Tensors that are made on CPU, and read on one other device alone, are made there.
+    """Tensors that are made on CPU, but read on one other device only, are made on that device.
 
-    So is what is computed from them on the CPU. With `scalars_too` scalars that are inputs are
-    copied there, all at once, at the beginning of the graph.
+    CPU computations between the two move along. With `scalars_too`, scalar inputs are copied to the
+    device as well, all at once, at the beginning of the graph.
 
-    Counts what moves together as one.
+    Counts the sets that move together.
 
-    - `target`: the type of the device, "cuda" or the like.
-    - `scalars_too`: whether the graph is to hold no scalars on CPU, as CUDA graphs need it.
+    - `target`: the type of the device, such as "cuda".
+    - `scalars_too`: whether the graph must hold no CPU scalars, as CUDA graphs require.
     """
 
     target: str = "cuda"
@@ -55,9 +55,9 @@ class MoveConstructorsToGpu(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether something comes from the CPU, and something from another device.
+        """Whether one value comes from the CPU, and another from a different device.
 
-        What an op gives is where its inputs are, or where an argument says.
+        An op's result is on the device of its inputs, or on the one that an argument names.
         """
         naming = [
             node
@@ -124,7 +124,7 @@ def _in_order(graph: GraphOp, scalars: list[SSAValue]) -> list[SSAValue]:
 
 
 def _make_there(editor: Editor, op: Any, device: torch.device) -> None:
-    """Put a call that makes its tensor on a device in the place of one that makes it on CPU."""
+    """Replace a call that makes a tensor on CPU by one that makes it on a device."""
     assert isinstance(op, SchemaOp)
     arguments = list(op.argument_tree(op.args.data))
     arguments[op.table.index["device"]] = device
@@ -133,7 +133,7 @@ def _make_there(editor: Editor, op: Any, device: torch.device) -> None:
 
 
 def _retype(editor: Editor, op: TorchOp, device: torch.device) -> None:
-    """The same call, whose results are on a device as its operands are."""
+    """Replace a call by the same call with results on a device."""
     made = editor.put(
         type(op),
         op.args,
@@ -158,7 +158,7 @@ def _types_on(op: TorchOp, device: torch.device) -> list[Any]:
 
 @cache
 def _may_name_device(target: Any) -> bool:
-    """Whether a function has an argument for a device, or none that is known."""
+    """Whether a function has a device argument, or an unknown signature."""
     if not isinstance(target, OpOverload):
         return True
     return any(argument.name == "device" for argument in target._schema.arguments)
@@ -167,7 +167,7 @@ def _may_name_device(target: Any) -> bool:
 def _device(node: Any) -> torch.device | None:
     value = node.meta.get("val")
     if type(value) is FakeTensor:
-        return value.fake_device  # what `device` does besides takes long, at each node of a stage
+        return value.fake_device  # `device` does more, which is slow for every node of a stage
     return value.device if isinstance(value, torch.Tensor) else None
 
 

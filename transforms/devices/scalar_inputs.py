@@ -1,7 +1,7 @@
-"""Scalars that come in on the CPU, brought to another device in one copy for each dtype.
+"""Copies scalar CPU inputs to another device, in one copy per dtype.
 
-CUDA graphs hold no tensors on CPU. Graph partition cuts a graph at the copy, which stands above
-all that reads the scalars, so that what is left is one graph.
+CUDA graphs hold no CPU tensors. Graph partition cuts the graph at the copy. Because the copy
+precedes all readers of the scalars, the rest stays one graph.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def move(replacement: Replacement, scalars: list[SSAValue], device: torch.device
 
 
 def is_written_before_read(replacement: Replacement, scalar: SSAValue) -> bool:
-    """Whether an op reads a scalar after something wrote to it: a copy made above is older."""
+    """Whether an op reads a scalar after a write, so that a copy at the start would be outdated."""
     memory = replacement.analyses.memory
     writes = memory.storage(scalar).writes
     return bool(writes) and any(memory.position(one) > writes[0] for one in readers(scalar))
 
 
 def readers(scalar: SSAValue) -> list[TorchOp]:
-    """The ops that read a scalar, but for the epilogue."""
+    """The ops that read a scalar, except for the epilogue."""
     return [use.operation for use in _moved_uses(scalar)]  # type: ignore[misc]
 
 
@@ -64,7 +64,7 @@ def _fields(value: SSAValue) -> Any:
 def _copied(
     editor: Editor, scalars: list[SSAValue], device: torch.device, above: TorchOp
 ) -> Sequence[SSAValue]:
-    """Scalars of one dtype on another device, copied above an op."""
+    """Copies of scalars of one dtype on another device, inserted above an op."""
     here = _fields(scalars[0])
     rows: list[SSAValue] = []
     for one in scalars:
@@ -93,7 +93,7 @@ def _copied(
 
 
 def _drop_copies(replacement: Replacement, moved: SSAValue, device: torch.device) -> None:
-    """Erase copies to the device where the scalar is now, where nobody can tell."""
+    """Erase copies of a moved scalar to its new device, if that cannot be observed."""
     for op in [use.operation for use in moved.uses if use.operation.name == _PUT]:
         assert isinstance(op, TorchOp)
         if op.argument("device") == device and replacement.may_replace(op, moved):

@@ -1,1 +1,1 @@
-"""The end of the post-grad stage, which brings writes back into a functional graph."""
+"""Passes at the end of the post-grad stage that turn functional ops into in-place ops."""

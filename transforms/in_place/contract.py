@@ -1,9 +1,10 @@
-"""The contract of passes that bring writes back into a functional graph.
+"""The contract of passes that make ops of a functional graph write in place.
 
-What a pass wrote is read functionally again: each result, and each input, parameter and constant at
-the end, holds what it held; no result shares storage otherwise than before; other effects are as
-many and in their order. So nobody reads what was written over, nothing of the caller's is written
-that was not, and no result is the memory of an input or of another result.
+The graph after the pass, read functionally, must equal the graph before it. Each result, and each
+input, parameter and constant at the end, must hold the same content; no result may share storage
+with others than before; other effects must keep their number and order. It follows that nothing
+reads a value that was overwritten, that no input is written that was not written before, and that
+no result shares memory with an input or with another result unless it did before.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from xductor.transforms.in_place.terms import Terms
 
 
 class FunctionalContract:
-    """What a graph says functionally, held against what it says after a pass.
+    """Compares what a graph computes, read functionally, before and after a pass.
 
-    - `regenerated`: the places of results in whose stead the caller gets views of its own inputs:
-      these may be the memory of inputs.
+    - `regenerated`: the positions of results instead of which the caller gets views of its own
+      inputs. These may share memory with inputs.
 
-    Raises Unreadable where that cannot be told of the graph as it is.
+    Raises Unreadable if the graph writes to an unknown storage.
     """
 
     def __init__(
@@ -36,9 +37,10 @@ class FunctionalContract:
         self._before = Reading(graph, bodies, self._terms)
 
     def check(self, graph: GraphOp, name: str) -> None:
-        """Hold what a pass called `name` left against what was there.
+        """Check the graph that the pass called `name` has left.
 
-        Raises VerifyException, which names the result or the input that differs.
+        Raises VerifyException, which names the result or input, if the graph computes something
+        else.
         """
         problem = self.problem(graph)
         if problem is not None:

@@ -1,4 +1,4 @@
-"""`decompose_auto_functionalized`: functionalised calls as copies and calls that write."""
+"""`decompose_auto_functionalized`: functionalized calls become copies and mutating calls."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _CALLS = frozenset((V1, V2))
 
 @dataclass(frozen=True)
 class DecomposeAutoFunctionalized(WritesBackPass):
-    """Both forms of functionalised calls become the operator that they carry.
+    """`auto_functionalized` and `auto_functionalized_v2` become calls of the carried operator.
 
-    It writes to copies of what `only_clone` names, to copies of all if nothing is said, and to the
-    rest itself. A copy has the strides of what it is a copy of; of one with gaps, or that begins
-    somewhere in its storage, the storage is copied.
+    The operator writes to copies of the arguments that `only_clone` names, or of all if there is no
+    `only_clone`, and to the other arguments directly. A copy has the strides of its original; if
+    the original has gaps or a storage offset, its whole storage is copied.
 
-    Counts the calls. Calls that carry a graph, or an operator with `out=`, are left.
+    Counts the calls. Calls that carry a graph, or an operator with `out=`, stay.
     """
 
     name = "decompose_auto_functionalized"
@@ -47,7 +47,7 @@ class DecomposeAutoFunctionalized(WritesBackPass):
 
 
 class _Decomposing:
-    """One graph."""
+    """The pass on one graph."""
 
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
@@ -79,14 +79,14 @@ class _Decomposing:
         return True
 
     def _copied(self, base: Any, op: RawOp) -> Any:
-        """Copies of a tensor, or of each of a list; None where one cannot be made."""
+        """Copies of a tensor, or of each tensor of a list; None if one cannot be made."""
         if isinstance(base, tuple | list):
             made = [self._copied(one, op) for one in base]
             return None if None in made else ListArg(made)
         return self.copies.copy(base, op) if isinstance(base, SSAValue) else None
 
     def _regenerated(self, views: Any, copies: dict[Any, Any], op: RawOp) -> Any:
-        """An argument that is written: a view of what stands for its base, or a list of views."""
+        """A written argument: a view of what replaces its base, or a list of such views."""
         if isinstance(views, list):
             return ListArg([self._regenerated(one, copies, op) for one in views])
         if views is None:
@@ -101,7 +101,7 @@ class _Decomposing:
     def _replace(
         self, op: RawOp, call: Carried, made: list[SSAValue], copies: dict[Any, Any]
     ) -> None:
-        """Let what stands for the bases be the call's last results."""
+        """Replace the results of the call: the last ones by the copies or bases."""
         applied(op)
         values: list[Any] = [*made]
         for copy in copies.values():

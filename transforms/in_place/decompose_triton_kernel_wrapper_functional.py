@@ -1,4 +1,4 @@
-"""`decompose_triton_kernel_wrapper_functional`: functional kernel calls as calls that write."""
+"""`decompose_triton_kernel_wrapper_functional`: functional kernel calls become mutating calls."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from xductor.transforms.passes.debug_counters import should_apply
 
 @dataclass(frozen=True)
 class DecomposeTritonKernelWrapperFunctional(WritesBackPass):
-    """The kernel writes to copies of what `only_clone` names, of all if nothing is said.
+    """`triton_kernel_wrapper_functional` becomes `triton_kernel_wrapper_mutation`.
 
-    A copy has the strides of what it is a copy of. Counts the calls.
+    The kernel writes to copies of the arguments that `only_clone` names, or of all that it writes
+    if there is no `only_clone`. A copy has the strides of its original. Counts the calls.
     """
 
     name = "decompose_triton_kernel_wrapper_functional"

@@ -1,8 +1,8 @@
-"""A graph read functionally: what each result and each written input holds at the end, as terms.
+"""Reads a graph functionally: the content of each result and each written input, as terms.
 
-Writes are followed: every storage has a content, which a write replaces and which a view shows a
-part of at the moment of the read. So a graph with writes and the functional graph that it stands
-for read alike, and `Reading`s of both, made with the same `Terms`, can be compared.
+Every storage has a content, which a write replaces, and of which a view shows a part at the time of
+the read. So a graph with writes and the functional graph that it comes from give the same terms.
+`Reading`s made with the same `Terms` can be compared.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _AS_STRIDED = "aten.as_strided.default"
 
 
 class Unreadable(Exception):
-    """A graph writes to what nobody can tell."""
+    """A graph writes to a storage of which it is unknown which values show it."""
 
 
 class Reading:
@@ -67,10 +67,10 @@ class Reading:
 
     - `outputs`: the content of each result.
     - `outside`: the content at the end of each input, parameter and constant.
-    - `sharing`: for each result what shares its storage: an input, or the first result that does.
+    - `sharing`: for each result what shares its storage: an input, or the first such result.
     - `events`: the calls with other effects than writes, in order.
 
-    Raises Unreadable where a write goes to what nobody can tell.
+    Raises Unreadable if the graph writes to an unknown storage.
     """
 
     def __init__(self, graph: GraphOp, bodies: Bodies, terms: Terms) -> None:
@@ -106,7 +106,7 @@ class Reading:
         self._content[value] = content
 
     def read(self, value: SSAValue) -> int:
-        """What a value holds now."""
+        """The content of a value now."""
         if type(value._type) is SymIntType:
             return self._terms.term("symint", value._type.expr)
         if value not in self._where:
@@ -153,7 +153,7 @@ class Reading:
                 self.sharing.append(None)
 
     def _copied(self, type_: Any, source: SSAValue, op: TorchOp) -> int:
-        """What is there after `source` was copied into a tensor of a type."""
+        """The content of a tensor of type `type_` after `source` was copied into it."""
         content, given = self.read(source), source._type
         if type(type_) is not TensorType or type(given) is not TensorType:
             return self._terms.term("copied", content, str(type_))
@@ -164,7 +164,7 @@ class Reading:
         return self._terms.term("cast", content, type_.dtype, str(type_.device), type_.shape)
 
     def _scattered(self, op: TorchOp) -> bool:
-        """A view scatter: the content of its tensor, with the source in a part."""
+        """Read a view scatter: the content of its tensor with the source in a part of it."""
         tensor, source = op._operands[:2]
         base = tensor._type
         if type(base) is not TensorType or type(source._type) is not TensorType:
@@ -176,7 +176,7 @@ class Reading:
         return True
 
     def _viewed(self, op: TorchOp) -> bool:
-        """A view, or a copy in the same order."""
+        """Read a view, or a copy with its elements in the same order; False for any other op."""
         if op.name == _COPY:
             self._root(op.results[0], self._copied(op._operands[0]._type, op._operands[1], op))
             return True
@@ -202,7 +202,7 @@ class Reading:
         return bool(op.results)
 
     def _same_order(self, op: TorchOp) -> bool:
-        """A copy with the elements of its operand in the same order."""
+        """Read a copy with the elements of its operand in the same order."""
         result, operand = op.results[0], op._operands[0]
         fact = result_aliases(op)[0]
         if fact is not None and fact[1]:
@@ -215,9 +215,9 @@ class Reading:
         return True
 
     def _restored(self, result: SSAValue, base: SSAValue) -> int | None:
-        """The content of a copy of a whole storage, viewed as what was copied.
+        """The content of a view of a copied storage, if it equals that of the original tensor.
 
-        Inductor keeps strides and offset of what it clones in this way.
+        Inductor clones in this way to preserve strides and offset.
         """
         known = self._flat.get(self._content.get(base, -1))
         if known is None or self._where[base] != (base, ()) or not _is_strided(result):
@@ -228,7 +228,7 @@ class Reading:
         return content if same == (given.shape, given.stride, given.offset, given.dtype) else None
 
     def _called(self, op: TorchOp) -> None:
-        """Any other call: its results, and what it writes, are terms of its arguments."""
+        """Read any other call: its results, and what it writes, are terms of its arguments."""
         effects = effects_of(op) | self._bodies.effects(op)
         form = FUNCTIONAL_FORM.get(op.name)
         if form is None and isinstance(op, SchemaOp) and effects.writes:
@@ -247,7 +247,7 @@ class Reading:
         self._results(op, op.results, call)
 
     def _operator(self, op: SchemaOp) -> None:
-        """A call of an operator that writes, as functionalised calls carry it."""
+        """Read a mutating operator in the same way as the functionalized calls that carry it."""
         effects = effects_of(op)
         names = written_names(op.target)
         values = dict(zip(op.table.index, op.argument_tree(op.args.data), strict=True))
@@ -268,7 +268,7 @@ class Reading:
     def _write_all(
         self, target: str, given: dict[str, Any], written: list[tuple[SSAValue, Steps]]
     ) -> int:
-        """The term of a call of an operator, which writes to views of some values."""
+        """The term of a call of an operator that writes to views of some values."""
         self._calls += 1
         call = self._terms.term("operator", target, tuple(sorted(given.items())), self._calls)
         for place, (value, steps) in enumerate(written):
@@ -298,11 +298,11 @@ class Reading:
             raise Unreadable(f"a storage is written of which it is not known what shows it: {root}")
 
     def _number(self, op: TorchOp, effects: Effects) -> int:
-        """Which of the calls that are not alike by their arguments alone this one is."""
+        """A number that tells apart calls that differ although their arguments are equal."""
         if effects == Effects(alloc=effects.alloc):
             return 0
         if op.name in FUNCTIONAL_FORM:
-            return 0  # what is written is told apart by what was read
+            return 0  # its result depends on its operands alone
         self._calls += 1
         return self._calls
 
@@ -319,7 +319,7 @@ class Reading:
         return of(op.args.key)  # type: ignore[attr-defined]
 
     def _functionalized(self, op: RawOp, call: Carried) -> None:
-        """The operator writes to its bases, or to copies of them, which are the last results."""
+        """Read a functionalized call, which writes to its bases or to copies of them."""
         clones = only_cloned(op)
         contents: dict[Any, list[SSAValue]] = {}
         results = iter(op.results[call.returns :])
@@ -343,7 +343,7 @@ class Reading:
         self._results(op, op.results[: call.returns], made_call)
 
     def _functional_kernel(self, op: RawOp) -> None:
-        """A kernel that writes to copies, or to what it is given, and what is picked of these."""
+        """Read a functional kernel call, with the `getitem`s of its written arguments."""
         self._plain[op.results[0]] = self._terms.term("dict", self._calls)
         if not triton_calls.is_plain(op):
             self._called(op)
@@ -365,7 +365,7 @@ class Reading:
         self._write_kernel(op, arguments, targets)
 
     def _kernel(self, op: RawOp) -> None:
-        """A kernel that writes to what it is given, of which a pass has said what it writes."""
+        """Read a mutating kernel call; a pass may have recorded which arguments it writes."""
         names = triton_calls.written(op)
         if names is None:
             self._called(op)

@@ -1,8 +1,9 @@
-"""What a functionalised call carries: the operator, its arguments, and which it writes to.
+"""What a functionalized call carries: the operator, its arguments, and which of them it writes.
 
 `auto_functionalized`, `auto_functionalized_v2` and `triton_kernel_wrapper_functional` become calls
-that write to copies of some arguments and to others themselves. Which are copied is told by
-`only_clone`, metadata that text carries: names or, of v2, numbers of bases; all without it.
+that write to copies of some arguments and to others directly. `only_clone`, metadata that is part
+of the text, lists the arguments to copy: by name, or by the number of a base for v2. Without it,
+all are copied.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ONLY_CLONE = "only_clone"
 
 @dataclass(frozen=True)
 class View:
-    """An argument of the operator as a view of a base: the op that makes it, None for the base."""
+    """A written argument as a view of a base: the op that makes the view, or None for the base."""
 
     base: int
     name: str | None = None
@@ -41,15 +42,15 @@ class View:
 
 @dataclass
 class Carried:
-    """A functionalised call, taken apart.
+    """A functionalized call, taken apart.
 
     - `target`: the name of the operator that writes.
-    - `arguments`: what it is given by name, without the arguments it writes to.
-    - `bases`: what is written, by key: names of arguments, or numbers of bases. A list of tensors
-      is a list here.
-    - `views`: for each argument that is written, the view of a base that it is (a list of them for
-      a list; None for None).
-    - `returns`: how many results come before the new contents.
+    - `arguments`: its arguments by name, without those that it writes to.
+    - `bases`: the tensors that are written, by the name of an argument or the number of a base. A
+      list of tensors stays a list.
+    - `views`: for each written argument the view of a base that it is: a list of views for a list
+      of tensors, None for None.
+    - `returns`: the number of results that come before the new contents.
     """
 
     target: str
@@ -60,13 +61,13 @@ class Carried:
 
 
 def only_cloned(op: RawOp) -> list[Any] | None:
-    """What is copied before a call writes; None if nothing is said."""
+    """Which bases are copied before a call writes to them; None if nothing is recorded."""
     text = op.node.text_items().get(ONLY_CLONE)
     return None if text is None else json.loads(text)
 
 
 def clone_only(op: RawOp, keys: list[Any]) -> None:
-    """Say which bases are copied before a call writes to them."""
+    """Record which bases are copied before a call writes to them."""
     node = op.node
     made = node.renamed(node.names, node.node)
     vars(made)["textual"] = {**node.text_items(), ONLY_CLONE: json.dumps(keys)}
@@ -74,7 +75,7 @@ def clone_only(op: RawOp, keys: list[Any]) -> None:
 
 
 def carried(op: RawOp) -> Carried | None:
-    """What a call carries; None where that is no operator with a schema, or one with `out=`."""
+    """What a call carries; None if that is not an operator with a schema, or one with `out=`."""
     if op.name not in FUNCTIONALIZED or op.name == _TRITON:
         return None
     first = op.positional[0] if op.positional else None
@@ -111,7 +112,7 @@ def _v2(target: OpOverload, name: str, keywords: dict[str, Any], op: RawOp) -> C
 
 
 def noted_views(target: OpOverload, keywords: dict[str, Any]) -> dict[str, Any]:
-    """The views that v2 notes in its keywords, by the argument that is one; taken out of these."""
+    """The views that keywords of v2 describe, by argument; they are removed from `keywords`."""
     views: dict[str, Any] = {}
     for argument in _written(target):
         prefix = f"_{argument.name}"
@@ -149,20 +150,20 @@ def schema_order(target: str) -> tuple[str, ...]:
 
 
 def views_of(views: Any) -> Iterator[View]:
-    """The views of one argument: one, or those of a list."""
+    """The views of one argument, which may be a view, a list of views or None."""
     for one in views if isinstance(views, list) else [views]:
         if one is not None:
             yield one
 
 
 def tensors_of(base: Any) -> list[SSAValue]:
-    """The tensors of a base: one, those of a list, or none."""
+    """The tensors of a base, which may be a tensor, a list of tensors or None."""
     leaves = base if isinstance(base, tuple | list) else (base,)
     return [one for one in leaves if isinstance(one, SSAValue) and type(one._type) is TensorType]
 
 
 def steps_of(view: View, base: SSAValue) -> Steps:
-    """The way from a base to a view of it."""
+    """The steps from a base to a view of it."""
     if view.name is None or view.name == "aten.alias.default":
         return ()
     arguments = tuple([_plain(one) for one in view.arguments])
@@ -202,7 +203,7 @@ def _written(target: OpOverload) -> list[Any]:
 
 @cache
 def written_names(target: OpOverload) -> frozenset[str]:
-    """The names of the arguments that an operator may write to, None among them."""
+    """The names of the arguments that an operator may write to, even if they are None."""
     return frozenset(one.name for one in _written(target))
 
 

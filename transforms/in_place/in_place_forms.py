@@ -1,4 +1,4 @@
-"""The functional operators that have a form in place, and where that writes.
+"""The functional operators that have an in-place form.
 
 The registries of Inductor's `reinplace.py` say the same of its own ops.
 """
@@ -11,14 +11,15 @@ _COLLECTIVES = hasattr(torch.ops, "_c10d_functional") and hasattr(
     torch.ops._c10d_functional, "all_reduce"
 )
 
+#: Ops whose result is their first operand with other content.
 IN_PLACE_FORM = {
     "aten.index_put.default": "aten.index_put_.default",
     "aten._unsafe_index_put.default": "prims._unsafe_index_put_.default",
 }
-if _COLLECTIVES:  # not in a torch that is built without
+if _COLLECTIVES:  # absent from a torch without distributed support
     IN_PLACE_FORM["_c10d_functional.all_reduce.default"] = "_c10d_functional.all_reduce_.default"
-"""Ops that give their first operand with other content."""
 
+#: Ops that return the tensors of their first list with other content; in place they return nothing.
 LIST_FORM = {
     f"aten._foreach_{name}": f"aten._foreach_{name.replace('.', '_.')}"
     for name in (
@@ -33,8 +34,8 @@ LIST_FORM = {
         "addcdiv.Scalar",
     )
 }
-"""Ops that give each tensor of their first list with other content; in place they give nothing."""
 
+#: Ops that return the tensors of their list with other content, also in place.
 COALESCED_FORM: dict[str, str] = {}
 if _COLLECTIVES:
     COALESCED_FORM["_c10d_functional.all_reduce_coalesced.default"] = (

@@ -1,7 +1,7 @@
-"""Whether an op may write to a tensor instead of making a new one, asked beforehand.
+"""Whether an op may write to a tensor instead of making a new one.
 
-The written storage has no later reader but the epilogue, and is no result's but its own. Code
-generation asks for more: see `written_twice`.
+Nothing but the epilogue may read the written storage later, and it may be the storage of no other
+result. Code generation requires more: see `_written_twice`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Write:
     """A write that an op could do.
 
     - `value`: the tensor that it would write to.
-    - `result`: what would be that tensor from then on; None if the op has no such result.
-    - `parts`: the steps of views of `value` that would be written; one without steps is the whole.
-    - `ignored`: ops that go with this one.
+    - `result`: the value that would then be that tensor; None if the op has no such result.
+    - `parts`: the views of `value` that would be written, as steps; no steps mean the whole.
+    - `ignored`: ops that would be erased with this one.
     """
 
     op: TorchOp
@@ -51,9 +51,10 @@ class Write:
 
 
 class MayWrite:
-    """Answers for one graph.
+    """Decides about the writes of one graph.
 
-    - `regenerated`: the places of results in whose stead the caller gets views of its own inputs.
+    - `regenerated`: the positions of results instead of which the caller gets views of its own
+      inputs.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class MayWrite:
         return min(copies, key=self.uses.position, default=None)  # type: ignore[return-value]
 
     def restores(self, write: Write, back: TorchOp | None) -> bool:
-        """Whether the copy back is of the result itself, so that nothing is left for it to do."""
+        """Whether the copy back copies the result itself, so that the write makes it redundant."""
         if back is None or write.result is None:
             return False
         target, source = back._operands[0], self.uses.tensor_of(back._operands[1])
@@ -112,7 +113,7 @@ class MayWrite:
         )
 
     def _read_later(self, write: Write, back: TorchOp | None) -> str | None:
-        """The written storage has no later reader but the epilogue."""
+        """Refuse if anything but the epilogue reads the written storage later."""
         start = self.uses.position(write.op)
         end = None if back is None else self.uses.position(back)
         for value, reader, position in self.uses.readers(write.value):
@@ -136,7 +137,7 @@ class MayWrite:
         return all(chains_apart(steps, (*above, *part)) for part in write.parts)
 
     def _result_outlives(self, write: Write, back: TorchOp | None) -> str | None:
-        """The result is not read after its memory changed, and is no other result's memory."""
+        """Refuse if the result is read after its memory changed, or shares memory with a result."""
         if write.result is None:
             return None
         outside = self.uses.is_outside(write.value)
@@ -174,10 +175,11 @@ class MayWrite:
         return None if chain_of(write.value)[1] == () else "the result would be a part of a tensor"
 
     def _written_twice(self, write: Write, back: TorchOp | None) -> str | None:
-        """Nothing that code generation may fuse reads the storage between two writes to it.
+        """Refuse if an op that may be fused reads the storage between two writes to it.
 
-        Inductor lets a read and a write of one buffer run in one loop where both go to the same
-        element. After a first write the buffer has another name, and it no longer sees the read.
+        Inductor lets a read and a write of one buffer run in one loop if both access the same
+        elements. After a first write the buffer has another name, under which Inductor does not see
+        that read.
         """
         start = self.uses.position(write.op)
         storages = [self.uses.memory.storage(write.value)]
@@ -199,33 +201,39 @@ class MayWrite:
                     return f"{_name(reader)} reads it between two writes"
         if not later or write.result is None:
             return None
-        # A copy into the whole may read each element that it writes.
+        # A copy into the whole tensor may read each element that it writes.
         whole = back is not None and dropped is None and later[0] == self.uses.position(back)
         for value, reader, position in self.uses.readers_through(write.result, later[0]):
             if position > later[0] or reader in write.ignored:
                 continue
             if self.uses.position(reader) == later[0] and self._writes_to(reader, value):
                 continue
-            if whole and self._reads_in_step(value, back):
+            if whole and self._reads_in_step(value, write, back):
                 continue
             if _may_be_fused(reader):
                 return f"{_name(reader)} reads the result before it is written again"
         return None
 
     def _writes_to(self, op: TorchOp, value: SSAValue) -> bool:
-        """Whether all that an op does with a value is to write to it, element by element."""
+        """Whether an op only writes to a value, and does not read it."""
         places = [place for place, one in enumerate(op._operands) if one is value]
         written = set(written_operands(op, self.uses.bodies))
         return written.issuperset(places)
 
-    def _reads_in_step(self, value: SSAValue, back: TorchOp | None) -> bool:
-        """Whether all that is made of a value, as far as it may be one loop, goes by elements.
+    def _reads_in_step(self, value: SSAValue, write: Write, back: TorchOp | None) -> bool:
+        """Whether everything computed from a value within one possible loop is elementwise.
 
-        Sums and the like end a loop.
+        Reductions end a loop.
         """
         assert back is not None
-        type_ = value._type
-        if not same_elements_as(back._operands[0], value, self.facts):
+        assert write.result is not None
+        type_, target = value._type, back._operands[0]
+        if not (
+            type(target._type) is TensorType
+            and _same_layout(value, target._type, self.facts)
+            and _same_offset(value, write.result, self.facts)
+            and _same_offset(write.value, target, self.facts)
+        ):
             return False
         pending, seen = [value], {value}
         while pending:
@@ -244,13 +252,8 @@ class MayWrite:
         return True
 
 
-def same_elements_as(target: SSAValue, value: SSAValue, facts: Facts) -> bool:
-    """Whether two values of one memory have the same sizes and strides, and begin at one place."""
-    return type(target._type) is TensorType and _same_layout(value, target._type, facts)
-
-
 def _is_rearranged(value: SSAValue, base: SSAValue) -> bool:
-    """Whether a value has all elements of what it is a view of."""
+    """Whether a value is a view of `base` that shows all its elements."""
     while value is not base:
         above = viewed(value)
         if above is None or not isinstance(value, OpResult) or value.op.name not in _REARRANGING:
@@ -300,7 +303,7 @@ def _same_offset(value: SSAValue, other: SSAValue, facts: Facts) -> bool:
 
 
 def _overlaps_itself(type_: TensorType) -> bool:
-    """Whether a tensor is expanded: elements of one row have one place."""
+    """Whether a tensor is expanded, so that several elements share one place in memory."""
     sizes = zip(type_.shape, type_.stride, strict=True)
     return any(step == 0 and size != 1 for size, step in sizes)
 
@@ -310,9 +313,9 @@ def _name(op: TorchOp) -> str:
 
 
 def overlapping(values: Iterable[SSAValue], uses: StorageUses) -> bool:
-    """Whether two of some tensors may share storage."""
+    """Whether two of these tensors may share storage."""
     storages = [uses.memory.storage(value) for value in values]
     return len(set(map(id, storages))) != len(storages)
 
 
-__all__ = ["MayWrite", "Write", "overlapping", "same_elements_as"]
+__all__ = ["MayWrite", "Write", "overlapping"]

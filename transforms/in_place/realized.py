@@ -1,4 +1,4 @@
-"""Whether code generation keeps a value in memory of its own in any case."""
+"""Whether code generation stores a value in memory of its own in any case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KERNELS = frozenset(
 
 
 def is_realized(value: SSAValue) -> bool:
-    """Whether a value is an input, made or read by a kernel that is not generated, or returned."""
+    """Whether a value is an input, returned, or made or read by a kernel that is not generated."""
     if is_given(value) or _is_kernel(value.owner):
         return True
     users = (use.operation for use in value.uses)

@@ -1,4 +1,4 @@
-"""`reinplace_inplaceable_ops`: functional updates of what nobody reads later, in place."""
+"""`reinplace_inplaceable_ops`: functional updates become in-place updates where that is safe."""
 
 from __future__ import annotations
 
@@ -44,16 +44,18 @@ _ROOTS = frozenset(
 
 @dataclass(frozen=True)
 class ReinplaceInplaceableOps(WritesBackPass):
-    """`index_put`, view scatters, foreach ops and functionalised calls write to their arguments.
+    """`index_put`, view scatters, foreach ops and functionalized calls write to their arguments.
 
-    Where nobody reads the old content later but the epilogue, and the result is no other's memory.
-    Of a functionalised call `only_clone` says what is to be copied before it writes. A copy back
-    into the input that was written is dropped. What an op in place would read after having written
-    it is copied before; so is what is read through another dtype, and written later.
+    An op may write if nothing but the epilogue reads the old content later, and if the result does
+    not come to share memory with another one. For a functionalized call, `only_clone` records which
+    arguments to copy before it writes. A copy back into the written input is dropped. If an
+    in-place op would read a part that it has already overwritten, that part is copied first; so is
+    a tensor that is read through a view of another dtype and written later.
 
-    Counts the ops that write from then on, the calls of which it is said, and the copies.
+    Counts the ops that now write, the calls that got an `only_clone`, and the copies.
 
-    - `regenerated`: the places of results for which the caller gets views of its own inputs.
+    - `regenerated`: the positions of results instead of which the caller gets views of its own
+      inputs.
     """
 
     regenerated: tuple[int, ...] = ()
@@ -71,7 +73,7 @@ class ReinplaceInplaceableOps(WritesBackPass):
 
 
 class _Reinplacing:
-    """One graph."""
+    """The pass on one graph."""
 
     def __init__(self, editor: Editor, regenerated: tuple[int, ...]) -> None:
         self.editor = editor
@@ -93,7 +95,7 @@ class _Reinplacing:
         found = [*scatters, *self.analyses.named(names)]
         key = self.analyses.order.key
         applied = 0
-        # From the last on: of what becomes of an input by several ops the last is copied back.
+        # Backwards: if several ops update an input, the result of the last one is copied back.
         for op in sorted(found, key=key, reverse=True):
             if op in scatters:
                 applied += self._scatter(scatters[op])
@@ -125,7 +127,7 @@ class _Reinplacing:
         return 1
 
     def _list_in_place(self, op: SchemaOp) -> int:
-        """Stock's rule: each tensor is an input that the graph copies the result back to."""
+        """Apply Inductor's rule for foreach ops: each tensor is an input with a copy back."""
         tensors = op._operands[: len(op.results)]
         if not tensors or overlapping(tensors, self.uses):
             return 0
@@ -141,7 +143,7 @@ class _Reinplacing:
             return 0
         arguments = list(op.argument_tree(op.args.data))
         made = self.editor.call(_LISTS[op.name], arguments, above=op)
-        # In place some give the list, and some nothing.
+        # Some in-place forms return the list, others nothing.
         gives = len(made.results) == len(tensors) and op.name in COALESCED_FORM
         values: list[SSAValue] = list(made.results) if gives else list(tensors)
         for write, result in zip(writes, values, strict=True):
@@ -163,7 +165,7 @@ class _Reinplacing:
             frozenset(scatter.scatters),
         )
         if scatter.counts_from_storage and self.uses.memory.storage(scatter.base).values > 1:
-            return 0  # a view of a base in general: it counts from another beginning than a copy
+            return 0  # as_strided counts from the storage, which a copy of a view does not share
         if not self._pays(scatter, write) or not self._may(write):
             return 0
         back = self._back(write)
@@ -184,7 +186,7 @@ class _Reinplacing:
         return 1
 
     def _pays(self, scatter: ViewScatter, write: Write) -> bool:
-        """A scatter in place is no loss where base and result stand in memory anyway."""
+        """Whether base and result are in memory anyway, so that writing in place costs nothing."""
         if scatter.always_writes:
             return True
         result = scatter.scatters[-1].results[0]
@@ -220,7 +222,7 @@ class _Reinplacing:
         return 1
 
     def _kernel(self, op: Any) -> int:
-        """A kernel writes to what nobody reads later, as a functionalised call does."""
+        """Let a kernel write to the arguments whose old content nothing reads later."""
         if only_cloned(op) is not None or not triton_calls.is_plain(op):
             return 0
         arguments = triton_calls.given(op)
@@ -251,7 +253,7 @@ class _Reinplacing:
         self._drop(back)
 
     def _back(self, write: Write) -> TorchOp | None:
-        """The copy back that is not needed any more once the op writes."""
+        """The copy back that becomes redundant once the op writes."""
         back = self.may_write.copy_back(write)
         return back if self.may_write.restores(write, back) else None
 

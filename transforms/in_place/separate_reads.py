@@ -1,8 +1,8 @@
-"""Copies of what an op would read after it was written.
+"""Copies tensors that an op would otherwise read after they were overwritten.
 
-An op in place reads other parts of what it writes: `slice_scatter(x, x[:-2], 0, 2)` becomes a copy
-to a part of `x` from another that overlaps with it. And what is read through another dtype is a
-buffer of its own name to code generation, which may do the reading after a later write.
+An in-place op may read other parts of the tensor that it writes: `slice_scatter(x, x[:-2], 0, 2)`
+becomes a copy between two overlapping parts of `x`. And to code generation a view of another dtype
+is a separate buffer, which it may read after a later write to the tensor.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ _OWN_LIBRARIES = ("aten.", "prims.")
 
 
 def separate_reads(editor: Editor, uses: StorageUses, facts: Facts) -> int:
-    """Copy what the ops in place of a graph read and have, or may have, overwritten by then.
+    """Copy what in-place ops read although they may already have overwritten it.
 
-    Where each element is written at the place where it is read, nothing is copied. Returns how many
-    tensors were.
+    Nothing is copied if each element is read where it is written. Returns the number of copies.
     """
     writers = [
         op
@@ -73,7 +72,7 @@ def _copy(editor: Editor, value: SSAValue, op: TorchOp) -> SSAValue:
 
 
 def copy_reinterpreted(editor: Editor, uses: StorageUses, names: Collection[str]) -> int:
-    """Copy what is viewed as another dtype, read, and written later; returns how many were."""
+    """Copy tensors that are read as another dtype and written later; return how many."""
     copied = 0
     for op in editor.analyses.named(names):
         value = op._operands[0]
@@ -90,7 +89,7 @@ def copy_reinterpreted(editor: Editor, uses: StorageUses, names: Collection[str]
 
 
 def _changes_width(op: SchemaOp) -> bool:
-    """Whether code generation has the view made by PyTorch: else it converts each element."""
+    """Whether code generation makes the view a separate buffer, instead of converting elements."""
     before, after = op._operands[0]._type, op.results[0]._type
     if type(before) is not TensorType or type(after) is not TensorType:
         return False
@@ -100,7 +99,7 @@ def _changes_width(op: SchemaOp) -> bool:
 
 
 def _is_whole(value: SSAValue) -> bool:
-    """Whether a copy of a value has its layout."""
+    """Whether a clone of a value has its layout."""
     type_: Any = value._type
     return type_.offset == 0 and type_.stride == contiguous_strides(type_.shape)
 

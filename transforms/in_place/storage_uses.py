@@ -1,4 +1,4 @@
-"""Which values share a storage, and who reads it where: what a write to it would change."""
+"""Which values share a storage, and what reads them: what a write to it would change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _META_ONLY = frozenset(
 
 
 class StorageUses:
-    """The values of each storage of one graph; kept up to date by whoever makes ops write."""
+    """The values of each storage of a graph; passes that make ops write keep it up to date."""
 
     def __init__(self, graph: GraphOp, analyses: Analyses) -> None:
         self.graph = graph
@@ -46,11 +46,11 @@ class StorageUses:
             self._values.setdefault(self.memory.storage(value), []).append(value)
 
     def sharing(self, value: SSAValue) -> list[SSAValue]:
-        """The values that have, or may have, the storage of a value."""
+        """The values that share, or may share, the storage of a value."""
         return self._values.setdefault(self.memory.storage(value), [value])
 
     def shares(self, value: SSAValue, source: SSAValue) -> None:
-        """Note that a value has the storage of another from now on."""
+        """Note that a value now shares the storage of another."""
         gone, kept = self.sharing(value), self.sharing(source)
         if gone is kept:
             return
@@ -60,13 +60,13 @@ class StorageUses:
         self._values[self.memory.storage(source)] = [*kept, *gone]
 
     def is_now(self, result: SSAValue, value: SSAValue) -> None:
-        """Note that a result of a functionalised call is the very tensor that it writes to."""
+        """Note that a result of a functionalized call is now the tensor that the call writes to."""
         self.shares(result, value)
         self._same[result] = value
         self._given_back.setdefault(value, []).append(result)
 
     def tensor_of(self, value: SSAValue) -> SSAValue:
-        """The value whose very tensor this is, behind what ops in place give back."""
+        """The first value that is the same tensor, before in-place ops returned it."""
         start = value
         value = self._heads.get(value, value)
         while True:
@@ -81,7 +81,7 @@ class StorageUses:
             value = above
 
     def replace(self, value: SSAValue, by: SSAValue) -> None:
-        """Note that a value is to be erased, and another stands for it."""
+        """Note that a value is replaced by another and will be erased."""
         self.shares(value, by)
         self.forget(value)
         if value is by:
@@ -92,7 +92,7 @@ class StorageUses:
             self._given_back.setdefault(by, []).append(result)
 
     def forget(self, value: SSAValue) -> None:
-        """Note that a value is to be erased."""
+        """Note that a value will be erased."""
         values = self.sharing(value)
         if value in values:
             values.remove(value)
@@ -108,9 +108,9 @@ class StorageUses:
         return self.memory.storage(value).outside
 
     def readers(self, value: SSAValue) -> Iterator[tuple[SSAValue, TorchOp, int]]:
-        """Who reads the content of a storage: through which value, and where.
+        """The reads of a storage's content: through which value, by which op, at which position.
 
-        Views read no content; a copy into an input that is whole reads nothing of it.
+        Views do not count as reads, and neither does a copy into a whole input.
         """
         for one in list(self.sharing(value)):
             yield from self._readers_of(one)
@@ -118,7 +118,7 @@ class StorageUses:
     def readers_through(
         self, value: SSAValue, until: float = math.inf
     ) -> Iterator[tuple[SSAValue, TorchOp, int]]:
-        """Who reads a value, or a view of it that is made before a position."""
+        """The reads of a value, and of its views that are made before position `until`."""
         pending = [value]
         while pending:
             one = pending.pop()
@@ -140,18 +140,18 @@ class StorageUses:
 
 
 def is_given(value: SSAValue) -> bool:
-    """Whether a value is an input, a parameter or a constant itself."""
+    """Whether a value is an input, a parameter or a constant."""
     return isinstance(value.owner, Block) or type(value.owner) is GetAttrOp
 
 
 def given_root(value: SSAValue) -> SSAValue | None:
-    """The input, parameter or constant whose storage a value has."""
+    """The input, parameter or constant whose storage a value shares; None if there is none."""
     root = storage_root(value)
     return root if is_given(root) else None
 
 
 def views_of(value: SSAValue) -> list[SSAValue]:
-    """The values that are views of a value for certain."""
+    """The values that are certainly views of a value."""
     users = dict.fromkeys(use.operation for use in value.uses)
     return [
         result
@@ -163,7 +163,7 @@ def views_of(value: SSAValue) -> list[SSAValue]:
 
 
 def _only_views(op: TorchOp, index: int) -> bool:
-    """Whether all that a call does with an operand is to give views of it."""
+    """Whether a call does nothing with an operand but return views of it."""
     return (
         never_writes(type(op))
         and bool(op.results)

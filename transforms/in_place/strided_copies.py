@@ -1,4 +1,4 @@
-"""Copies with the strides of what they are copies of."""
+"""Copies with the strides of their originals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xductor.transforms.editing.symint_scope import SymintScope
 
 
 class StridedCopies:
-    """Makes copies in one graph: plain ones, or of the storage where there are gaps."""
+    """Makes copies in one graph: plain clones, or of the whole storage if there are gaps."""
 
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
@@ -24,7 +24,7 @@ class StridedCopies:
         self.scope = SymintScope(editor.graph, editor.analyses.order.key)
 
     def copy(self, value: SSAValue, op: RawOp) -> SSAValue | None:
-        """A copy with the strides of a value."""
+        """A copy with the strides of a value; None if its sizes are not available there."""
         type_ = value.type
         if type(type_) is not TensorType:
             return None
@@ -56,7 +56,7 @@ class StridedCopies:
         )
 
     def _sizes(self, dims: tuple[Dim, ...], op: RawOp) -> ListArg | None:
-        """Sizes as an argument; None if the graph does not have one of them there."""
+        """Sizes as a list argument; None if the graph does not have one of them there."""
         found: list[Any] = []
         for dim in dims:
             value = dim if type(dim) is int else self.scope.before(dim, op)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ class StridedCopies:
 
 
 def _length(type_: TensorType) -> Dim:
-    """How much of its storage a tensor reaches to, from the beginning."""
+    """How many elements of its storage a tensor spans, from the start of the storage."""
     length: Any = add(type_.offset, 1)
     for size, step in zip(type_.shape, type_.stride, strict=True):
         length = add(length, mul(sub(size, 1), step))

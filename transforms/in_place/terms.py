@@ -1,30 +1,30 @@
-"""What tensors hold, as terms: equal terms are equal contents.
+"""The contents of tensors as terms: equal terms mean equal contents.
 
-A term is a number; behind it stands a key, and equal keys have one number. What is written to a
-part of a tensor is `put(base, steps, source)`: `base` with `source` in the part that a chain of
-views leads to. Rules bring the ways to say one thing to one form, so that a graph in place and the
-functional graph that it was give equal numbers:
+A term is a number that stands for a key; equal keys have equal numbers. A write to a part of a
+tensor is `put(base, steps, source)`: `base` with `source` in the part that a chain of views leads
+to. Rules normalize the keys, so that a graph with in-place ops and its functional original give
+equal numbers:
 
-- a part that was just put is what was put there; other parts are those of the base;
+- reading a part that was just put gives what was put; other parts are those of the base;
 - putting a part back where it was changes nothing;
-- a put into a part is one put by a longer chain;
-- what is put over an earlier put hides it;
-- reshapes, permutations and other readings of the bits move from what is put to the whole.
+- a put into a part is one put with a longer chain;
+- a put hides an earlier put to the same part;
+- reshapes, permutations and reinterpreted bits move from the part to the whole.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+#: One view: its kind and its arguments.
 Step = tuple[Any, ...]
-"""One view: its kind and its arguments."""
 Steps = tuple[Step, ...]
 
 _WHOLE = ("reshape", "permute", "bits")
 
 
 class Terms:
-    """The terms of one comparison; both graphs must be read with the same."""
+    """The terms of one comparison, which both graphs must share."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -39,13 +39,13 @@ class Terms:
         return number
 
     def view(self, term: int, steps: Steps) -> int:
-        """What a chain of views shows of a content."""
+        """The part of a content that a chain of views shows."""
         for step in steps:
             term = self._step(term, step)
         return term
 
     def put(self, base: int, steps: Steps, source: int) -> int:
-        """A content in which a part is replaced."""
+        """A content of which a part is replaced."""
         if not steps:
             return source
         if steps[0][0] in _WHOLE:
@@ -98,7 +98,7 @@ def _is_idle(step: Step) -> bool:
 
 
 def apart(left: Step, right: Step) -> bool:
-    """Whether two views of one tensor have no element in common: rows of one dim that differ."""
+    """Whether two views of one tensor are disjoint ranges of one dim."""
     if left[0] != "rows" or right[0] != "rows" or left[1] != right[1]:
         return False
     (start, end), (other, other_end) = left[2:4], right[2:4]
@@ -108,7 +108,7 @@ def apart(left: Step, right: Step) -> bool:
 
 
 def chains_apart(left: Steps, right: Steps) -> bool:
-    """Whether two chains of views of one tensor lead to parts without a common element."""
+    """Whether two chains of views of one tensor lead to disjoint parts."""
     for one, other in zip(left, right, strict=False):
         if one != other:
             return apart(one, other)

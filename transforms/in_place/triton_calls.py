@@ -1,9 +1,9 @@
-"""Calls of Triton kernels: what they are given by name, what they write, and their results.
+"""Calls of Triton kernels: their arguments by name, what they write, and their results.
 
-`triton_kernel_wrapper_functional` gives a dict with the new contents of what its kernel writes,
-`tensors_to_clone`, of which `getitem` picks by name. `triton_kernel_wrapper_mutation` writes to its
-arguments; which ones is a matter of the kernel, and said by `writes`, metadata that text carries,
-where a pass made the call.
+`triton_kernel_wrapper_functional` returns a dict with the new contents of the written arguments,
+`tensors_to_clone`, which `getitem` picks by name. `triton_kernel_wrapper_mutation` writes to its
+arguments. Which ones depends on the kernel; if a pass made the call, `writes`, metadata that is
+part of the text, lists them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _WRITES = "writes"
 
 
 def given(op: RawOp) -> dict[str, Any]:
-    """What a kernel is given, by name."""
+    """The arguments of a kernel, by name."""
     return dict(op.keywords["kwargs"])
 
 
 def settings(op: RawOp) -> dict[str, Any]:
-    """The kernel and how it is run."""
+    """The kernel and its launch settings."""
     apart = ("kwargs", "tensors_to_clone")
     return {name: value for name, value in op.keywords.items() if name not in apart}
 
 
 def written(op: RawOp) -> list[str] | None:
-    """The names of what a kernel writes; None if that is not known."""
+    """The names of the arguments that a kernel writes; None if unknown."""
     if op.name == FUNCTIONAL:
         return list(op.keywords["tensors_to_clone"])
     text = op.node.text_items().get(_WRITES)
@@ -44,7 +44,7 @@ def written(op: RawOp) -> list[str] | None:
 
 
 def is_plain(op: RawOp) -> bool:
-    """Whether a functional call writes tensors alone, and nothing but picks reads its dict."""
+    """Whether a functional call writes only tensors, and only `getitem`s read its dict."""
     arguments = given(op)
     tensors = all(
         isinstance(arguments.get(name), SSAValue) and type(arguments[name].type) is TensorType
@@ -57,13 +57,13 @@ def is_plain(op: RawOp) -> bool:
 
 
 def picked(op: RawOp, name: str) -> list[OpResult]:
-    """The results that are the new content of what has a name, in order."""
+    """The results of the `getitem`s that pick an argument by name, in order."""
     picks = [use.operation for use in op.results[0].uses if _key(use.operation) == name]
     return [pick.results[0] for pick in picks]
 
 
 def merge_picks(editor: Editor) -> None:
-    """Let what is picked twice of a call be one value, since it is one tensor."""
+    """Merge `getitem`s that pick the same argument of a call, since they are one tensor."""
     key = editor.analyses.order.key
     for op in editor.analyses.named((FUNCTIONAL,)):
         if only_cloned(op) is not None or not is_plain(op):
@@ -81,14 +81,14 @@ def is_pick(op: TorchOp) -> bool:
 
 
 def mutation_arguments(op: RawOp, copies: dict[str, SSAValue]) -> tuple[Any, list[SSAValue]]:
-    """The arguments of the call that writes, with copies in the place of what is copied."""
+    """The arguments of the mutating call, with copies instead of the originals."""
     arguments = DictArg([(name, copies.get(name, value)) for name, value in given(op).items()])
     keywords = settings(op) | {"kwargs": arguments}
     return raw_call_args((), keywords)
 
 
 def say_written(op: RawOp, names: list[str]) -> None:
-    """Say which arguments a call writes to."""
+    """Record which arguments a call writes to."""
     node = op.node
     vars(node)["textual"] = {**node.text_items(), _WRITES: json.dumps(names)}
 

@@ -1,8 +1,8 @@
-"""View scatters in general form: a base, a source, and the chain of views that leads to its place.
+"""View scatters in a general form: a base, a source, and the views that lead to its place.
 
 `slice_scatter(x, select_scatter(slice(x), source))` writes to a select of a slice of `x`: it has
-one base, one source and two views. In this form it is a write where the base may be written; else
-it is the ops that it was.
+one base, one source and two views. If the base may be written, this form becomes a write; otherwise
+the ops stay as they are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MUTATING = frozenset(("aten.diagonal_scatter.default", "aten.as_strided_scatter
 
 @dataclass(frozen=True)
 class ViewScatter:
-    """Scatters, each the source of the next, of views of one base.
+    """Nested scatters into views of one base, each the source of the next.
 
     - `scatters`: from the innermost, which has the source, to the outermost, which has the base.
     """
@@ -40,7 +40,7 @@ class ViewScatter:
 
     @property
     def steps(self) -> Steps:
-        """The way from the base to where the source goes."""
+        """The steps from the base to the place of the source."""
         return tuple([_step(op) for op in reversed(self.scatters)])
 
     @property
@@ -50,7 +50,7 @@ class ViewScatter:
 
     @property
     def counts_from_storage(self) -> bool:
-        """Whether one of the views counts from the beginning of the storage."""
+        """Whether one of the views has an offset from the start of the storage."""
         return any(op.name == "aten.as_strided_scatter.default" for op in self.scatters)
 
 
@@ -61,7 +61,7 @@ def _step(op: SchemaOp) -> Step:
 
 
 def view_scatters(analyses: Analyses) -> list[ViewScatter]:
-    """The view scatters of a graph, those joined that write to one base, in order."""
+    """The view scatters of a graph in order, with nested scatters into one base joined."""
     found: dict[TorchOp, ViewScatter] = {}
     for op in analyses.named(tuple(SCATTERED)):
         if len(op._operands) < 2 or not all(
@@ -78,7 +78,7 @@ def view_scatters(analyses: Analyses) -> list[ViewScatter]:
 
 
 def _goes_into(inner: ViewScatter, op: SchemaOp, order: Callable[[Any], Any]) -> bool:
-    """Whether a scatter puts back what `inner` made of the very part that it is put back to."""
+    """Whether a scatter puts the result of `inner` back into the view that `inner` started from."""
     if not inner.scatters[-1].results[0].has_one_use():
         return False
     base, steps = chain_of(inner.base)

@@ -1,4 +1,4 @@
-"""Views as steps: which part of a tensor a call of a view shows, in one spelling."""
+"""Views as steps: a canonical form of the part of a tensor that a view shows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xductor.transforms.analysis.op_effects import never_writes
 from xductor.transforms.in_place.terms import Step, Steps
 from xductor.transforms.pieces.regions import KEEP_ORDER
 
+#: The view that each view scatter writes its source to.
 SCATTERED = {
     "aten.diagonal_scatter.default": "aten.diagonal.default",
     "aten.select_scatter.default": "aten.select.int",
     "aten.slice_scatter.default": "aten.slice.Tensor",
     "aten.as_strided_scatter.default": "aten.as_strided.default",
 }
-"""The view to whose place each view scatter brings its source."""
 
 REINTERPRETED = "aten.view.dtype"
 _SAME = frozenset(("aten.alias.default", "aten.detach.default"))
@@ -28,9 +28,9 @@ _WHOLE_END = 1 << 62
 
 
 def step_of(name: str, arguments: tuple[Any, ...], base: Any, shape: tuple[Dim, ...]) -> Step:
-    """A view by its name, its arguments behind the tensor, the tensor's type, and its own sizes.
+    """The step of a view: its name, its further arguments, the type of its tensor, and its sizes.
 
-    Values among the arguments are given as what stands for them.
+    Values among the arguments are given by what stands for them.
     """
     if name == REINTERPRETED and type(base) is TensorType:
         return ("bits", (base.dtype, base.shape), (arguments[0], shape))
@@ -71,14 +71,14 @@ def _selected(arguments: tuple[Any, ...], base: TensorType) -> Step:
 
 
 def _bound(bound: Any, size: Dim) -> Any:
-    """A bound of a slice within the size, where both are numbers."""
+    """The bound of a slice, wrapped and clamped to the size if both are numbers."""
     if type(bound) is not int or type(size) is not int:
         return bound
     return min(max(bound + size if bound < 0 else bound, 0), size)
 
 
 def frozen(tree: Any) -> Any:
-    """A tree of arguments as a key that is equal for equal arguments only."""
+    """A key that is equal for equal trees of arguments only."""
     if isinstance(tree, tuple | list):
         return (type(tree).__name__, *[frozen(item) for item in tree])
     if type(tree) is float:
@@ -87,14 +87,14 @@ def frozen(tree: Any) -> Any:
 
 
 def stands_for(value: SSAValue) -> Any:
-    """What stands for a value among the arguments of a view: of an integer its expression."""
+    """What stands for a value among the arguments of a view: for an integer its expression."""
     return value._type.expr if type(value._type) is SymIntType else value
 
 
 def arguments_behind(
     op: TorchOp, places: int, leaf: Callable[[SSAValue], Any] = stands_for
 ) -> tuple[Any, ...]:
-    """The arguments of a call behind the first few, with what stands for the values in them."""
+    """The arguments of a call after the first few, with what stands for the values in them."""
 
     def of(item: Any) -> Any:
         if type(item) is Ref:
@@ -107,7 +107,7 @@ def arguments_behind(
 
 
 def viewed(value: SSAValue) -> SSAValue | None:
-    """What a value is a view of for certain, or what an op in place gave back; None if neither."""
+    """The value of which this is certainly a view, or which an in-place op returned; else None."""
     if not isinstance(value, OpResult) or not isinstance(value.op, TorchOp):
         return None
     facts = result_aliases(value.op)
@@ -116,7 +116,7 @@ def viewed(value: SSAValue) -> SSAValue | None:
 
 
 def view_steps(value: SSAValue) -> Steps | None:
-    """The steps of the one view by which a value shows its base, which `viewed` gives."""
+    """The steps of the one view from `viewed(value)` to `value`; None if unknown."""
     assert isinstance(value, OpResult)
     op: Any = value.op
     if op.name in _SAME or not never_writes(type(op)):
@@ -135,7 +135,7 @@ def view_steps(value: SSAValue) -> Steps | None:
 
 
 def chain_of(value: SSAValue) -> tuple[SSAValue, Steps | None]:
-    """The value at whose head a chain of views begins, and its steps; None if one is not known."""
+    """The value at the head of a chain of views, and the steps of the chain; None if unknown."""
     steps: Steps | None = ()
     while (base := viewed(value)) is not None:
         found = view_steps(value)

@@ -1,4 +1,4 @@
-"""What the passes that let ops write have in common: each application is held to the contract."""
+"""The base of passes that make ops write in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from xductor.transforms.in_place.contract import FunctionalContract, Unreadable
 
 @dataclass(frozen=True)
 class WritesBackPass(TypedPass):
-    """A pass that lets ops write to their arguments, where the graph read functionally stays."""
+    """A pass that makes ops write in place, while the graph read functionally stays the same.
+
+    This contract is checked after every change.
+    """
 
     stage = "post_grad"
     numerics = EXACT
@@ -25,7 +28,7 @@ class WritesBackPass(TypedPass):
     roots: ClassVar[frozenset[str]]
 
     def own_views(self) -> Collection[int]:
-        """The places of results for which the caller gets views of its own inputs."""
+        """The positions of results instead of which the caller gets views of its own inputs."""
         return ()
 
     @abstractmethod
@@ -39,7 +42,7 @@ class WritesBackPass(TypedPass):
         return sum(self._rewrite(graph) for graph in graphs_of(module))
 
     def _rewrite(self, graph: GraphOp) -> int:
-        """Raises what the contract raises where an application breaks it."""
+        """Raises what `FunctionalContract.check` raises if the pass breaks the contract."""
         with Editor(graph) as editor:
             if not editor.analyses.has_one_of(self.roots):
                 return 0

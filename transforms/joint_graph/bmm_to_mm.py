@@ -1,4 +1,4 @@
-"""`bmm_to_mm`: a batch of one matrix product is one matrix product."""
+"""`bmm_to_mm`: a bmm with a batch of one becomes an mm."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from xductor.transforms import REASSOCIATES, Rewrite, Tensor, all_of, no
 
 
 class BmmToMm(Rewrite):
-    """A bmm whose batch is one is an mm. Its kernel may add up in another order.
+    """`bmm(a, b)` with a batch of one becomes `unsqueeze(mm(squeeze(a, 0), squeeze(b, 0)), 0)`.
 
-    Not of complex numbers, where each kernel has its own way with infinities.
+    The kernel of mm may sum in another order. Complex dtypes are left alone, because kernels of
+    complex products disagree on the results of infinities.
     """
 
     stage = "joint"

@@ -1,4 +1,4 @@
-"""`canonicalize_quant_mapping`: quantised calls as patterns and code generation know them."""
+"""`canonicalize_quant_mapping`: quantized calls in the form that patterns and codegen expect."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _OPTIONS = "quant_options"
 class CanonicalizeQuantMapping(TypedPass):
     """`invoke_quant_packed(@f, x, quant_options=o)` becomes `invoke_quant(@f, x)`.
 
-    The options are no argument any more but metadata of the call. A body that returns a single
-    value in a tuple gets a copy that returns the value, and the call gives it without a `getitem`,
-    as patterns spell it. Bodies must be part of the module. A call stays where its options are no
-    constants, or its body cannot be copied.
+    The options move from an argument into the metadata of the call. If the body returns a tuple of
+    one value, the call gets a copy of the body that returns the value itself, so that no `getitem`
+    is needed, which is how patterns are written. The bodies must be part of the module. A call is
+    left alone if its options are not constants or if its body cannot be copied.
     """
 
     name = "canonicalize_quant_mapping"
@@ -59,7 +59,7 @@ class CanonicalizeQuantMapping(TypedPass):
 
 
 def _canonicalize(module: ModuleOp, editor: Editor, op: RawOp, unpacked: dict[str, str]) -> bool:
-    """Put a call in its canonical form; False where its options cannot be read."""
+    """Put a call in its canonical form; False if its options or its body do not allow it."""
     body, *arguments = op.positional
     keywords = op.keywords
     options_op, options = _options(keywords.pop(_OPTIONS, None))
@@ -89,7 +89,7 @@ def _canonicalize(module: ModuleOp, editor: Editor, op: RawOp, unpacked: dict[st
 
 
 def _options(value: Any) -> tuple[TorchOp | None, Any]:
-    """The op that makes the options of a call, and the options; None for what is not constant."""
+    """The op that makes the options of a call, if any, and the options; None if not constant."""
     from torch._higher_order_ops import InvokeQuant
 
     if value is None:
@@ -101,7 +101,7 @@ def _options(value: Any) -> tuple[TorchOp | None, Any]:
 
 
 def _with_options(op: RawOp, options: Any, *, packed: bool) -> NodeMeta:
-    """The metadata of the call, with the options."""
+    """The metadata of the call, with the options added."""
     name = op.node.node
     meta = op.node.inherited(op.node.names if packed else (name,), name)
     textual: dict[str, str] = meta.textual or {}
@@ -111,9 +111,10 @@ def _with_options(op: RawOp, options: Any, *, packed: bool) -> NodeMeta:
 
 
 def _unpacked(module: ModuleOp, graph: GraphOp, name: str, unpacked: dict[str, str]) -> str | None:
-    """The name of a copy of a body that returns what the body returns in a tuple of one.
+    """The name of a copy of a body that returns the value that the body returns in a tuple of one.
 
-    None where there can be no such copy: the body is not here, or refers to other things.
+    None if it cannot be copied: it is not in this module, does not return a tuple of one, or refers
+    to subgraphs or attributes.
     """
     if name in unpacked:
         return unpacked[name]

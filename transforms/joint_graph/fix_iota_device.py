@@ -1,4 +1,4 @@
-"""`fix_iota_device`: a range that only indexes tensors of a device is made there."""
+"""`fix_iota_device`: a range that only indexes tensors of one device is made on that device."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _INDEXING = frozenset(("aten.index.Tensor", "aten.index_put.default"))
 
 @dataclass(frozen=True)
 class FixIotaDevice(TypedPass):
-    """A range on CPU that does nothing but index tensors of one other device is made there.
+    """An iota on CPU that only indexes tensors of one other device is made on that device.
 
-    Else each use would copy it to the device. It must be among the indices: as a value to put it
-    may well stay on CPU.
+    Otherwise each use would copy it to the device. It must be one of the indices: as the value of
+    an `index_put` it may well stay on CPU.
     """
 
     name = "fix_iota_device"
@@ -44,7 +44,7 @@ class FixIotaDevice(TypedPass):
 
 
 def _moved(editor: Editor, op: SchemaOp) -> bool:
-    """Put a range on the device of what it indexes in the place of `op`, if that is another."""
+    """Replace `op` by an iota on the device of the tensors it indexes, if that is another one."""
     device = _indexed_device(op)
     if device is None or device.type == op.argument("device").type:
         return False
@@ -64,7 +64,7 @@ def _moved(editor: Editor, op: SchemaOp) -> bool:
 
 
 def _indexed_device(op: SchemaOp) -> torch.device | None:
-    """The device of all that a range indexes; None if it is used otherwise."""
+    """The device of all tensors that an iota indexes; None if it has other uses."""
     devices: set[torch.device] = set()
     for use in op.results[0].uses:
         user: Any = use.operation

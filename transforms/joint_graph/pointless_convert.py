@@ -1,4 +1,4 @@
-"""`pointless_convert`: a cast of a cast, without the one in the middle."""
+"""`pointless_convert`: two casts in a row become one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _FLOATS = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64
 
 
 class PointlessConvert(Rewrite):
-    """A cast whose only use is another cast goes away, if it loses nothing; all are of floats.
+    """`convert(convert(x, middle), last)` becomes `convert(x, last)`, if no value changes.
 
-    A cast in the middle that is narrower than the last one stays: its result is cheaper to keep.
+    `middle` must hold all values of `x`, and all three dtypes must be floating. If `middle` is
+    narrower than `last`, both casts stay: the narrow tensor is cheaper to store.
     """
 
     stage = "joint"
@@ -37,9 +38,10 @@ class PointlessConvert(Rewrite):
 
 
 class RoundingConvert(PointlessConvert):
-    """The same where the cast in the middle rounds or overflows, as Inductor has it.
+    """`convert(convert(x, middle), last)` becomes `convert(x, last)`, even if `middle` rounds.
 
-    Not with `emulate_precision_casts`, which keeps the roundings of eager.
+    Inductor does this too. It does not apply with `emulate_precision_casts`, which keeps the
+    roundings of eager mode.
     """
 
     name = "pointless_convert"

@@ -9,9 +9,9 @@ from xductor.transforms import EXACT, Rewrite, Tensor, shared
 
 
 class PointlessPermutePair(Rewrite):
-    """A permute of a permute that puts every dim back is what was permuted.
+    """`permute(permute(x, first), second)` becomes `x`, if `second` undoes `first`.
 
-    Dims may count from the end. The inner permute stays if something else uses it.
+    Dims may be negative. The inner permute stays if something else uses it.
     """
 
     stage = "joint"

@@ -1,4 +1,4 @@
-"""`pointless_view` and `pointless_view_pair`: views that end at the shape they started from."""
+"""`pointless_view` and `pointless_view_pair`: views that end with the shape they started from."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from xductor.transforms import EXACT, Rewrite, Tensor, bind, shared
 
 
 class PointlessView(Rewrite):
-    """A view to the shape of its input is its input.
+    """`view(x, size)` becomes `x`, if `size` is the shape of `x`.
 
-    One size may be -1. Strides must agree too: a view may choose those of size-one dims anew.
+    One size may be -1. The strides must be equal too, because a view may choose new ones for dims
+    of size one.
     """
 
     stage = "joint"
@@ -30,9 +31,10 @@ class PointlessView(Rewrite):
 
 
 class PointlessViewPair(Rewrite):
-    """A view of a view, back to the shape before both, is what was viewed.
+    """`view(view(x, ...), size)` becomes `x`, if `size` is the shape of `x`.
 
-    The inner view stays if something else uses it. Conditions as for `pointless_view`.
+    One size may be -1, and the strides must be equal too. The inner view stays if something else
+    uses it.
     """
 
     stage = "joint"

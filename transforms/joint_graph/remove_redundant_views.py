@@ -1,4 +1,4 @@
-"""`remove_redundant_views`: views of one tensor's bytes as one dtype, once."""
+"""`remove_redundant_views`: each tensor is viewed as a dtype only once."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _SAME_BYTES = frozenset(("aten.alias.default", "aten.detach.default"))
 
 @dataclass(frozen=True)
 class RemoveRedundantViews(TypedPass):
-    """A view as another dtype is the earlier view as that dtype, or the tensor that had it first.
+    """`view(x, dtype)` becomes an earlier view of `x` as `dtype`, or `x` if that has this dtype.
 
-    Views of views count as views of the tensor under all of them. Sizes, strides and offset must
-    agree; an output does not become the very tensor that is an input or another output. Views that
-    nobody uses go.
+    A view of a view counts as a view of the first tensor. Sizes, strides and storage offset must be
+    equal, and no output may become an input or another output. Views that end up unused are erased.
     """
 
     name = "remove_redundant_views"

@@ -1,11 +1,12 @@
-"""`mul_softmax_pattern`, `div_softmax_pattern`: the maximum of a scaled input, before the scale.
+"""`mul_softmax_pattern`, `div_softmax_pattern`: subtract the maximum before scaling, not after.
 
-A softmax subtracts the maximum. Code generation may compute the scaled input twice, once with a
-fused multiply-add, and then the difference is not zero where it should be. Where all of a row is
-finite, the maximum is taken first; elsewhere the difference stays, for its NaN and infinities.
+A softmax of a scaled input subtracts the maximum. Generated code may compute the scaled input
+twice, once with a fused multiply-add, and then the difference is not zero where it should be. So
+the maximum is subtracted first, in rows that are finite; other rows keep the original difference,
+for the sake of its NaN and infinities.
 
-The difference of unscaled numbers may overflow where that of the scaled ones does not, so this is
-not what eager computes: it runs under `fast` only.
+The difference of unscaled numbers can overflow where that of scaled ones does not. The results can
+therefore differ from those of eager mode, so this runs under `fast` only.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _difference(scaled: Any, dim: Any) -> Any:
 
 
 def _may_scale_later(inp: Tensor, other: Any, dim: list[int], dtype: torch.dtype) -> Any:
-    """Whether the scale is one number along the dims of the maximum, in floats."""
+    """Whether all dtypes are floating, and the scale is constant along the dims of the maximum."""
     if not inp.is_floating_point or not dtype.is_floating_point:
         return no("integers wrap around")
     if isinstance(other, Dim):
@@ -77,9 +78,10 @@ def _all_finite(x: Any, dims: list[int]) -> Any:
 
 
 class _ScaledSoftmax(Rewrite, abstract=True):
-    """A scaled input, cast or not, whose maximum is subtracted from it.
+    """Base of the rewrites here: in `s - amax(s)`, the scale of `s` moves behind the subtraction.
 
-    Where it is cast the input is cast first instead, so that the scaled one is not rounded.
+    If `s` is the cast of a scaled input, the replacement casts the input instead, so that the
+    scaled value is not rounded.
     """
 
     stage = "joint"
@@ -129,7 +131,10 @@ class _ScaledSoftmax(Rewrite, abstract=True):
 
 
 class MulSoftmax(_ScaledSoftmax):
-    """Of a product with a number or a tensor, in either order."""
+    """`x * c - amax(x * c)` becomes `(x - amax(x)) * c` in finite rows, if `c >= 0`.
+
+    `c` is a number or a tensor. Where it is negative, both `x` and `c` are negated.
+    """
 
     name = "mul_softmax_pattern"
     inductor = "joint_graph.py:mul_softmax_pattern"
@@ -137,7 +142,10 @@ class MulSoftmax(_ScaledSoftmax):
 
 
 class DivSoftmax(_ScaledSoftmax):
-    """Of a quotient by a number or a tensor."""
+    """`x / c - amax(x / c)` becomes `(x - amax(x)) / c` in finite rows, if `c >= 0`.
+
+    `c` is a number or a tensor. Where it is negative, both `x` and `c` are negated.
+    """
 
     name = "div_softmax_pattern"
     inductor = "joint_graph.py:div_softmax_pattern"

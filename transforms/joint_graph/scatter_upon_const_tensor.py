@@ -1,4 +1,4 @@
-"""`scatter_upon_const_tensor`: one value scattered into a constant, as a comparison."""
+"""`scatter_upon_const_tensor`: a scatter of one value into a constant becomes a comparison."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from xductor.transforms import EXACT, Rewrite, Scalar, Tensor, all_of, no
 
 
 class ScatterUponConstTensor(Rewrite):
-    """A number put at one place of each row of a constant: a where over the positions.
+    """`scatter(full(shape, b), dim, index, v)` becomes `where(index == iota, v, b)`.
 
-    The indices have one element along the dim, and all of the constant's along the others. Both
-    numbers are made in the constant's dtype, which a detour over float32 would not keep.
+    `index` must have size one along `dim`, and the sizes of the constant along the other dims. Both
+    numbers are made in the dtype of the constant, because float32 cannot represent all of them.
     """
 
     stage = "joint"

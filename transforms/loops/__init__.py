@@ -1,1 +1,1 @@
-"""Higher-order ops that run a graph once for each row, as loops."""
+"""Passes that turn higher-order ops over the rows of tensors into loops."""

@@ -1,4 +1,4 @@
-"""`decompose_map_to_while_loop`: a map over rows as a loop."""
+"""`decompose_map_to_while_loop`: a map over rows becomes a loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xductor.transforms.loops.row_loops_pass import RowLoopsPass
 
 @dataclass(frozen=True)
 class DecomposeMapToWhileLoop(RowLoopsPass):
-    """A map becomes a `while_loop` that writes what each step gives to buffers."""
+    """A `map` becomes a `while_loop` that writes the results of each step to buffers."""
 
     name = "decompose_map_to_while_loop"
     inductor = "post_grad.py:decompose_map_to_while_loop"

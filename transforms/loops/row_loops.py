@@ -1,8 +1,8 @@
-"""Calls that run a graph once for each row of some tensors, as `while_loop`.
+"""Turns calls that run a graph once per row of some tensors into a `while_loop`.
 
-Before the loop a buffer is made for what each step gives; the loop counts rows, runs the graph on
-the row at hand and writes what it gives to the buffers. The graph of a step is copied into that of
-the loop, so that code generation sees it whole.
+A buffer for each result of a step is made before the loop. The loop counts rows, runs the graph on
+the current row, and writes its results to the buffers. The graph of a step is copied into the body
+of the loop, so that code generation sees all of it.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ _CPU = torch.device("cpu")
 
 
 class NoLoop(Exception):
-    """A call that cannot become a loop; the message says why."""
+    """A call cannot become a loop; the message says why."""
 
 
 @dataclass(frozen=True)
 class RowLoop:
-    """A call that runs a graph once for each row.
+    """A call that runs a graph once per row.
 
     - `carried`: what a step passes on to the next one; the first results are its last values.
     - `rows`: tensors of which each step gets a row.
-    - `shared`: what each step gets as it is.
+    - `shared`: what every step gets unchanged.
 
-    The graph takes all three, and gives what is carried on, then what is stacked.
+    The graph takes all three in this order, and returns the carried values, then those to stack.
     """
 
     op: RawOp
@@ -73,7 +73,10 @@ class RowLoop:
 
     @classmethod
     def of(cls, op: RawOp, module: ModuleOp, carries: bool) -> RowLoop:
-        """Read the call of `scan` or, if nothing is carried, of `map_impl`. Raises NoLoop."""
+        """Read a call of `scan` or, if nothing is carried, of `map_impl`.
+
+        Raises NoLoop if the call cannot become a loop.
+        """
         body, *groups = op.positional
         step = graph_named(module, body.name) if type(body) is SymbolRef else None
         if step is None or step.is_declaration or op.keywords:
@@ -110,17 +113,17 @@ class RowLoop:
 
     @property
     def length(self) -> Expr:
-        """How many rows there are."""
+        """The number of rows."""
         return _tensor(self.rows[0].type).shape[0]
 
     @property
     def stacked(self) -> tuple[SSAValue, ...]:
-        """The results that hold what each step gives."""
+        """The results that hold the stacked results of the steps."""
         return tuple(self.op.results[len(self.carried) :])
 
 
 class LoopMaker:
-    """Puts loops in the place of calls in one graph."""
+    """Replaces calls by loops in one graph."""
 
     def __init__(self, module: ModuleOp, editor: Editor) -> None:
         self.module = module
@@ -129,7 +132,10 @@ class LoopMaker:
         self.facts = facts_of(editor.graph)
 
     def replace(self, row_loop: RowLoop) -> None:
-        """Put a loop in the place of a call. Raises NoLoop; the graph is then unchanged."""
+        """Replace a call by a loop.
+
+        Raises NoLoop if a buffer cannot be made; the graph is then unchanged.
+        """
         op = row_loop.op
         first, buffers = self._before(row_loop)
         carried = [first, *buffers, *row_loop.carried, *row_loop.rows]
@@ -236,11 +242,11 @@ class _LoopGraph:
         )
 
     def fill(self) -> OutputOp:
-        """Add the ops; returns the one that ends the graph."""
+        """Add the ops, and return the output op."""
         raise NotImplementedError
 
     def put(self, name: str, arguments: tuple[Any, ...], type_: Any, **more: Any) -> SSAValue:
-        """The result of a new call whose type is known."""
+        """The result of a new call of the given type."""
         operands = [one for one in arguments if isinstance(one, SSAValue)]
         places = {value: Ref(place) for place, value in enumerate(operands)}
         data = tuple([places[one] if isinstance(one, SSAValue) else one for one in arguments])
@@ -263,7 +269,7 @@ class _LoopGraph:
 
 
 class _Condition(_LoopGraph):
-    """Whether there is another row."""
+    """The condition of the loop: whether there is another row."""
 
     def fill(self) -> OutputOp:
         less = TensorType.get(torch.bool, ())
@@ -272,7 +278,7 @@ class _Condition(_LoopGraph):
 
 
 class _Body(_LoopGraph):
-    """One step on the row at hand, and what it gives written to the buffers."""
+    """The body of the loop: one step on the current row, and the writes to the buffers."""
 
     def fill(self) -> OutputOp:
         row, number = self._row_number()
@@ -289,7 +295,7 @@ class _Body(_LoopGraph):
         return OutputOp.make(raw_args((tree,)), values, [])
 
     def _row_number(self) -> tuple[SSAValue, SymExpr]:
-        """The number of the row as a size, of which is said that it is in range."""
+        """The row number as a size, asserted to be in range."""
         name = next(f"u{n}" for n in range(len(self.table) + 1) if f"u{n}" not in self.table)
         length = self.row_loop.length
         upper = INT_OO if type(length) is SymExpr else sub(length, 1)
@@ -316,7 +322,7 @@ class _Body(_LoopGraph):
         return self.put("aten.select.int", (value, 0, row), TensorType(part))
 
     def _copied(self, given: list[SSAValue]) -> list[SSAValue]:
-        """What a step gives for some arguments."""
+        """Copy the ops of a step for some arguments, and return its results."""
         step = self.row_loop.step
         values: dict[SSAValue, SSAValue] = dict(zip(step.arguments, given, strict=True))
         for op in step.block.ops:
@@ -347,7 +353,7 @@ def _sizes(type_: Any) -> Any:
 
 
 def _own(type_: Any) -> Any:
-    """The type of a tensor like another with a storage of its own."""
+    """The type of a tensor of the same layout with a storage of its own."""
     if type(type_) is not TensorType:
         return type_
     return TensorType(type_.data._replace(offset=0, flags=()))

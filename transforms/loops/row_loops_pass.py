@@ -1,4 +1,4 @@
-"""What the passes that make loops of calls for each row have in common."""
+"""The base of the passes that turn calls per row into loops."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Refused = Callable[[TorchOp, str], None]
 class RowLoopsPass(TypedPass):
     """Calls in the entry graph become loops; the graphs that they run must be in the module.
 
-    Counts the calls. A call that cannot become a loop stays: `explained` says why.
+    Counts the calls. A call that cannot become a loop stays; `explained` reports why.
 
-    - `carries`: whether a step passes something on to the next one.
+    - `carries`: whether a step passes values on to the next one.
     """
 
     stage = "post_grad"

@@ -1,1 +1,1 @@
-"""Products of matrices, and what stands around them."""
+"""Rewrites of matrix products and the ops around them."""

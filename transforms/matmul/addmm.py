@@ -1,4 +1,4 @@
-"""`addmm`: a product of matrices with something added, as one operator."""
+"""`addmm`: fuses a product and an add into one operator."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from xductor.transforms.passes.numerics import Declared
 
 
 class Addmm(Rewrite):
-    """mm and add as addmm, whichever of both the factor of the add belongs to.
+    """`c + alpha * mm(a, b)` becomes `addmm(c, a, b, alpha=alpha)`; `mm(a, b) + beta * c` likewise.
 
-    Of 16 bits the product is no longer rounded before it is added to.
+    A factor of 0 is refused, because addmm skips what it multiplies and so loses its NaN. With
+    16-bit floats the product is no longer rounded before the addition.
     """
 
     stage = "post_grad"
@@ -85,7 +86,7 @@ class Addmm(Rewrite):
         return aten.addmm(input, mat1, mat2, **factors)
 
     def instances(self) -> Any:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64, torch.int64):
             for sizes in ((), (1,), (5,), (1, 5), (4, 1), (4, 5)):
                 given = [_random(*shape, dtype=dtype) for shape in (sizes, (4, 33), (33, 5))]

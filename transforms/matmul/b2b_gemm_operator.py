@@ -1,8 +1,8 @@
-"""`b2b_gemm`: two successive products with pointwise ops between them, as one call.
+"""`b2b_gemm`: two successive products, with pointwise ops between them, as one call.
 
-A higher-order operator, since what stands between is a graph: of one argument, an element of the
-inner product, or all of it. `backend.lowerings` says how Inductor lowers it; wherever there is no
-kernel for it, it computes what it says in ATen.
+It is a higher-order operator because the ops between the products form a graph. That graph takes
+either one element of the inner product or the whole product. `backend.lowerings` lowers the call
+for Inductor; where no kernel exists, it is computed by ATen ops.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Between = Callable[[Tensor], Any]
 class B2bGemm(HigherOrderOperator):
     """`between(a @ b) @ c` if `left`, else `a @ between(b @ c)`.
 
-    - `a`, `b`, `c`: `[m, n]`, `[n, o]`, `[o, p]`, of one dtype, which `between` gives too.
+    - `a`, `b`, `c`: `[m, n]`, `[n, o]`, `[o, p]`, all of one dtype, which `between` must keep.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ b2b_gemm.py_impl(DispatchKey.CompositeExplicitAutograd)(_computed)
 b2b_gemm.py_autograd_impl(autograd_not_implemented(b2b_gemm, deferred_error=True))
 
 
-# Not `register_fake`: torch 2.11 keeps what that gives in a cache, where it has to be a tuple.
+# Not `register_fake`: torch 2.11 caches the result of a fake and requires it to be a tuple.
 @b2b_gemm.py_impl(FakeTensorMode)
 def _(
     mode: FakeTensorMode, between: Between, a: Tensor, b: Tensor, c: Tensor, left: bool

@@ -1,4 +1,4 @@
-"""`b2b_gemm_pass`: two successive products with pointwise ops between them, in one kernel."""
+"""`b2b_gemm_pass`: fuses two successive products and the pointwise ops between them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from xductor.transforms.passes.numerics import Declared
 
 _MM = "aten.mm.default"
 _DEVICES = ("cuda", "xpu")
-_BEST = 3  # of Inductor's block sizes, by which it judges
+_BEST = 3  # Inductor averages its estimate over this many best block sizes.
 
 Refused = Callable[[TorchOp, str], None]
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two products: the result of `between`, which starts at the inner one, goes to the outer."""
+    """Two products; `between` computes `middle`, an operand of `outer`, from `inner`."""
 
     inner: SchemaOp
     between: tuple[SchemaOp, ...]
@@ -62,10 +62,10 @@ class _Pair:
 
 @dataclass(frozen=True)
 class B2bGemmPass(TypedPass):
-    """`f(a @ b) @ c` and `a @ f(b @ c)` become one call, where Inductor has a kernel that pays.
+    """`f(a @ b) @ c` and `a @ f(b @ c)` become one call, if Inductor has a kernel that pays.
 
-    `f` are pointwise ops that read nothing else, and that nobody else reads. The intermediate
-    product is not written to memory, and not rounded to 16 bits.
+    `f` stands for pointwise ops that read nothing else and have no other users. The intermediate
+    product is neither written to memory nor rounded to 16 bits.
     """
 
     name = "b2b_gemm_pass"
@@ -107,7 +107,7 @@ class B2bGemmPass(TypedPass):
 
 
 def _pair(inner: SchemaOp, editor: Editor) -> _Pair | None:
-    """The product with another one behind it; None if the way there is not of pointwise ops."""
+    """The pair that begins at `inner`; None if other than pointwise ops are in between."""
     values, pending = {inner.results[0]}, [inner.results[0]]
     between: list[SchemaOp] = []
     ends: list[tuple[Any, SSAValue]] = []
@@ -135,7 +135,7 @@ def _pair(inner: SchemaOp, editor: Editor) -> _Pair | None:
 
 
 def _is_pointwise(op: Any, inner: SchemaOp) -> bool:
-    """Whether an op gives one tensor of the sizes of the product, element by element."""
+    """Whether an op is pure and pointwise, with one result of the shape of the product."""
     if not isinstance(op, SchemaOp) or torch.Tag.pointwise not in op.target.tags:
         return False
     if len(op.results) != 1 or not effects_of(op).pure:
@@ -145,7 +145,7 @@ def _is_pointwise(op: Any, inner: SchemaOp) -> bool:
 
 
 def _refusal(pair: _Pair) -> str | None:
-    """Why two products stay apart; None if they are one call."""
+    """Why two products must stay separate; None if they may become one call."""
     types: list[Any] = [one._type for one in (*pair.factors, pair.middle)]
     first = types[0]
     if any(type(one) is not TensorType or one.data.layout != "strided" for one in types):
@@ -165,7 +165,7 @@ def _refusal(pair: _Pair) -> str | None:
 
 
 def _average_gain(left: bool, m: int, n: int, o: int, p: int) -> float:
-    """How many times fewer loads there are, as Inductor estimates it for its best blocks."""
+    """By what factor the number of loads falls, by Inductor's estimate for its best block sizes."""
     if 0 in (m, n, o, p):
         return 0.0
     stock: Any = import_module("torch._inductor.fx_passes.b2b_gemm")
@@ -181,7 +181,7 @@ def _average_gain(left: bool, m: int, n: int, o: int, p: int) -> float:
 
 
 def _join(module: ModuleOp, editor: Editor, pair: _Pair) -> None:
-    """Put one call in the place of two products and what stands between them."""
+    """Replace two products and the ops between them by one call."""
     graph = editor.graph
     name = free_subgraph_name(module, graph, "b2b_gemm_between")
     module.body.block.add_op(_body(graph, name, pair))
@@ -196,7 +196,7 @@ def _join(module: ModuleOp, editor: Editor, pair: _Pair) -> None:
 
 
 def _body(graph: GraphOp, name: str, pair: _Pair) -> GraphOp:
-    """What stands between the products, as a graph of one argument."""
+    """The ops between the products, as a graph of one argument."""
     product = pair.inner.results[0]
     block = Block(arg_types=[product.type])
     values: dict[SSAValue, SSAValue] = {product: block.args[0]}

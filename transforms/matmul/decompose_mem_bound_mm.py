@@ -1,7 +1,7 @@
-"""`decompose_mm`, `decompose_bmm`, `decompose_addmm`: products bound by memory as sums of products.
+"""`decompose_mm`, `decompose_bmm`, `decompose_addmm`: memory-bound products become mul and sum.
 
-Code generation then has one loop that fuses with what stands around, and no call of a library. Of
-16 bits the products are taken and summed up in float32, as the library does it.
+Inductor then generates one loop that fuses with the ops around it, instead of calling a library.
+For 16-bit floats the terms are computed and summed in float32, as the library does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNBACKED = "a size is known only when the program runs"
 
 @dataclass(frozen=True)
 class _Bounds:
-    """The sizes of products that are bound by memory, by device."""
+    """The sizes for which a product counts as memory-bound, on GPU and on CPU."""
 
     gpu_first: int
     gpu_others: int
@@ -43,7 +43,7 @@ class _Bounds:
     takes_unknown: bool
 
     def holds_for_matrices(self, mat1: Tensor, mat2: Tensor, *others: Tensor) -> Any:
-        """Whether a product of two matrices is within them."""
+        """Whether the sizes of a product of two matrices are within the bounds."""
         if any(one.is_unbacked for one in (mat1, mat2, *others)):
             return no(_UNBACKED)
         match mat1.device.type:
@@ -57,7 +57,10 @@ class _Bounds:
                 return no(f"whether it pays on {other} is not known")
 
     def holds_for_batches(self, mat1: Tensor, mat2: Tensor) -> Any:
-        """The same of a batch of products: two of the three sizes are small on a GPU."""
+        """Whether the sizes of a batched product are within the bounds.
+
+        On a GPU two of the three sizes of the matrices must be small.
+        """
         if mat1.is_unbacked or mat2.is_unbacked:
             return no(_UNBACKED)
         match mat1.device.type:
@@ -76,13 +79,13 @@ class _Bounds:
 
 
 class _Decomposed(Rewrite, abstract=True):
-    """What the three have in common.
+    """Base of the rewrites here, with their options.
 
-    - `min_first_dimension_decomposition`, `max_other_dimension_decomposition`: on a GPU, how many
-      rows (or matrices) there are at least, and below what the other sizes are.
-    - `cpu_max_first_dimension_decomposition`, `cpu_max_other_dimension_decomposition`: on CPU, how
-      many rows (or matrices) and how much of the other sizes there may be.
-    - `skip_dynamic_shape_dim_check`: take sizes that are not known to be out of these bounds, too.
+    - `min_first_dimension_decomposition`, `max_other_dimension_decomposition`: on a GPU, the least
+      number of rows (of matrices, if batched), and the exclusive limit of the other sizes.
+    - `cpu_max_first_dimension_decomposition`, `cpu_max_other_dimension_decomposition`: on CPU, the
+      largest number of rows (of matrices, if batched), and the largest other sizes.
+    - `skip_dynamic_shape_dim_check`: also accept sizes that are not known to violate these bounds.
     """
 
     stage = "post_grad"
@@ -105,7 +108,7 @@ class _Decomposed(Rewrite, abstract=True):
 
 
 class DecomposeMm(_Decomposed):
-    """mm as a sum of products."""
+    """`mm(a, b)` becomes `sum(a[:, :, None] * b[None], 1)`."""
 
     inductor = "decompose_mem_bound_mm.py:decompose_mm"
     counter = "decompose_mm"
@@ -124,7 +127,7 @@ class DecomposeMm(_Decomposed):
         return _narrowed(_product(mat1, mat2), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for dtype in REAL_NUMBERS:
             for m, k, n in ((1, 33, 5), (4, 7, 3), (1, 1, 1), (3, 0, 2), (1, 500, 3)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((m, k), (k, n))]
@@ -132,7 +135,7 @@ class DecomposeMm(_Decomposed):
 
 
 class DecomposeBmm(_Decomposed):
-    """bmm as a sum of products."""
+    """`bmm(a, b)` becomes `sum(a[:, :, :, None] * b[:, None], 2)`."""
 
     inductor = "decompose_mem_bound_mm.py:decompose_bmm"
     counter = "decompose_bmm"
@@ -148,7 +151,7 @@ class DecomposeBmm(_Decomposed):
         return _narrowed(_product(mat1, mat2), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for dtype in REAL_NUMBERS:
             for b, m, k, n in ((1, 2, 33, 5), (3, 4, 7, 3), (1, 1, 1, 1), (2, 3, 0, 2)):
                 given = [_random(*sizes, dtype=dtype) for sizes in ((b, m, k), (b, k, n))]
@@ -156,7 +159,7 @@ class DecomposeBmm(_Decomposed):
 
 
 class DecomposeAddmm(_Decomposed):
-    """addmm as a sum of products and what is added."""
+    """`addmm(c, a, b)` becomes `sum(a[:, :, None] * b[None], 1) + c`."""
 
     inductor = "decompose_mem_bound_mm.py:decompose_addmm"
     counter = "decompose_addmm"
@@ -172,12 +175,15 @@ class DecomposeAddmm(_Decomposed):
         return _narrowed(aten.add(_product(mat1, mat2), _widened(input)), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         return _addmms()
 
 
 class DecomposeAddmmWithFactors(_Decomposed):
-    """The same with a factor for each."""
+    """`addmm` with `alpha` and `beta` becomes `alpha * sum(a[:, :, None] * b[None], 1) + beta * c`.
+
+    A factor of 0 is refused, because addmm skips what it multiplies and so loses its NaN.
+    """
 
     name = "decompose_addmm"
     inductor = "decompose_mem_bound_mm.py:decompose_addmm"
@@ -204,14 +210,14 @@ class DecomposeAddmmWithFactors(_Decomposed):
         return _narrowed(aten.add(product, _widened(input), alpha=beta), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for beta, alpha in ((3, 1), (1, -2)):
             for given in _addmms():
                 yield {**given, "beta": beta, "alpha": alpha}
 
 
 class DecomposeAddmmOfNothing(_Decomposed):
-    """The same where nothing is added: what would be is not read."""
+    """`addmm` with `beta=0` becomes `alpha * sum(a[:, :, None] * b[None], 1)`; `c` is not read."""
 
     name = "decompose_addmm"
     inductor = "decompose_mem_bound_mm.py:decompose_addmm"
@@ -236,7 +242,7 @@ class DecomposeAddmmOfNothing(_Decomposed):
         return _narrowed(_times(_product(mat1, mat2), alpha), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that fit, which seldom come of themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for given in _addmms():
             yield {**given, "alpha": -1}
 
@@ -245,11 +251,11 @@ DECOMPOSE_ADDMM = (DecomposeAddmm, DecomposeAddmmWithFactors, DecomposeAddmmOfNo
 
 
 def _product(mat1: Tensor, mat2: Tensor) -> Any:
-    """The product in a dtype that the sum is kept in."""
+    """The sum of products, in float32 if the operands are 16-bit floats."""
     rank = mat1.ndim
     left = aten.unsqueeze(_widened(mat1), rank)
     right = aten.unsqueeze(_widened(mat2), rank - 2)
-    # Integers wrap around in their own dtype; without one they would be summed up as int64.
+    # Without a dtype, sum would widen integers to int64 instead of wrapping around.
     dtype = None if mat1.dtype.is_floating_point else mat1.dtype
     return aten.sum(aten.mul(left, right), [rank - 1], dtype=dtype)
 

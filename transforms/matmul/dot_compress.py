@@ -1,4 +1,4 @@
-"""`use_triton_dot_compress`: a product with its own transpose, never made as a whole."""
+"""`use_triton_dot_compress`: avoids computing a product of a matrix with its own transpose."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from xductor.transforms import APPROXIMATE, Rewrite, Tensor, no, one_of, shared
 
 
 class UseTritonDotCompress(Rewrite):
-    """`(x @ x.mT) @ w` as `x @ (x.mT @ w)`, where that is less work.
+    """`(x @ x.mT) @ w` becomes `x @ (x.mT @ w)`, if that takes fewer multiplications.
 
-    Of `[B, N, D]` and `[N, M]` the one multiplies `N * N * (D + M)` times for each of the batch,
-    the other `2 * N * D * M` times. A matmul is tuned over Triton's kernels among others.
-    Infinities meet other numbers on the way, so that NaN may come or go: under `fast` alone.
+    For shapes `[B, N, D]` and `[N, M]`, the former takes `N * N * (D + M)` multiplications for each
+    of the batch, the latter `2 * N * D * M`. Autotuning of matmul tries Triton kernels too.
+
+    In the other order infinities meet other numbers, so NaN may appear or disappear: this runs
+    under `fast` only.
     """
 
     name = "use_triton_dot_compress"
@@ -47,7 +49,7 @@ class UseTritonDotCompress(Rewrite):
         return aten.matmul(x, aten.matmul(aten.transpose.int(x, -1, -2), w))
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Products that fit, which seldom come by themselves."""
+        """Operands for which it pays, which random ones rarely are."""
         for dtype in (torch.float32, torch.float64):
             for batch, rows, columns, outer in ((2, 8, 2, 3), (1, 4, 1, 1), (3, 5, 2, 2)):
                 x = torch.rand(batch, rows, columns, dtype=dtype)

@@ -1,4 +1,4 @@
-"""What reads a product: whether code generation can fuse it all behind the product's kernel."""
+"""Whether code generation can fuse all readers of a product into an epilogue of its kernel."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torch._ops import OpOverload
 from xductor.ir.effects.aliases import schema_aliases
 from xductor.transforms.rewriting.handles import User
 
+#: Devices on which an add is better fused with its readers than with the product.
 UNFUSED_ON = ("cuda", "xpu")
-"""Where an add is rather fused with what reads it than with the product before it."""
 
 
 def all_pointwise(users: Iterable[User]) -> bool:
-    """Whether all readers of a value are pointwise, those of its views too.
+    """Whether all readers of a value, and of its views, are pointwise.
 
-    Pointwise is what PyTorch tags as such. The output of a graph is not. A value that nobody reads
-    passes.
+    An op is pointwise if PyTorch tags it so; the output of a graph is not. True if there are no
+    readers.
     """
     return all(_is_pointwise(user) for user in users)
 

@@ -1,15 +1,15 @@
-"""The factors of an `addmm`, of which a kernel reads nothing behind a 0."""
+"""The factors `alpha` and `beta` of an addmm: its kernels do not read what they multiply by 0."""
 
 from __future__ import annotations
 
 from typing import Any
 
+#: A smaller factor may become 0 when it is converted to float32.
 _LEAST = 1e-30
-"""Smaller factors may be 0 by the time they are float32."""
 
 
 def is_nothing(factor: Any) -> Any:
-    """Whether a factor is 0, or may be it by the time that it is float32."""
+    """Whether a factor is 0, or may become 0 when it is converted to float32."""
     return factor is not None and factor > -_LEAST and factor < _LEAST
 
 

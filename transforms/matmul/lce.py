@@ -1,7 +1,7 @@
-"""Linear compressed embeddings: linears over the middle dim of `[B, N, D]`, as one matmul.
+"""Linear compressed embeddings: a linear over the middle dim of `[B, N, D]` becomes a matmul.
 
-The weight stands on the left, so that neither the input nor the result is transposed. The passes
-that are called after Triton do the same: a matmul is tuned over Triton's kernels among others.
+The weight becomes the left operand, so that neither the input nor the result is transposed. The
+passes named after Triton do the same: autotuning of matmul tries Triton kernels too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xductor.transforms.passes.numerics import Declared
 
 
 def _transposed(x: Any) -> Any:
-    """The pattern of a batch of matrices transposed, as it is mostly written."""
+    """The pattern of a transposed batch of matrices, in its usual spellings."""
     return one_of(
         aten.permute(x, [0, 2, 1]),
         aten.transpose.int(x, 1, 2),
@@ -28,12 +28,12 @@ def _transposed(x: Any) -> Any:
 
 
 class _Lce(Rewrite, abstract=True):
-    """A linear over the middle dim, with the transposes around it."""
+    """Base of the rewrites here."""
 
     stage = "pre_grad"
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Embeddings that fit, which seldom come by themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for dtype in (torch.float32, torch.float64):
             for batch, rows, columns, outer in ((2, 3, 4, 5), (1, 1, 4, 2), (3, 4, 1, 1)):
                 for count in (1, 2, 3):
@@ -48,6 +48,8 @@ class _Lce(Rewrite, abstract=True):
 
 
 class _Plain(_Lce, abstract=True):
+    """`linear(x.mT, w).mT` becomes `w @ x`."""
+
     numerics: ClassVar[Declared] = REAL_SUMS
 
     def pattern(self, x: Tensor, weight: Tensor) -> Any:
@@ -61,6 +63,8 @@ class _Plain(_Lce, abstract=True):
 
 
 class _Biased(_Lce, abstract=True):
+    """`linear(x.mT, w, b).mT` becomes `w @ x + b[:, None]`."""
+
     numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
     def pattern(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
@@ -75,28 +79,28 @@ class _Biased(_Lce, abstract=True):
 
 
 class UseTritonLceReplaceSimpleLce(_Plain):
-    """A linear over the middle dim without a bias."""
+    """`linear(x.mT, w).mT` becomes `w @ x`."""
 
     name = "use_triton_lce_replace_simple_LCE"
     inductor = "pre_grad.py:use_triton_lce_replace_simple_LCE"
 
 
 class UseTritonLceReplaceNormalLce(_Biased):
-    """A linear over the middle dim with a bias."""
+    """`linear(x.mT, w, b).mT` becomes `w @ x + b[:, None]`."""
 
     name = "use_triton_lce_replace_normal_LCE"
     inductor = "pre_grad.py:use_triton_lce_replace_normal_LCE"
 
 
 class UseMatmulLceReplaceSimpleLce(_Plain):
-    """A linear over the middle dim without a bias, as part of `use_matmul_lce_...`."""
+    """`linear(x.mT, w).mT` becomes `w @ x`, as the part of the pass for linears without a bias."""
 
     name = "use_matmul_lce_replace_normal_LCE"
     inductor = "pre_grad.py:use_matmul_lce_replace_normal_LCE"
 
 
 class UseMatmulLceReplaceNormalLce(_Biased):
-    """A linear over the middle dim with a bias."""
+    """`linear(x.mT, w, b).mT` becomes `w @ x + b[:, None]`."""
 
     name = "use_matmul_lce_replace_normal_LCE"
     inductor = "pre_grad.py:use_matmul_lce_replace_normal_LCE"
@@ -107,7 +111,7 @@ def _turned(x: Any) -> Any:
 
 
 class FirstLce(_Lce):
-    """A linear over the rows of embeddings that are put together just before it."""
+    """`linear(cat(xs, 1).mT, w).mT` becomes `w @ cat(xs, 1)`."""
 
     name = "use_matmul_fuse_lce_replace_first_LCE"
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"
@@ -124,7 +128,7 @@ class FirstLce(_Lce):
 
 
 class BiasedFirstLce(_Lce):
-    """The same with a bias."""
+    """`linear(cat(xs, 1).mT, w, b).mT` becomes `w @ cat(xs, 1) + b[:, None]`."""
 
     name = "use_matmul_fuse_lce_replace_first_LCE"
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"

@@ -1,6 +1,7 @@
-"""`linear_permute_fusion` and its like: the last dims exchanged within a product, not beside it.
+"""`linear_permute_fusion` and its like: let a matmul read transposed operands as they are.
 
-A linear copies an input, or a result that is read in other order, which a matmul reads as it lies.
+A linear copies a transposed input, and its transposed result is copied for its readers. A matmul
+with transposed operands copies neither.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ from xductor.transforms import (
 )
 from xductor.transforms.passes.numerics import Declared
 
+#: Complex dtypes are left out: when kernels sum in another order, infinities give other NaN.
 REAL_SUMS: Declared = dict.fromkeys(
     (torch.float32, torch.float64, torch.float16, torch.bfloat16), REASSOCIATES
 )
-"""Of complex numbers, kernels make other NaN of infinities when they add in another order."""
 
+#: In 16 bits the product is rounded before the bias is added, which a linear does not do.
 BIAS_ADDED_AFTER: Declared = {
     torch.float32: REASSOCIATES,
     torch.float64: REASSOCIATES,
     torch.float16: APPROXIMATE,
     torch.bfloat16: APPROXIMATE,
 }
-"""A product of 16 bits is rounded before the bias is added, which a linear does not do."""
 
 
 def exchanged(x: Any, dims: Any, dim0: Any, dim1: Any) -> Any:
-    """The pattern of two dims of `x` exchanged, by an op that others may read."""
+    """The pattern of `x` with two dims swapped, by an op that may have other users."""
     return one_of(shared(aten.permute(x, dims)), shared(aten.transpose.int(x, dim0, dim1)))
 
 
 def is_exchange(x: Tensor, dims: Sequence[int]) -> bool:
-    """Whether a permute of a batch of matrices exchanges its last two dims."""
+    """Whether `dims` permutes a batch of matrices by swapping its last two dims."""
     swapped = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
     return x.ndim > 2 and [dim % x.ndim for dim in dims] == swapped
 
 
 class _PermuteFusion(Rewrite, abstract=True):
-    """What both forms of a fusion share; on a CPU Inductor runs none of them."""
+    """Base of the rewrites here. Inductor does not run them on CPU."""
 
     stage = "pre_grad"
     devices = ("cuda", "xpu", "mps", "hpu", "mtia")
@@ -72,9 +73,10 @@ class _LinearFusion(_PermuteFusion, abstract=True):
     biased: ClassVar[bool] = False
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Products that fit, which seldom come by themselves.
+        """Operands that meet the conditions, which random ones rarely do.
 
-        Of one column, since a result of several that is returned keeps the strides of a permute.
+        Most results have one column: one with more that is returned must keep the strides of a
+        permute.
         """
         for dtype in (torch.float32, torch.float64):
             for batch in ((2,), (1,), (2, 3), (0,)):
@@ -123,7 +125,7 @@ class _BiasedLinearFusion(_LinearFusion, abstract=True):
 
 
 class LinearPermuteFusion(_PlainLinearFusion):
-    """The last dims of `x @ weight.T` exchanged, as `weight @ x.mT`."""
+    """`linear(x, w).mT` becomes `w @ x.mT`, for `x` with a batch."""
 
     name = "linear_permute_fusion"
     inductor = "pre_grad.py:linear_permute_fusion"
@@ -137,7 +139,7 @@ class LinearPermuteFusion(_PlainLinearFusion):
 
 
 class BiasedLinearPermuteFusion(_BiasedLinearFusion):
-    """The same with a bias, which is added to the rows then."""
+    """`linear(x, w, b).mT` becomes `w @ x.mT + b[:, None]`, for `x` with a batch."""
 
     name = "linear_permute_fusion"
     inductor = "pre_grad.py:linear_permute_fusion"
@@ -154,7 +156,7 @@ class BiasedLinearPermuteFusion(_BiasedLinearFusion):
 
 
 class PermuteLinearFusion(_PlainLinearFusion):
-    """A linear of `x` with its last dims exchanged, as a matmul, which reads it as it lies."""
+    """`linear(x.mT, w)` becomes `x.mT @ w.T`, for `x` with a batch; `x` is not copied."""
 
     name = "permute_linear_fusion"
     inductor = "pre_grad.py:permute_linear_fusion"
@@ -167,7 +169,7 @@ class PermuteLinearFusion(_PlainLinearFusion):
 
 
 class BiasedPermuteLinearFusion(_BiasedLinearFusion):
-    """The same with a bias."""
+    """`linear(x.mT, w, b)` becomes `x.mT @ w.T + b`, for `x` with a batch; `x` is not copied."""
 
     name = "permute_linear_fusion"
     inductor = "pre_grad.py:permute_linear_fusion"
@@ -182,9 +184,9 @@ class BiasedPermuteLinearFusion(_BiasedLinearFusion):
 
 
 class PermuteMatmulFusion(_PermuteFusion):
-    """Permutes of the operands of a product that exchange their last dims, as transposes.
+    """Permutes of matmul operands that swap the last two dims become transposes.
 
-    A transpose is what later stages take into the call of the kernel.
+    Later stages pass a transposed operand to the kernel without a copy.
     """
 
     name = "permute_matmul_fusion"

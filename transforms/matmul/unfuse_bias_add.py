@@ -1,4 +1,4 @@
-"""`unfuse_bias_add_to_pointwise`: the add of an addmm, where it fuses with what reads it."""
+"""`unfuse_bias_add_to_pointwise`: splits the add off an addmm if it fuses with its readers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xductor.transforms.passes.numerics import Declared
 
 
 class UnfuseBiasAddToPointwise(Rewrite):
-    """addmm without factors as mm and add.
+    """`addmm(c, a, b)` becomes `c + mm(a, b)`, if all readers of the result are pointwise.
 
-    Factors stay: a product times 0 is not read, and which operand is scaled decides what
-    overflows. Of 16 bits the product would be rounded before it is added to.
+    An addmm with factors stays: it does not read what it multiplies by 0, and overflow depends on
+    which operand is scaled. In 16 bits the product is rounded before the addition.
     """
 
     stage = "post_grad"

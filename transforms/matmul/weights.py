@@ -1,4 +1,4 @@
-"""Weights of products and convolutions, scaled by a number for each channel that they give."""
+"""Weights of products and convolutions, scaled by one number per output channel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def scaled_by_channel(
     groups: Any = 1,
     transposed: bool = False,
 ) -> Any:
-    """A weight of [O, I / groups, ...], transposed [I, O / groups, ...], scaled by [O]."""
+    """A weight, scaled by `factors` of shape `[O]`.
+
+    The weight has shape `[O, I / groups, ...]`, or `[I, O / groups, ...]` if `transposed`.
+    """
     if not transposed:
         return scale(weight, aten.reshape(factors, [-1, *[1] * (weight.ndim - 1)]))
     inputs, outputs, *spatial = weight.shape

@@ -1,1 +1,1 @@
-"""Ops that give back their input, and sums and products that change nothing."""
+"""Passes that remove calls which return their input, and additions of 0 and products with 1."""

@@ -1,7 +1,7 @@
-"""Calls that give back what they were given: one rule for each operator.
+"""Rules for calls that return one of their arguments unchanged, one rule per operator.
 
-A rule says which argument the result equals, and when. That the result has the same type as that
-argument, and that dropping the call changes no alias, is checked for all of them alike.
+A rule says which argument the result equals, and when. The pass that uses the rules checks that the
+result has the same type as that argument, and that no alias changes.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from xdsl.ir import SSAValue
 from xductor.ir import Facts, SchemaOp, TensorType
 from xductor.transforms.analysis.graphs import integer
 
+#: Takes the op, and the type of the argument that its result may equal.
 Condition = Callable[[SchemaOp, TensorType, Facts], bool]
-"""Over the op and the type of the argument that its result equals."""
 
 
 @dataclass(frozen=True)
 class NoopRule:
-    """When a call of one operator is no operation.
+    """When a call of one operator does nothing.
 
     - `source`: the name of the argument that the result equals.
     - `holds`: the condition on the other arguments.
-    - `kept_for_spmd`: the call stays where every rank must keep the same graph.
+    - `kept_for_spmd`: whether the call stays if all ranks must have the same graph.
     """
 
     source: str
@@ -34,7 +34,7 @@ class NoopRule:
     kept_for_spmd: bool = False
 
     def source_of(self, op: SchemaOp) -> SSAValue | None:
-        """The value that the result equals; None if the argument is no single value."""
+        """The value that the result equals; None if the argument is not a single value."""
         found: Any = op.argument(self.source)
         if isinstance(found, tuple) and len(found) == 1:
             found = found[0]
@@ -45,7 +45,7 @@ _END = 2**63 - 1
 
 
 def sizes_agree(sizes: Any, source: TensorType, facts: Facts) -> bool:
-    """Whether a list of sizes, at most one of them -1, spells the shape of a tensor."""
+    """Whether a list of sizes, of which one may be -1, denotes the shape of a tensor."""
     if not isinstance(sizes, tuple) or len(sizes) != source.rank:
         return False
     inferred = 0
@@ -63,7 +63,7 @@ def _always(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
 
 
 def _covers_dim(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
-    """slice and slice_scatter: from the start to the end in steps of one."""
+    """Whether a slice or slice_scatter covers the whole dim in steps of one."""
     start, end, step = (op.argument(name) for name in ("start", "end", "step"))
     first = 0 if start is None else integer(start)
     if first is None or facts.known_equal(first, 0) is not True:
@@ -82,7 +82,7 @@ def _covers_dim(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
 
 
 def _all(name: str, number: int) -> Condition:
-    """repeat and constant_pad_nd: every entry of a list is that number."""
+    """The condition that all entries of a list argument equal `number`."""
 
     def holds(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
         entries = op.argument(name)
@@ -101,7 +101,7 @@ def _same_dtype(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
 
 
 def _same_device(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
-    """A device without an index is the current one; then the result's type has it."""
+    """Whether the device does not change; one without an index is the current device."""
     device = op.argument("device")
     result = op.results[0]._type
     return (
@@ -136,7 +136,7 @@ def _same_sizes(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
 
 
 def _to_pageable_memory(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
-    """A copy into pinned memory is made for the sake of the memory."""
+    """Whether a copy goes to unpinned memory; one to pinned memory is made for that memory."""
     destination = op.argument("self")
     owner = destination.owner if isinstance(destination, SSAValue) else None
     if not isinstance(owner, SchemaOp) or "pin_memory" not in owner.table.index:
@@ -144,6 +144,7 @@ def _to_pageable_memory(op: SchemaOp, source: TensorType, facts: Facts) -> bool:
     return owner.argument("pin_memory") is not True
 
 
+#: Inductor's registry, by overload. Overloads that write to `out` have no rule.
 NOOP_RULES: Mapping[str, NoopRule] = {
     "aten.slice.Tensor": NoopRule("self", _covers_dim, kept_for_spmd=True),
     "aten.slice_scatter.default": NoopRule("src", _covers_dim),
@@ -163,4 +164,3 @@ NOOP_RULES: Mapping[str, NoopRule] = {
     "aten.alias.default": NoopRule("self", _always),
     "aten.clone.default": NoopRule("self", _always),
 }
-"""Inductor's registry, by the name of the overload. Overloads that write to `out` are no no-ops."""

@@ -1,4 +1,4 @@
-"""`remove_no_ops`: sums with zeros, products with ones."""
+"""`remove_no_ops`: removes additions of zeros and multiplications by ones."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _CONVERT = "prims.convert_element_type.default"
 class _Neutral(NamedTuple):
     """An operator's neutral element.
 
-    - `number`: the element; of `x + 0.0` the sign of the zero matters, see `negative_zero`.
-    - `either`: whether the element may stand on the left too.
-    - `negative_zero`: whether it is the negative zero that changes nothing; None if no zero is.
+    - `number`: the element; for `x + 0.0` the sign of the zero matters, see `negative_zero`.
+    - `either`: whether the element may be the left operand too.
+    - `negative_zero`: for a zero, whether only the negative zero is neutral (True) or only the
+      positive one (False); None if the element is not zero.
     """
 
     number: int
@@ -64,14 +65,16 @@ _TARGETS = frozenset(
 
 @dataclass(frozen=True)
 class RemoveNoOps(TypedPass):
-    """`x + 0`, `x - 0`, `x * 1` and `x / 1`, with zeros or ones in a tensor, are `x` or its cast.
+    """`x + 0`, `x - 0`, `x * 1` and `x / 1`, with a uniform tensor of zeros or ones, become `x`.
 
-    The result must have the sizes, strides and device of `x`; where the dtypes promote it is cast.
-    An output does not become an input or another output, and no later write is seen.
+    If the dtypes promote, they become a cast of `x`. The result must have the sizes, strides and
+    device of `x`. An output does not become an input or another output, and a later write to `x`
+    must not become visible.
 
-    Under ``strict`` and ``default`` numerics only where no bit changes: `-0.0 + 0.0` is `0.0`, so
-    floats take `-0.0` in a sum and `0.0` in a difference; complex arithmetic mixes infinities and
-    NaN into both parts, so complex numbers stay. Under ``fast`` as Inductor: any zero, any one.
+    Under `strict` and `default` numerics no bit may change. `-0.0 + 0.0` is `0.0`, so for floats
+    only `-0.0` is neutral in a sum, and only `0.0` in a difference. Complex numbers stay, because
+    complex arithmetic mixes infinities and NaN into both parts. Under `fast`, as in Inductor, any
+    zero or one is removed.
     """
 
     name = "remove_no_ops"
@@ -84,7 +87,7 @@ class RemoveNoOps(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether a sum, difference, product or quotient reads what may be uniform."""
+        """Whether a sum, difference, product or quotient reads a value that may be uniform."""
         return any(user.target in _TARGETS for user, _ in uniform_uses(graph))
 
     def rewrite(self, module: ModuleOp) -> int:
@@ -142,7 +145,7 @@ class RemoveNoOps(TypedPass):
         if not isinstance(number, int | float) or number != neutral.number:
             return False
         if neutral.negative_zero is None or not type_.dtype.is_floating_point:
-            return True  # what was an integer is no negative zero
+            return True  # an integer has no negative zero
         return (math.copysign(1.0, number) < 0) is neutral.negative_zero
 
 
@@ -151,7 +154,7 @@ def _is_one(alpha: Any) -> bool:
 
 
 def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: InferenceEnv) -> bool:
-    """Let an operand, or a cast of it, stand for the result of a no-op."""
+    """Replace the result of a no-op by an operand, or by a cast of the operand."""
     result, type_ = op.results[0]._type, kept._type
     assert type(result) is TensorType
     assert type(type_) is TensorType
@@ -173,7 +176,7 @@ def _remove(op: SchemaOp, kept: SSAValue, replacement: Replacement, env: Inferen
 
 
 def _cast(op: SchemaOp, kept: SSAValue, result: TensorType, env: InferenceEnv) -> SchemaOp | None:
-    """A cast of `kept` to the dtype of the result, named as the op was."""
+    """A cast of `kept` to the dtype of the result, with the name of the op."""
     cls: Any = op_class_by_name(_CONVERT)
     args = ArgsAttr((Ref(0), result.dtype))
     try:

@@ -1,4 +1,4 @@
-"""`remove_noop_ops`: calls whose result equals one of their arguments."""
+"""`remove_noop_ops`: removes calls whose result equals one of their arguments."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ _FUNCTORCH = "pyfn.torch._C._functorch."
 
 @dataclass(frozen=True)
 class RemoveNoopOps(TypedPass):
-    """Let the argument stand for the result of a call that changes nothing.
+    """A call that returns an argument unchanged is replaced by that argument.
 
-    A full slice, a cast to the same dtype, a view to the same shape, a clone, and what else
-    `noop_registry` lists; in a graph from before autograd, `clone` as a method or a function. The
-    result must have the type of the argument. A copy stays where dropping it would make an output
-    share storage with an input or another output, or let a later write be seen; also where code
-    generation may do so, by making what was copied in an input that is written to.
+    Such are full slices, casts to the same dtype, views to the same shape, clones, and the other
+    calls that `noop_registry` lists; in graphs from before autograd, only `clone` as a method or a
+    function. The result must have the type of the argument.
 
-    - ``keep_for_spmd``: full slices and empty pads stay, so that every rank has the same graph.
+    A copy stays if without it an output would share storage with an input or another output, or a
+    later write would become visible. It also stays if code generation could cause this, by
+    computing the copied value directly in an input that is written to.
+
+    - `keep_for_spmd`: keep full slices and empty pads, so that every rank has the same graph.
     """
 
     name = "remove_noop_ops"
@@ -51,7 +53,7 @@ class RemoveNoopOps(TypedPass):
         levels = [name for name in analyses.by_name if name.startswith(_FUNCTORCH)]
         nested = False
         for op in analyses.named({*NOOP_RULES, *_PYTHON_CLONES, *levels}):
-            # A clone inside a level of functorch belongs to the level.
+            # A clone inside a functorch level belongs to that level.
             nested = nested or op.name.startswith(_FUNCTORCH)
             source = self._source(op, replacement.facts)
             if source is None or (nested and op.raw_arguments):
@@ -73,7 +75,7 @@ class RemoveNoopOps(TypedPass):
         result = op.results[0]._type
         if type(result) is not TensorType:
             return None
-        if len(op._operands) == 1:  # which is the source, if there is one
+        if len(op._operands) == 1:  # the source, if there is one
             only = op._operands[0]._type
             if type(only) is TensorType and surely_differ(only, result):
                 return None
@@ -84,7 +86,7 @@ class RemoveNoopOps(TypedPass):
 
 
 def _cloned(op: RawOp) -> SSAValue | None:
-    """The tensor that a Python-level clone copies; None where the call cannot be read."""
+    """The tensor that a Python-level clone copies; None if the call cannot be read."""
     bound = op.bound_arguments()
     if bound is None or len(op.results) != 1:
         return None

@@ -1,7 +1,8 @@
-"""`pad_mm`, `pad_bmm`, `pad_addmm`: operands padded to sizes that tensor cores take whole.
+"""`pad_mm`, `pad_bmm`, `pad_addmm`: pad the operands of a matmul to aligned sizes.
 
-What is added is zero on both sides of the contraction, and cut off elsewhere. Whether it pays is
-:mod:`padding`'s question, and whoever asks it measures.
+Tensor cores work best on aligned sizes. The padding of the contracted dim is zero in both operands
+and adds nothing to the sums; the padding of the other dims is sliced off the result. :mod:`padding`
+decides whether this pays, normally by a measurement.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from xductor.transforms.padding.padding import Padding, pays
 
 
 class _Padded(Rewrite, abstract=True):
-    """A product of padded operands, cut to size.
+    """Base of the rewrites here: a product of padded operands, sliced to the original size.
 
-    - `dense`: whether the rows are next to each other: a copy, which code generation fuses.
+    - `dense`: whether to copy the slice to make it contiguous; code generation fuses the copy.
     """
 
     stage = "joint"
@@ -32,7 +33,7 @@ class _Padded(Rewrite, abstract=True):
 
 
 class PadMm(_Padded):
-    """Of an mm, where nobody sees that its rows are further apart."""
+    """`mm(a, b)` becomes a slice of a padded mm, if no user notices the wider strides."""
 
     inductor = "pad_mm.py:mm_pattern"
 
@@ -49,14 +50,14 @@ class PadMm(_Padded):
 
 
 class PadMmDense(PadMm):
-    """The same where somebody does."""
+    """`mm(a, b)` becomes a contiguous copy of a slice of a padded mm."""
 
     name = "pad_mm"
     dense = True
 
 
 class PadBmm(_Padded):
-    """As `PadMm`, of a batch of matrices."""
+    """`bmm(a, b)` becomes a slice of a padded bmm, if no user notices the wider strides."""
 
     inductor = "pad_mm.py:bmm_pattern"
 
@@ -73,14 +74,17 @@ class PadBmm(_Padded):
 
 
 class PadBmmDense(PadBmm):
-    """As `PadMmDense`, of a batch of matrices."""
+    """`bmm(a, b)` becomes a contiguous copy of a slice of a padded bmm."""
 
     name = "pad_bmm"
     dense = True
 
 
 class PadAddmm(_Padded):
-    """As `PadMm`, with something added, which is padded unless it is broadcast."""
+    """`addmm(c, a, b)` becomes a slice of a padded addmm, if no user notices the wider strides.
+
+    `c` is padded too, except along dims in which it is broadcast.
+    """
 
     inductor = "pad_mm.py:addmm_pattern"
 
@@ -102,7 +106,10 @@ class PadAddmm(_Padded):
 
 
 class PadAddmmDense(PadAddmm):
-    """As `PadMmDense`, with something added."""
+    """`addmm(c, a, b)` becomes a contiguous copy of a slice of a padded addmm.
+
+    `c` is padded too, except along dims in which it is broadcast.
+    """
 
     name = "pad_addmm"
     dense = True

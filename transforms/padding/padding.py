@@ -1,4 +1,4 @@
-"""How far the operands of a matmul are from the sizes that tensor cores take whole."""
+"""How much padding aligns the operands of a matmul for tensor cores, and whether it pays."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from xductor.ir import aten
 from xductor.transforms import Tensor, no
 from xductor.transforms.rewriting.handles import Dim
 
-#: Elements to which sizes are rounded up: sixteen bytes of a row.
+#: Sizes are rounded up to a multiple of this many elements: 16 bytes of a row.
 ALIGNMENT = {torch.float16: 8, torch.bfloat16: 8, torch.float32: 4}
 
-#: Says of a matmul and its operands whether padding pays: `(aten name, mat1, mat2, bias or None)`.
+#: Whether padding a matmul pays: `(aten name, mat1, mat2, bias or None)`.
 Decision = Callable[[str, Tensor, Tensor, Tensor | None], bool]
 
 
 def _whatever_is_not_aligned(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None) -> bool:
-    """Without anybody to measure: every matmul that there is something to pad of."""
+    """The default decision: pad every matmul that is not aligned."""
     return True
 
 
@@ -32,7 +32,7 @@ _decision: ContextVar[Decision] = ContextVar(
 
 @contextmanager
 def deciding_padding(decision: Decision) -> Iterator[None]:
-    """Ask ``decision`` inside the block whether a matmul is padded."""
+    """Let `decision` decide within the block whether a matmul is padded."""
     token = _decision.set(decision)
     try:
         yield
@@ -41,7 +41,7 @@ def deciding_padding(decision: Decision) -> Iterator[None]:
 
 
 class Padding(NamedTuple):
-    """Elements to add to the sizes of an `m x k` by `k x n` product; None where there are none."""
+    """How many elements to add to the sizes `m`, `k`, `n` of a product; None for nothing."""
 
     m: Dim | None
     k: Dim | None
@@ -60,13 +60,13 @@ class Padding(NamedTuple):
         return _padded(mat2, self.n, self.k)
 
     def pad_bias(self, bias: Tensor) -> Any:
-        """The bias of an `addmm`; where it is broadcast, it is so after padding."""
+        """The bias of an `addmm`, padded except along dims in which it is broadcast."""
         right = self.n if bias.ndim and bias.shape[-1] != 1 else None
         below = self.m if bias.ndim == 2 and bias.shape[0] != 1 else None
         return _padded(bias, right, below)
 
     def cut(self, product: Any, batched: bool) -> Any:
-        """The part of the padded product that was asked for."""
+        """The part of a padded product that the original product computes."""
         for dim, added in ((0, self.m), (1, self.n)):
             if added is not None:
                 product = aten.slice(product, dim + batched, 0, 0 - added)
@@ -74,7 +74,7 @@ class Padding(NamedTuple):
 
 
 def _padded(matrix: Any, right: Dim | None, below: Dim | None) -> Any:
-    """With zeros behind the last dim and, of a matrix, below its rows."""
+    """A tensor with zeros added at the end of its last dim and, if it has rows, below them."""
     if right is None and below is None:
         return matrix
     along_rows = [] if matrix.ndim == 1 else [0, 0 if below is None else below]
@@ -82,7 +82,10 @@ def _padded(matrix: Any, right: Dim | None, below: Dim | None) -> Any:
 
 
 def missing(size: Dim, dtype: torch.dtype) -> Dim | None:
-    """Elements up to the next aligned size; none of symbols, nor of a 1, which squeezes away."""
+    """The number of elements up to the next aligned size; None if there is nothing to add.
+
+    Symbolic sizes are not padded. Neither is a size of 1, because Inductor squeezes that dim away.
+    """
     alignment = ALIGNMENT.get(dtype, 1)
     if not size.is_static or size == 1 or size.is_multiple_of(alignment):
         return None
@@ -90,7 +93,7 @@ def missing(size: Dim, dtype: torch.dtype) -> Dim | None:
 
 
 def pays(name: str, mat1: Tensor, mat2: Tensor, bias: Tensor | None = None) -> Any:
-    """Whether there is anything to pad, and it pays to do so."""
+    """Whether there is something to pad, and padding pays."""
     operands = (mat1, mat2) if bias is None else (mat1, mat2, bias)
     if any(one.dtype not in ALIGNMENT for one in (mat1, mat2)):
         return no("its dtype has no alignment")

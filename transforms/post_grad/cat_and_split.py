@@ -1,4 +1,4 @@
-"""`splitwithsizes_cat_replace` and `cat_splitwithsizes_replace`: each undoes the other."""
+"""`splitwithsizes_cat_replace` and `cat_splitwithsizes_replace`: a cat and a split cancel out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xductor.transforms import Rewrite, Tensor, all_of, no
 
 
 class SplitwithsizesCatReplace(Rewrite):
-    """All pieces of a tensor put together again in order are that tensor."""
+    """`cat(split_with_sizes(x, sizes, dim), dim)` becomes `x`."""
 
     stage = "post_grad"
     inductor = "post_grad.py:splitwithsizes_cat_replace"
@@ -25,7 +25,7 @@ class SplitwithsizesCatReplace(Rewrite):
 
 
 class CatSplitwithsizesReplace(Rewrite):
-    """A tensor cut at the seams where it was put together: what it was put together of."""
+    """`split_with_sizes(cat(xs, dim), sizes, dim)` becomes `xs`, if those are the sizes of `xs`."""
 
     stage = "post_grad"
     inductor = "post_grad.py:cat_splitwithsizes_replace"

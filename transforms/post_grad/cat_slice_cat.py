@@ -1,4 +1,4 @@
-"""`cat_slice_cat`: what is put together, with its beginning put behind it, in one go."""
+"""`cat_slice_cat`: merges a cat with a later cat that repeats its beginning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from xductor.transforms import Rewrite, Tensor, all_of, no
 
 
 class CatSliceCat(Rewrite):
-    """A cat with a slice of its first input behind it: one cat of all."""
+    """`c = cat(xs); cat([c, slice(c, start, end)])` becomes `cat([*xs, slice(xs[0], start, end)])`.
+
+    All of this is along one dim, and the slice must lie within `xs[0]`.
+    """
 
     stage = "post_grad"
     inductor = "post_grad.py:cat_slice_cat"

@@ -1,4 +1,4 @@
-"""`dead_code_elimination`: ops whose results nobody uses and that do nothing else."""
+"""`dead_code_elimination`: erases ops that have no effect and whose results are unused."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from xductor.transforms.passes.debug_counters import should_apply
 
 @dataclass(frozen=True)
 class DeadCodeElimination(TypedPass):
-    """Remove ops that are known to do nothing but compute results that nobody uses.
+    """Erase ops that are known to do nothing but compute unused results.
 
-    What writes, draws (see below), asserts, communicates, changes a mode, is registered as having
-    an effect, or is not known, stays; so does the op that binds an unbacked symbol which a type
-    below it, or another symbol's facts, mention.
+    An op stays if it writes, draws random numbers (see below), asserts, communicates, changes a
+    mode, is registered as having an effect, or is unknown. So does the op that binds an unbacked
+    symbol, if a type below it or a fact about another symbol mentions that symbol.
 
-    - ``fallback_random``: numbers come as in eager, so that a dead draw counts.
+    - `fallback_random`: random numbers must equal those of eager mode, so unused draws stay.
     """
 
     name = "dead_code_elimination"
@@ -45,7 +45,7 @@ class DeadCodeElimination(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether some node has no user, and nothing to do by FX's word."""
+        """Whether some node has no users, and FX does not consider it impure."""
         return any(
             not node.users and node.op not in _NEVER_DEAD and not _is_impure(node)
             for node in graph.nodes
@@ -90,15 +90,15 @@ class DeadCodeElimination(TypedPass):
         if not has_subgraph_effects(op.target) and not subgraphs_of(op):
             return True
         if bodies.declared(op):
-            # The body is not here. FX's word is taken for it, where there is one.
+            # The body is not in this module, so FX's own verdict counts, if there is a node.
             return op.node.origin is not None
         return bodies.effects(op).removable(self.fallback_random)
 
 
 def _forget_items(op: TorchOp) -> int:
-    """Drop the `getitem`s of a tuple's results that nobody uses; how many there were.
+    """Drop the unused `getitem` nodes of a call's results; return their number.
 
-    In the IR they are no ops: a result that FX has a node for has a name.
+    They are not ops in the IR: a result has a name if FX has a node for it.
     """
     meta = op.node
     if meta.getitems is None or len(meta.getitems) == 0:
@@ -121,7 +121,7 @@ _NEVER_DEAD = frozenset(("placeholder", "output"))
 
 
 def _is_impure(node: Node) -> bool:
-    """What FX says of a node, its random draws aside."""
+    """Whether FX considers a node impure, not counting random draws."""
     if _knows_random():
         return node.is_impure(impure_random=False)
     return node.is_impure() and not target_effects(node.target).rng
@@ -133,7 +133,7 @@ def _knows_random() -> bool:
 
 
 class _Unbacked:
-    """Which unbacked symbols the ops that stay need, while the graph is walked from its end."""
+    """The unbacked symbols that remaining ops need, as the graph is walked from its end."""
 
     def __init__(self, graph: GraphOp) -> None:
         table = graph.symbols.data
@@ -146,7 +146,7 @@ class _Unbacked:
             self.needed.update(_symbols_in(facts))
 
     def see(self, op: TorchOp) -> None:
-        """Note what an op that stays mentions."""
+        """Note the symbols that a remaining op mentions."""
         if not self.names:
             return
         for result in op.results:
@@ -160,7 +160,7 @@ class _Unbacked:
         return not self.needed.isdisjoint(self._bound_by(op))
 
     def _bound_by(self, op: TorchOp) -> Iterator[str]:
-        """Symbols that the op is recorded to bind; without a record, all that its types mention."""
+        """The symbols that the op is recorded to bind; without a record, all those in its types."""
         text = op.node.text_items().get("unbacked_bindings")
         if text:
             for part in text.split(", "):

@@ -1,7 +1,7 @@
-"""`partitioned_scatter_optimization`: a scatter with many collisions, into several buffers.
+"""`partitioned_scatter_optimization`: spreads a scatter with many collisions over several buffers.
 
-Adding to one place from many threads takes turns. Those of several buffers are shorter, and the
-buffers are added up at the end.
+Threads that add to the same element wait for each other. With several buffers they wait less; the
+buffers are summed at the end.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from xductor.transforms import (
 from xductor.transforms.analysis.dtypes import INTEGERS, NARROW_FLOATS, REAL_NUMBERS
 from xductor.transforms.passes.numerics import Declared
 
+#: For at least this many elements, at most this many buffers.
 _LARGE = ((100_000_000, 4), (10_000_000, 8), (1_000_000, 16))
-"""Of so many elements there are so many buffers at most."""
 
 
 class PartitionedScatterOptimization(Rewrite):
-    """`index_put` that adds up at one dim, into as many buffers as collisions and memory ask for.
+    """An accumulating `index_put` along one dim writes to several zeroed buffers and sums them.
 
-    - `min_index_size`: how many places are written to at least.
-    - `min_partitions`, `max_partitions`: how many buffers there are.
-    - `memory_budget`: how many bytes they may take; 0 for any.
+    The number of buffers depends on the average number of collisions and on memory.
+
+    - `min_index_size`: the least number of indices.
+    - `min_partitions`, `max_partitions`: the limits of the number of buffers.
+    - `memory_budget`: how many bytes the buffers may take; 0 for no limit.
     """
 
     stage = "post_grad"
@@ -92,8 +94,8 @@ class PartitionedScatterOptimization(Rewrite):
             device=x.device,
             pin_memory=False,
         )
-        # Which buffer: the places take turns. Each place stays within its own dim, so that one
-        # that is out of bounds, or counted from the end, is what it was.
+        # Indices take the buffers in turn. The buffer is a dim of its own, so that negative and
+        # out-of-bounds indices keep their meaning.
         numbers = prims.iota(
             int(index.numel()),
             start=0,
@@ -108,7 +110,10 @@ class PartitionedScatterOptimization(Rewrite):
         return aten.add(x, aten.sum(put, [dim], dtype=dtype))
 
     def _partitions(self, x: Tensor, index: Tensor) -> int:
-        """A power of two, about 16 times the square root of the collisions of each place."""
+        """The number of buffers: a power of two, within the limits of sizes and memory.
+
+        It is about 16 times the square root of the average number of indices per element.
+        """
         elements, places = int(x.numel()), int(index.numel())
         wanted = max(self._min_partitions, int(math.sqrt(places / elements) * 16))
         most = next((few for size, few in _LARGE if elements >= size), self._max_partitions)
@@ -120,7 +125,7 @@ class PartitionedScatterOptimization(Rewrite):
         return count
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Places that collide, some of them counted from the end."""
+        """Indices with collisions, some of them negative."""
         for dtype in REAL_NUMBERS:
             for place, sizes in ((0, (5,)), (0, (4, 3)), (1, (3, 4)), (1, (2, 5, 3))):
                 for shape in ((40,), (6, 7)):

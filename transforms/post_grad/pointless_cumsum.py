@@ -1,4 +1,4 @@
-"""`pointless_cumsum_replacement`: the running sum of a constant is its multiples."""
+"""`pointless_cumsum_replacement`: the cumsum of a constant becomes its multiples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from xductor.ir import aten, prims
 from xductor.transforms import EXACT, ROUNDS_LESS_OFTEN, Rewrite, Scalar, Tensor, bind, no, shared
 from xductor.transforms.passes.numerics import Declared
 
+#: The dtype in which 16-bit sums, and so these multiples, are computed.
 _WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
-"""In which dtype sums of another are kept, and so the multiples: 16 bits cannot count far."""
 
 
 class PointlessCumsum(Rewrite):
-    """cumsum of a full is the full times 1, 2, 3, ..., rounded once each.
+    """`cumsum(full(size, value), dim)` becomes `value * [1, 2, 3, ...]`, each rounded once.
 
-    The dtype is that of cumsum, which adds integers and truth values up in int64.
+    The dtype is that of the cumsum, which is int64 for integers and bools.
     """
 
     name = "pointless_cumsum_replacement"

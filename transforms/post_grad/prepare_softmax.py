@@ -1,4 +1,4 @@
-"""`prepare_softmax`: maximum and sum of a softmax in one sweep over its rows."""
+"""`prepare_softmax`: computes the maximum and the sum of a softmax in one pass over its rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from xductor.transforms.passes.numerics import Declared
 
 
 class PrepareSoftmax(Rewrite):
-    """amax, and the sum of the exp of what is less by it, by one operator.
+    """`amax(x)` and `sum(exp(x - amax(x)))` become one `prims.prepare_softmax_online`.
 
-    What lies between both is made from its maximum, and stays only where it is read.
+    The values in between are recomputed from the new maximum, and stay only if something else reads
+    them.
     """
 
     stage = "post_grad"

@@ -1,4 +1,4 @@
-"""`remove_assert_ops`: assertions about a tensor's metadata."""
+"""`remove_assert_ops`: removes assertions about the metadata of tensors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ASSERTION = "aten._assert_tensor_metadata.default"
 
 @dataclass(frozen=True)
 class RemoveAssertOps(TypedPass):
-    """Remove assertions that types answer, so that they do not stand between ops that can fuse.
+    """Erase assertions that types already decide, so that they do not prevent fusion.
 
-    Only `aten._assert_tensor_metadata.default`: assertions about values stay.
+    These are `aten._assert_tensor_metadata.default` only; assertions about values stay.
     """
 
     name = "remove_assert_ops"

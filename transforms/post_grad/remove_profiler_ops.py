@@ -1,4 +1,4 @@
-"""`remove_profiler_ops`: the marks of `record_function`."""
+"""`remove_profiler_ops`: removes the ops that `record_function` leaves in a graph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MARKS = frozenset(
 
 @dataclass(frozen=True)
 class RemoveProfilerOps(TypedPass):
-    """Remove where ranges of the profiler begin and end, so that they do not hinder fusion.
+    """Erase the begin and end of profiler ranges, so that they do not prevent fusion.
 
-    A range whose handle something else uses stays.
+    A range stays if something else uses its handle.
     """
 
     name = "remove_profiler_ops"

@@ -1,4 +1,4 @@
-"""`reorder_for_locality`: each op just before the first that needs it."""
+"""`reorder_for_locality`: moves each op to just before its first use."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ _WAIT = "_c10d_functional.wait_tensor.default"
 
 @dataclass(frozen=True)
 class ReorderForLocality(TypedPass):
-    """Move ops down to just before their first use, walking up from the end of the graph.
+    """Move ops down to just before their first use, from the end of the graph to its start.
 
-    Counts the graphs whose order changed. What writes, draws random numbers, communicates, binds
-    an unbacked symbol or has any other effect stays, but that waiting for a collective moves to
-    where its result is needed. Nothing moves past an op that writes, nor in the epilogue that
-    copies into inputs. A collective is not moved towards its wait: that could reorder collectives.
+    An op stays if it writes, draws random numbers, communicates, binds an unbacked symbol or has
+    any other effect; but the wait for a collective moves to where its result is needed. Nothing
+    moves past an op that writes, or within the epilogue that copies into inputs. A collective does
+    not move towards its wait, since that could reorder collectives.
+
+    Counts the graphs whose order changed.
     """
 
     name = "reorder_for_locality"
@@ -42,7 +44,7 @@ class ReorderForLocality(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether some call does not stand right before its first use."""
+        """Whether some call is not right before its first use."""
         seen: set[Node] = set()
         for node in reversed(graph.nodes):
             seen.add(node)
@@ -71,7 +73,7 @@ def _reorder(graph: GraphOp, bodies: Bodies) -> int:
 
 
 def _local_order(ops: list[TorchOp], movable: _Movable) -> list[TorchOp]:
-    """The ops in their new order: a list that is linked backwards, walked from its end."""
+    """The ops in their new order; they move within a linked list that is walked backwards."""
     previous: dict[TorchOp, TorchOp | None] = dict(zip(ops, (None, *ops), strict=False))
     following: dict[TorchOp, TorchOp | None] = dict(zip(ops, (*ops[1:], None), strict=True))
     first_copy = next((op for op in ops if op.name == _COPY), None)
@@ -135,7 +137,7 @@ class _Movable:
         return bool(self._unbacked) and "unbacked_bindings" in op.node.text_items()
 
     def __call__(self, op: TorchOp, user: TorchOp, seen: set[Operation]) -> bool:
-        """Whether `op` may move to right before `user`; `seen` is all from there on."""
+        """Whether `op` may move to right before `user`; `seen` holds all ops from `user` on."""
         return (
             not self._fixed[op]
             and user.name != _WAIT

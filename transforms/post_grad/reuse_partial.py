@@ -1,4 +1,4 @@
-"""`reuse_partial`: the extreme of a tensor from those of its rows, where both are asked for."""
+"""`reuse_partial`: computes a full reduction from a partial one of the same tensor."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xductor.ir import aten
 from xductor.transforms import EXACT, REASSOCIATES, Rewrite, Tensor, no, one_of
 from xductor.transforms.passes.numerics import Declared
 
+#: With fewer elements than this, reading the tensor twice costs nothing.
 _SMALL = 4096
-"""Below this many elements a second reading costs nothing."""
 
 
 class _ReusePartial(Rewrite, abstract=True):
-    """The whole reduction goes over the results of the partial one."""
+    """Base of the rewrites here. They pay for tensors that are not small."""
 
     stage = "post_grad"
     inductor = "post_grad.py:reuse_partial"
@@ -24,7 +24,7 @@ class _ReusePartial(Rewrite, abstract=True):
         **dict.fromkeys(
             (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool), EXACT
         ),
-        # Which zero is the extreme of 0.0 and -0.0 depends on the order.
+        # Whether 0.0 or -0.0 counts as the extreme depends on the order.
         **dict.fromkeys(
             (torch.float16, torch.bfloat16, torch.float32, torch.float64), REASSOCIATES
         ),
@@ -35,7 +35,7 @@ class _ReusePartial(Rewrite, abstract=True):
 
 
 class ReusePartialMax(_ReusePartial):
-    """amax over all dims from amax over some."""
+    """`amax(x)` becomes `amax(amax(x, dim))`, if the graph computes `amax(x, dim)` too."""
 
     name = "reuse_partial"
 
@@ -51,7 +51,7 @@ class ReusePartialMax(_ReusePartial):
 
 
 class ReusePartialMin(_ReusePartial):
-    """amin over all dims from amin over some."""
+    """`amin(x)` becomes `amin(amin(x, dim))`, if the graph computes `amin(x, dim)` too."""
 
     name = "reuse_partial"
 

@@ -1,6 +1,6 @@
-"""`stable_topological_sort`: definitions before uses, else in the order they stood.
+"""`stable_topological_sort`: puts definitions before uses, and else keeps the order.
 
-Effects keep their order too: an op that waits takes along what must not run before it.
+Effects keep their order too: when an op moves down, ops that must not run before it move as well.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from xductor.transforms.analysis.op_effects import Bodies
 
 @dataclass(frozen=True)
 class StableTopologicalSort(TypedPass):
-    """Move ops that use a later value to just below its definition; a sorted graph stays as it is.
+    """Move each op that uses a later value to just below its definition; else keep the order.
 
-    Counts the graphs whose order changed.
-
-    Raises PassFailedException for a graph in which ops wait for each other.
+    Counts the graphs whose order changed. Raises PassFailedException if ops wait for each other.
     """
 
     name = "stable_topological_sort"
@@ -37,12 +35,12 @@ class StableTopologicalSort(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether some node stands before one of its inputs."""
+        """Whether some node comes before one of its inputs."""
         seen: set[Node] = set()
         add, is_apart_from = seen.add, seen.isdisjoint
         for node in graph.nodes:
             add(node)
-            if not is_apart_from(node.users):  # a dict at hand; inputs would be listed anew
+            if not is_apart_from(node.users):  # unlike the inputs, users need no new list
                 return True
         return False
 
@@ -79,10 +77,10 @@ def _stable_order(
 ) -> list[Operation]:
     """Each op at its place, or right after the last value or op that it waits for.
 
-    The values of a tuple become available one after the other, each with what waits for it: FX has
-    a node for each. Ops that wait for each other are left out.
+    The results of a call become available one after the other, each followed by the ops that wait
+    for it, since FX has a node for each. Ops that wait for each other are left out.
 
-    - `before`: the ops that an op has to follow though it uses none of their values.
+    - `before`: the ops that an op must follow although it uses none of their values.
     """
     order: list[Operation] = []
     available: set[SSAValue | Operation] = set()
@@ -106,19 +104,19 @@ def _stable_order(
 
 
 class _Place(NamedTuple):
-    """An op that is to be placed, if nothing that it waits for is missing."""
+    """An op to be placed, unless something that it waits for is missing."""
 
     op: Operation
 
 
+#: A value or op that becomes available, or an op to be placed.
 _Step = _Place | SSAValue | Operation
-"""A value or an op is there from now on, or an op is to be placed."""
 
 
 def _missing(
     op: Operation, available: set[SSAValue | Operation], before: Sequence[Operation]
 ) -> SSAValue | Operation | None:
-    """The last operand that is not available yet, or else an op that has to run before."""
+    """The last operand that is not available yet, or else an op that must run first."""
     for operand in reversed(op._operands):
         if operand not in available and isinstance(operand.owner, Operation):
             return operand

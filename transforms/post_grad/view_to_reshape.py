@@ -1,4 +1,4 @@
-"""`view_to_reshape`: views that may become copies, where layouts are still to be chosen."""
+"""`view_to_reshape`: replaces views by reshapes while layouts are still open."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _RESHAPE = "aten.reshape.default"
 class ViewToReshape(TypedPass):
     """`view` becomes `reshape`, in every graph of the module.
 
-    Inductor may give an input another layout than it had, for which the view would be an error. As
-    long as layouts stay, the reshape is that view: its result shares the storage.
+    Inductor may choose another layout for the input, for which a view would be an error. As long as
+    the layout stays, the reshape is a view, and its result shares the storage of the input.
     """
 
     name = "view_to_reshape"
@@ -42,7 +42,7 @@ class ViewToReshape(TypedPass):
 
 
 def _reshape(editor: Editor, op: SchemaOp) -> None:
-    """A reshape in the place of a view, with its arguments, type and alias."""
+    """Replace a view by a reshape with the same arguments, type and alias."""
     made = editor.put(
         op_class_by_name(_RESHAPE),
         op.args,

@@ -1,4 +1,4 @@
-"""`apply_gumbel_max_trick_pass`: sampling by a softmax and noise, without the softmax."""
+"""`apply_gumbel_max_trick_pass`: removes the softmax from sampling with exponential noise."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xductor.transforms import APPROXIMATE, Rewrite, Tensor, all_of
 
 
 class ApplyGumbelMaxTrickPass(Rewrite):
-    """`argmax(softmax(x) / e)` as `argmax(x - log(e))`, for noise `e` that is exponential.
+    """`argmax(softmax(x) / e)` becomes `argmax(x - log(e))`, for exponential noise `e`.
 
-    The largest of a row is the same, since the logarithm keeps the order and what a softmax
-    divides by is one number for a row. Not the numerics: a row with a NaN has the first element as
-    its largest here and the NaN there, and probabilities that round to zero are all alike.
+    The logarithm preserves order, and softmax divides a row by one number, so over the reals the
+    argmax is the same. In floats, a row with a NaN gives 0 here and the place of the NaN there, and
+    probabilities that round to zero are all equal.
     """
 
     name = "apply_gumbel_max_trick_pass"
@@ -37,7 +37,7 @@ class ApplyGumbelMaxTrickPass(Rewrite):
         return aten.argmax(aten.sub(x, aten.log(aten.exponential_(empty, 1.0))), row, keepdim)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Logits and memory for the noise that fit, which seldom come by themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for dtype in (torch.float32, torch.float64):
             for sizes, dim in (((5,), 0), ((3, 7), -1), ((3, 7), 0), ((2, 3, 5), 1), ((1, 9), 1)):
                 for keepdim in (False, True):

@@ -1,4 +1,4 @@
-"""`efficient_conv_bn_eval_pass`: a batch norm in evaluation goes into the weight before it."""
+"""`efficient_conv_bn_eval_pass`: folds a batch norm in evaluation mode into the layer before it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from xductor.transforms.matmul.weights import scaled_by_channel
 
 
 class _EfficientConvBnEval(Rewrite, abstract=True):
-    """Normalize the weight, not the result: the result is linear in it (arXiv:2305.11624).
+    """Base of the rewrites here: a norm of a layer becomes a layer with a normalized weight.
 
-    Mean and variance are those of training. A 16-bit weight is rounded once more.
+    The layer is linear in its weight, so the norm can be applied to the weight instead of the
+    result (arXiv:2305.11624). Mean and variance are the running ones. A 16-bit weight is rounded
+    once more.
     """
 
     stage = "pre_grad"
@@ -29,7 +31,7 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
     }
 
     def norms(self, channels: int) -> Iterator[dict[str, Any]]:
-        """Biases and norms of some channels, with and without each part; no terms cancel out."""
+        """Biases and norms with and without each part, chosen so that no terms cancel."""
         for dtype in (torch.float32, torch.float64):
             for parts in (0, 1, 2, 3):
                 some = [torch.rand(channels, dtype=dtype) for _ in range(4)]
@@ -45,9 +47,9 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
                 }
 
     def folded(self, weight: Any, bias: Any, norm: tuple[Any, ...], **layout: Any) -> Any:
-        """Weight and bias of a layer with the norm in them.
+        """The weight and bias of a layer that includes the norm.
 
-        - `norm`: its weight, bias, mean, variance and eps.
+        - `norm`: weight, bias, mean, variance and eps of the norm.
         - `layout`: where the channels of the weight are, as `scaled_by_channel` takes it.
         """
         scale, shift, mean, var, eps = norm
@@ -60,7 +62,7 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
 
 
 class _AnyConvolution(_EfficientConvBnEval, abstract=True):
-    """Normalize the weight of a convolution over some dims.
+    """Base of the rewrites of convolutions.
 
     - `op`: the convolution.
     """
@@ -71,7 +73,7 @@ class _AnyConvolution(_EfficientConvBnEval, abstract=True):
         return x.ndim == weight.ndim or no("the input is no batch")
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Layers that fit, which seldom come by themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         dims = int(self.op.name.removesuffix("d")[-1])
         for groups in (1, 2, 4):
             for norm in self.norms(4):
@@ -87,7 +89,7 @@ class _AnyConvolution(_EfficientConvBnEval, abstract=True):
 
 
 class _Convolution(_AnyConvolution, abstract=True):
-    """Normalize the weight of a convolution, [O, I / groups, ...]."""
+    """A convolution, with a weight of shape `[O, I / groups, ...]`."""
 
     def pattern(
         self,
@@ -129,7 +131,7 @@ class _Convolution(_AnyConvolution, abstract=True):
 
 
 class _Transposed(_AnyConvolution, abstract=True):
-    """Normalize the weight of a transposed convolution, [I, O / groups, ...]."""
+    """A transposed convolution, with a weight of shape `[I, O / groups, ...]`."""
 
     def pattern(
         self,
@@ -177,7 +179,10 @@ class _Transposed(_AnyConvolution, abstract=True):
 
 
 class EfficientLinearBnEval(_EfficientConvBnEval):
-    """Normalize the weight of a linear, [O, I]."""
+    """A batch norm in evaluation mode is folded into the weight of a linear.
+
+    The input must have two dims: only then are the channels of the norm those of the linear.
+    """
 
     name = "efficient_conv_bn_eval_pass"
 
@@ -214,7 +219,7 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
         return aten.linear(x, *self.folded(weight, bias, (scale, shift, mean, var, eps)))
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Layers that fit, which seldom come by themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         for rows in (1, 2, 3):
             for norm in self.norms(4):
                 given = [torch.rand(*one, dtype=norm["var"].dtype) for one in ((rows, 3), (4, 3))]
@@ -222,42 +227,42 @@ class EfficientLinearBnEval(_EfficientConvBnEval):
 
 
 class EfficientConv1dBnEval(_Convolution):
-    """Normalize the weight of a conv1d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv1d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv1d
 
 
 class EfficientConv2dBnEval(_Convolution):
-    """Normalize the weight of a conv2d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv2d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv2d
 
 
 class EfficientConv3dBnEval(_Convolution):
-    """Normalize the weight of a conv3d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv3d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv3d
 
 
 class EfficientConvTranspose1dBnEval(_Transposed):
-    """Normalize the weight of a conv_transpose1d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv_transpose1d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose1d
 
 
 class EfficientConvTranspose2dBnEval(_Transposed):
-    """Normalize the weight of a conv_transpose2d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv_transpose2d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose2d
 
 
 class EfficientConvTranspose3dBnEval(_Transposed):
-    """Normalize the weight of a conv_transpose3d."""
+    """A batch norm in evaluation mode is folded into the weight of a conv_transpose3d."""
 
     name = "efficient_conv_bn_eval_pass"
     op = aten.conv_transpose3d

@@ -1,4 +1,4 @@
-"""`einsum_to_pointwise_pass`: a product over one dim for each row, as a product and a sum."""
+"""`einsum_to_pointwise_pass`: a row-wise einsum becomes a mul and a sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _SUMS = frozenset(("pyfn._operator.add", "method.add", "pyfn.torch.add"))
 
 
 class EinsumToPointwisePass(Rewrite):
-    """`einsum("bni,bnio->bno", x, weights)`, whatever the letters, that something is added to."""
+    """`einsum("bni,bnio->bno", x, w)` becomes `sum(mul(unsqueeze(x, -1), w), -2)`.
+
+    The letters may be others. It pays if something is added to the result, because the sum then
+    fuses with the add.
+    """
 
     name = "einsum_to_pointwise_pass"
     stage = "pre_grad"
@@ -30,7 +34,7 @@ class EinsumToPointwisePass(Rewrite):
         return is_product_by_row(equation) or no(f"{equation!r} is another product")
 
     def pays(self, out: Tensor) -> Any:
-        """Where the sum is fused with what is added."""
+        """Whether an add reads the result, with which the sum can fuse."""
         return any(user.name in _SUMS for user in out.users)
 
     def instances(self) -> Iterator[dict[str, Any]]:
@@ -51,7 +55,7 @@ class EinsumToPointwisePass(Rewrite):
 
 
 def is_product_by_row(equation: str) -> bool:
-    """Whether an equation is `bni,bnio->bno` in other letters."""
+    """Whether an equation is `bni,bnio->bno`, up to the choice of letters."""
     left, arrow, result = equation.replace(" ", "").partition("->")
     x, _, weights = left.partition(",")
     if not arrow or len(x) != 3 or len(weights) != 4 or len(set(weights)) != 4:

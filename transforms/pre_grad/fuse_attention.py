@@ -47,7 +47,7 @@ def _products(graph: Graph) -> int:
 class FuseAttention(TypedPass):
     """Scores, scale, mask, softmax, dropout and values become `scaled_dot_product_attention`.
 
-    Found before autograd, so that the kernel brings its own backward. It is taken where a fused
+    It runs before autograd, so that the kernel provides its own backward. It applies if a fused
     kernel of the device computes the same: see `xductor.transforms.attention.kernels`.
     """
 
@@ -75,7 +75,7 @@ class FuseAttention(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether there are two products of matrices, and what may be a softmax."""
+        """Whether there are two matrix products, and a call that may be a softmax."""
         return super().may_apply(graph) and _products(graph) > 1
 
     policy: Literal["strict", "default", "fast"] = "default"

@@ -17,7 +17,7 @@ from xductor.transforms.pre_grad.respelling import Respelling, Written
 
 @dataclass(frozen=True)
 class Form:
-    """How a call is written: the function, what is given by position, what by name."""
+    """How a call is written: the function, and its positional and keyword arguments."""
 
     function: Any
     by_position: tuple[str, ...]
@@ -44,7 +44,10 @@ FORMS: Mapping[str, Form] = {
 
 @dataclass(frozen=True)
 class NormalizationPass(Respelling):
-    """Functions rather than methods, dims by name and from the front, a split by all its sizes."""
+    """Calls of methods become calls of functions, with non-negative dims given by name.
+
+    A split lists all its sizes.
+    """
 
     name = "normalization_pass"
     stage = "pre_grad"
@@ -66,7 +69,7 @@ class NormalizationPass(Respelling):
 
 
 def _told(call: AtenCall) -> dict[str, Any]:
-    """Arguments that are told by types: sizes in full, dims from the front."""
+    """Arguments that follow from the types: sizes in full, and non-negative dims."""
     types: list[Any] = [result.type for result in call.results]
     if not all(type(one) is TensorType for one in types):
         return {}

@@ -1,4 +1,4 @@
-"""`numpy_compat_normalization`: arguments that are given by numpy's names get torch's."""
+"""`numpy_compat_normalization`: arguments with NumPy's names get PyTorch's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.transforms.pre_grad.respelling import Respelling, Written
 
 @dataclass(frozen=True)
 class NumpyCompatNormalization(Respelling):
-    """`torch.sum(x, axis=1, keepdims=True)` as `torch.sum(x, dim=1, keepdim=True)`."""
+    """`torch.sum(x, axis=1, keepdims=True)` becomes `torch.sum(x, dim=1, keepdim=True)`."""
 
     name = "numpy_compat_normalization"
     stage = "pre_grad"
@@ -25,7 +25,7 @@ class NumpyCompatNormalization(Respelling):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether a call of a function has an argument of such a name."""
+        """Whether a function is called with an argument of one of NumPy's names."""
         return any(
             node.kwargs and node.op == "call_function" and not NUMPY_NAMES.isdisjoint(node.kwargs)
             for node in graph.nodes

@@ -1,4 +1,4 @@
-"""`relu_nan_to_num`: one order of relu and nan_to_num."""
+"""`relu_nan_to_num`: puts relu and nan_to_num into a canonical order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from xductor.transforms import EXACT, Rewrite, Tensor, no
 
 
 class ReluNanToNum(Rewrite):
-    """`relu(nan_to_num(x))` as `nan_to_num(relu(x))`, which keeps one tensor for the backward.
+    """`relu(nan_to_num(x))` becomes `nan_to_num(relu(x))`, so that autograd saves only one tensor.
 
-    Only where relu changes neither what stands for NaN and infinity, nor keeps what stands for
-    -infinity. A variant that makes NaN 0 below any relu would change results, and is not here.
+    The numbers for NaN and infinity must be positive, so that relu would not change them, and the
+    number for -infinity must be negative, so that relu removes it. Replacing NaN by 0 before any
+    relu would change results, so there is no such rewrite.
     """
 
     stage = "pre_grad"
@@ -29,7 +30,7 @@ class ReluNanToNum(Rewrite):
     def where(self, nan: Any, posinf: Any, neginf: Any) -> Any:
         if not all(one is None or one > 0 for one in (nan, posinf)):
             return no("relu makes 0 of what stands for NaN or infinity")
-        # What is nearer to 0 may be -0.0 in 16 bits, which relu keeps.
+        # A number nearer to 0 may round to -0.0 in 16 bits, which relu keeps.
         return neginf is None or neginf <= -1 or no("relu may keep what stands for -infinity")
 
     def replacement(self, x: Tensor, nan: Any, posinf: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`remove_noop_pass`: calls before autograd that give back what they are given."""
+"""`remove_noop_pass`: removes calls before autograd that return their argument unchanged."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from xductor.transforms.pieces.remove_split_with_size_one_pass import (
 
 
 class _Noop(Rewrite, abstract=True):
+    """Base of the rewrites here that return `x`."""
+
     stage = "pre_grad"
     numerics = EXACT
     keeps = "x"
@@ -26,7 +28,7 @@ class _Noop(Rewrite, abstract=True):
 
 
 class NoopView(_Noop):
-    """A view or reshape to the sizes that are there."""
+    """A view or reshape of `x` to its own sizes becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -39,7 +41,7 @@ class NoopView(_Noop):
 
 
 class NoopSlice(_Noop):
-    """A slice of all there is."""
+    """A slice of `x` that covers the whole dim becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -52,7 +54,7 @@ class NoopSlice(_Noop):
 
 
 class NoopPermutePair(_Noop):
-    """A permute of a permute that puts every dim back."""
+    """`permute(permute(x, first), second)` becomes `x`, if `second` undoes `first`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -65,7 +67,7 @@ class NoopPermutePair(_Noop):
 
 
 class NoopTransposePair(_Noop):
-    """Two dims that are exchanged twice."""
+    """`transpose(transpose(x, a, b), a, b)` becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -80,7 +82,7 @@ class NoopTransposePair(_Noop):
 
 
 class NoopCat(_Noop):
-    """A cat of one tensor."""
+    """`cat([x])` becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -90,7 +92,7 @@ class NoopCat(_Noop):
 
 
 class NoopTo(_Noop):
-    """A cast to the dtype that is there."""
+    """`x.to(dtype)` becomes `x`, if that is its dtype."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -103,7 +105,10 @@ class NoopTo(_Noop):
 
 
 class NoopDropout(_Noop):
-    """A dropout in evaluation; one of nothing draws numbers all the same."""
+    """`dropout(x, p, False)` becomes `x`.
+
+    A dropout in training mode stays even for `p = 0`, because it draws random numbers.
+    """
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -118,7 +123,7 @@ class NoopDropout(_Noop):
 
 
 class NoopSplit(RemoveSplitWithSizeOnePass):
-    """A split by a size that is no less than what is split."""
+    """A split of `x` whose size is at least that of the dim becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -126,7 +131,7 @@ class NoopSplit(RemoveSplitWithSizeOnePass):
 
 
 class NoopSplitWithSizes(RemoveSplitWithSizesOfOne):
-    """A split by one size."""
+    """A split of `x` by a single size becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
@@ -134,7 +139,7 @@ class NoopSplitWithSizes(RemoveSplitWithSizesOfOne):
 
 
 class NoopChunk(RemoveChunkOfOne):
-    """A chunk into one piece."""
+    """A chunk of `x` into one piece becomes `x`."""
 
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"

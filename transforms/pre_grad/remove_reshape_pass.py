@@ -1,4 +1,4 @@
-"""`remove_reshape_pass`: reshapes of reshapes, and those that are undone."""
+"""`remove_reshape_pass`: merges successive reshapes, and removes those that cancel out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, bind, one_of, shared
 
+#: Calls that treat every element alike, whatever the sizes.
 _POINTWISE = (aten.relu, aten.tanh, aten.sigmoid, aten.exp)
-"""What treats every element alike, whatever the sizes are."""
 
 
 def _reshaped(x: Any, size: Any) -> Any:
@@ -20,7 +20,7 @@ def _reshaped(x: Any, size: Any) -> Any:
 
 
 class RemoveReshapeOfReshape(Rewrite):
-    """A reshape of a reshape is a reshape."""
+    """`reshape(reshape(x, first), second)` becomes `reshape(x, second)`."""
 
     name = "remove_reshape_pass"
     stage = "pre_grad"
@@ -38,9 +38,9 @@ class RemoveReshapeOfReshape(Rewrite):
 
 
 class _ReshapePair(Rewrite, abstract=True):
-    """Sizes that are changed around a pointwise call, and given back.
+    """Base for `op(f(op(x, size)), back)`, with a pointwise `f` and `back` the sizes of `x`.
 
-    - `op`: what changes them.
+    - `op`: the call that changes the sizes.
     """
 
     stage = "pre_grad"
@@ -64,7 +64,10 @@ class _ReshapePair(Rewrite, abstract=True):
 
 
 class RemoveReshapePair(_ReshapePair):
-    """Reshapes around a pointwise call of which the outer one gives back the sizes."""
+    """`reshape(f(reshape(x, size)), back)` becomes `f(x)`, if `back` is the shape of `x`.
+
+    `f` is relu, tanh, sigmoid or exp.
+    """
 
     name = "remove_reshape_pass"
     inductor = "pre_grad.py:remove_reshape_pass"
@@ -72,7 +75,10 @@ class RemoveReshapePair(_ReshapePair):
 
 
 class RemoveViewPair(_ReshapePair):
-    """The same of views."""
+    """`view(f(view(x, size)), back)` becomes `f(x)`, if `back` is the shape of `x`.
+
+    `f` is relu, tanh, sigmoid or exp.
+    """
 
     name = "remove_reshape_pass"
     inductor = "pre_grad.py:remove_reshape_pass"
@@ -80,7 +86,7 @@ class RemoveViewPair(_ReshapePair):
 
 
 def _instances(first: str, second: str) -> Iterator[dict[str, Any]]:
-    """Sizes that fit, which seldom come by themselves."""
+    """Operands that meet the conditions, which random ones rarely do."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         for shape, inner, outer in (
             ((4, 6), [24], [2, 12]),

@@ -1,6 +1,6 @@
-"""Passes that write torch-level calls in other words: the same calls, at the same places.
+"""Passes that rewrite torch-level calls in a canonical spelling, without changing what they do.
 
-Our own passes read any spelling: this is for what a user, or Inductor, has behind it.
+Our own passes match every spelling; this is for those of users and of Inductor that run later.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.editor import Editor, raw_call_args
 from xductor.transforms.passes.typed_pass import TypedPass
 
+#: The op class, positional and keyword arguments of a call; the arguments may hold values.
 Written = tuple[type[TorchOp], tuple[Any, ...], dict[str, Any]]
-"""What is called, with positional and keyword arguments, values of the graph among them."""
 
 
 @dataclass(frozen=True)
 class Respelling(TypedPass):
-    """Writes some calls of a graph in other words."""
+    """Base of passes that respell some calls of a graph."""
 
     @abstractmethod
     def respelled(self, op: RawOp) -> Written | None:
-        """A call in the words that it should have; None for one that stays as it is."""
+        """The call in its canonical spelling; None if it stays as it is."""
 
     def rewrite(self, module: ModuleOp) -> int:
         applied = 0

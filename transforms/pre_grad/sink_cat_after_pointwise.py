@@ -1,4 +1,4 @@
-"""`sink_cat_after_pointwise`: relu and tanh of a cat are taken of its parts."""
+"""`sink_cat_after_pointwise`: applies relu and tanh to the parts of a cat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _ACTIVATIONS = (aten.relu, aten.tanh)
 
 
 class SinkCatAfterPointwise(Rewrite):
-    """`tanh(cat([x, y]))` as `cat([tanh(x), tanh(y)])`, so that a kernel reads and writes once."""
+    """`f(cat(xs))` becomes `cat([f(x) for x in xs])`, where `f` is relu or tanh.
+
+    One kernel can then compute the parts and write them to their places. The cat must not promote
+    dtypes.
+    """
 
     stage = "pre_grad"
     inductor = "pre_grad.py:sink_cat_after_pointwise"
@@ -34,7 +38,10 @@ class SinkCatAfterPointwise(Rewrite):
 
 
 class SinkViewOfCatAfterPointwise(Rewrite):
-    """The same where the cat is viewed under other sizes before."""
+    """`f(view(cat(xs), size))` becomes `view(cat([f(x) for x in xs]), size)`, for relu or tanh.
+
+    The cat must not promote dtypes.
+    """
 
     name = "sink_cat_after_pointwise"
     stage = "pre_grad"
@@ -53,7 +60,7 @@ class SinkViewOfCatAfterPointwise(Rewrite):
         return aten.view.default(joined, size)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Cats and sizes that fit, which seldom come by themselves."""
+        """Operands that meet the conditions, which random ones rarely do."""
         dtypes = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
         for dtype, which in product(dtypes, (0, 1)):
             for rows, dim, size in (
@@ -69,7 +76,7 @@ class SinkViewOfCatAfterPointwise(Rewrite):
 
 
 def of_one_dtype(xs: list[Tensor]) -> Any:
-    """Whether a cat casts nothing, so that the parts have the dtype of the whole."""
+    """Whether all parts of a cat have one dtype, so that it promotes nothing."""
     return all_of(*[x.dtype == xs[0].dtype for x in xs])
 
 

@@ -1,1 +1,1 @@
-"""Random draws: Inductor's generators for PyTorch's, seeds, offsets, permutations."""
+"""Random draws: replaced by draws of Inductor's generator; seeds, offsets and permutations."""

@@ -1,4 +1,4 @@
-"""`chain_random_ops_ordering`: random ops tied into the order of the program."""
+"""`chain_random_ops_ordering`: keeps random ops in program order."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from xductor.transforms.editing.editor import Editor
 
 @dataclass(frozen=True)
 class ChainRandomOpsOrdering(TypedPass):
-    """Each random op waits for the one before it, so that the numbers come as in eager.
+    """Each random op waits for the one before it, so that it draws the numbers of eager mode.
 
-    What draws from PyTorch's own generator must run in the order of the program, and Inductor's
-    scheduler knows no order but that of data. An op becomes the body of a `control_deps`, which
-    depends on the op before it. Under `fallback_random` only; counts the ops that wait.
+    Draws from PyTorch's own generator must run in program order, but Inductor's scheduler respects
+    data dependencies only. So each random op becomes the body of a `control_deps` that depends on
+    the previous one. Runs under `fallback_random` only. Counts the ops that wait.
     """
 
     name = "chain_random_ops_ordering"
@@ -40,7 +40,7 @@ class ChainRandomOpsOrdering(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether there are two random ops."""
+        """Whether there are at least two random ops."""
         random = [
             target
             for target in called_functions(graph)
@@ -66,7 +66,7 @@ def _is_random(target: OpOverload) -> bool:
 
 
 def _wait(module: ModuleOp, editor: Editor, op: TorchOp, before: TorchOp) -> TorchOp:
-    """Put a `control_deps` that runs `op` after `before` in the place of `op`."""
+    """Replace `op` by a `control_deps` that runs it after `before`."""
     graph = editor.graph
     name = free_subgraph_name(module, graph, f"subgraph_{op.node.node or op.name.split('.')[1]}")
     inputs = list(dict.fromkeys(op._operands))
@@ -89,14 +89,14 @@ def _wait(module: ModuleOp, editor: Editor, op: TorchOp, before: TorchOp) -> Tor
 
 
 def _whole(op: TorchOp) -> Any:
-    """The value of a call whose results are the first operands."""
+    """A reference to the value of a call, whose results are the first operands."""
     if not op.tuple_valued:
         return Ref(0)
     return Pack(tuple([Ref(index) for index in range(len(op.results))]))
 
 
 def _body(graph: GraphOp, op: TorchOp, name: str, inputs: Sequence[SSAValue]) -> GraphOp:
-    """A graph that makes the call of `op` on its arguments, and returns its value."""
+    """A graph that takes the operands of `op`, calls it, and returns its value."""
     block = Block(arg_types=[value.type for value in inputs])
     argument = dict(zip(inputs, block.args, strict=True))
     inner = type(op).make(

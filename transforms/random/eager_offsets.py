@@ -1,4 +1,4 @@
-"""How far one `rand` on CUDA moves PyTorch's generator: the offset that eager's kernel reserves."""
+"""By how much one `rand` on CUDA advances PyTorch's generator: the offset of eager's kernel."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from xductor.transforms.rewriting.building import ReplacementBuilder
 
 _BLOCK = 256
 _UNROLL = 4
-_CALLS = 4  # numbers that one call of the engine gives
+_CALLS = 4  # numbers per call of the random engine
 
 
 def eager_offset(editor: Editor, op: SchemaOp, type_: TensorType) -> int | SSAValue:
-    """The offset of a draw: a number, or arithmetic over its sizes that is put above `op`.
+    """The offset of a draw: a number, or arithmetic over its sizes that is inserted above `op`.
 
-    Raises:
-        Unbuildable: the arithmetic cannot be typed.
+    Raises Unbuildable if the arithmetic cannot be typed.
     """
     sizes = op.argument("size")
     facts = facts_of(editor.graph)
@@ -61,7 +60,7 @@ def _symbolic_offset(call: Any, sizes: Any, widest: int) -> SSAValue:
 
 
 def _widest_grid(device: torch.device) -> int:
-    """How many blocks the device runs at once."""
+    """How many blocks the device can run at once."""
     known: Any = torch.cuda.get_device_properties(device)
     return known.multi_processor_count * (known.max_threads_per_multi_processor // _BLOCK)
 

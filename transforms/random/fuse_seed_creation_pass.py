@@ -1,4 +1,4 @@
-"""`fuse_seed_creation_pass`, `fuse_offset_creation_pass`: all seeds of a device at once."""
+"""`fuse_seed_creation_pass`, `fuse_offset_creation_pass`: draw all seeds of a device at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xductor.transforms.random.random_draws import (
 
 @dataclass(frozen=True)
 class FuseSeedCreationPass(RedrawingPass):
-    """The seeds of a device become one tensor, drawn where the first of them was.
+    """All seeds of a device become one tensor of seeds, drawn where the first one was.
 
     Counts the devices.
     """
@@ -55,10 +55,10 @@ class FuseSeedCreationPass(RedrawingPass):
 
 @dataclass(frozen=True)
 class FuseOffsetCreationPass(RedrawingPass):
-    """The offsets reserved from PyTorch's generator of a device become one list of reservations.
+    """All offsets that a graph reserves from a device's generator become one list of reservations.
 
-    Sizes that are computed later than the first of them are computed above it; those that cannot
-    be (they are read from a tensor) begin a list of their own. Counts the lists.
+    Sizes that are computed after the first reservation are moved above it. If that is impossible
+    because they are read from a tensor, a new list begins. Counts the lists.
     """
 
     name = "fuse_offset_creation_pass"
@@ -94,7 +94,10 @@ def _combined(
     arguments: Sequence[Any],
     shape: tuple[int, ...],
 ) -> SSAValue:
-    """The tensor of all seeds. It is of no place: what is recomputed must not draw again."""
+    """The tensor of all seeds.
+
+    It inherits no source location, so that recomputation does not draw it again.
+    """
     drawn: Any = first.results[0].type
     types = [TensorType.get(torch.int64, shape, device=drawn.device)]
     made = editor.call(name, arguments, above=first, types=types, placed=False)
@@ -103,7 +106,7 @@ def _combined(
 
 
 def _read(editor: Editor, seed: SchemaOp, name: str, arguments: Sequence[Any]) -> None:
-    """Read a seed out of the tensor of all."""
+    """Replace a seed by an element of the tensor of all seeds."""
     type_: Any = seed.results[0].type
     if name == SELECT:
         type_ = TensorType(type_.data._replace(offset=2 * arguments[-1]))
@@ -111,11 +114,8 @@ def _read(editor: Editor, seed: SchemaOp, name: str, arguments: Sequence[Any]) -
     editor.replace(seed, *made.results, counted=False)
 
 
-# Sizes above the first offset.
-
-
 def _hoisted(editor: Editor, offsets: Sequence[SchemaOp]) -> list[list[SchemaOp]]:
-    """The offsets in lists, each of which can be reserved where its first one is."""
+    """The offsets in lists, each of which can be reserved where its first offset is."""
     lists: list[list[SchemaOp]] = []
     for op in offsets:
         if lists and _hoist(editor, op, lists[-1][0]):
@@ -126,7 +126,7 @@ def _hoisted(editor: Editor, offsets: Sequence[SchemaOp]) -> list[list[SchemaOp]
 
 
 def _hoist(editor: Editor, op: SchemaOp, first: SchemaOp) -> bool:
-    """Move the arithmetic that an offset needs above `first`; False where it cannot all move."""
+    """Move the arithmetic that an offset needs above `first`; False if not all of it can move."""
     order = editor.analyses.order
     needed = above([op], first, order)
     if not all(map(_is_arithmetic, needed)):
@@ -137,7 +137,7 @@ def _hoist(editor: Editor, op: SchemaOp, first: SchemaOp) -> bool:
 
 
 def _is_arithmetic(op: TorchOp) -> bool:
-    """Whether an op does nothing but compute an integer from integers, or read a size."""
+    """Whether an op only computes integers from integers, or reads a size."""
     integers = all(type(result._type) is SymIntType for result in op.results)
     return integers and op.effects.pure and "unbacked_bindings" not in op.node.text_items()
 

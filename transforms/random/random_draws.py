@@ -1,9 +1,9 @@
-"""Which random numbers a graph draws, and the right to have them drawn by another generator.
+"""Which random numbers a graph draws, and passes that may hand draws to another generator.
 
-No rewrite may add, drop or move a draw. A pass that permits itself `"draws"` may hand them over to
-the compiler's generator, which is seeded from PyTorch's; then this is checked: the same numbers of
-elements, by device, from the same distributions, in the same order, each draw from a seed of its
-own.
+No rewrite may add, drop or move a draw. A pass that permits itself `"draws"` may move draws to the
+compiler's generator, which is seeded from PyTorch's. It is then checked that the graph draws the
+same numbers of elements on the same devices, from the same distributions, in the same order, and
+each draw from a seed of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xductor.transforms.analysis.op_effects import effects_of, never_draws
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import known_equal
 
-#: Draws that the compiler's generator can make, by what they draw.
+#: Draws that the compiler's generator can make, with the distribution of each.
 ATEN_DRAWS = {
     "aten.rand.default": "rand",
     "aten.rand.generator": "rand",
@@ -45,15 +45,17 @@ _SEEDINGS = frozenset((SEED, SEEDS, OFFSET, OFFSETS))
 
 
 class DrawsChanged(Exception):
-    """A pass that hands random draws over has changed them."""
+    """A pass has changed the random draws that it was to hand over."""
 
 
 class Draw(NamedTuple):
-    """The numbers that one op draws: of which distribution, how many, where.
+    """The numbers that one op draws.
 
-    - `kind`: "rand", "randn" or "randint"; for all other ops their name.
-    - `source`: draws of one source give the same numbers. A draw of PyTorch's generator is its own.
-    - `details`: what else tells the numbers: the bounds of integers; the dtypes of other ops.
+    - `kind`: "rand", "randn" or "randint"; for other ops their name.
+    - `source`: draws from one source give the same numbers. A draw from PyTorch's generator is its
+      own source.
+    - `details`: what else determines the numbers: the bounds of integers, or the types of other
+      ops.
     """
 
     kind: str
@@ -69,10 +71,9 @@ class Draw(NamedTuple):
 
 
 def draws_of(graph: GraphOp) -> list[Draw]:
-    """What a graph draws, in order, whichever generator does it.
+    """The draws of a graph, in order, from whichever generator.
 
-    Raises:
-        DrawsChanged: a seed of the compiler's generator is none.
+    Raises DrawsChanged if a draw reads a seed that does not exist.
     """
     draws: list[Draw] = []
     sources: dict[Any, int] = {}
@@ -121,10 +122,10 @@ def _other_draw(op: TorchOp, source: int) -> Draw:
 
 
 def _seed_of(op: TorchOp) -> Any:
-    """What a draw of the compiler's takes its numbers from: a value, or a place in a list."""
+    """The seed of a draw from the compiler's generator: a value, or an element of a list."""
     seed = op.argument("seed")
     if not isinstance(seed, OpResult):
-        return seed  # an input of the graph: the forward has drawn it
+        return seed  # an input of the graph, drawn by the forward
     owner: Any = seed.op
     if owner.name == LOOKUP_SEED:
         return _element(owner, owner.argument("seeds"), SEEDS, "index", "count")
@@ -134,7 +135,7 @@ def _seed_of(op: TorchOp) -> Any:
 
 
 def _element(op: TorchOp, whole: SSAValue, maker: str, index: str, count: str) -> Any:
-    """The place in a list of seeds that an op reads; it must be there."""
+    """The element of a list of seeds that an op reads, which must exist."""
     place: Any = op.argument(index)
     owner: Any = whole.owner
     if getattr(owner, "name", None) == maker:
@@ -146,10 +147,9 @@ def _element(op: TorchOp, whole: SSAValue, maker: str, index: str, count: str) -
 
 
 def check_draws(before: list[Draw], after: list[Draw], facts: Facts, name: str) -> None:
-    """Every draw is still made, in the same order, and no other.
+    """Check that every draw is still made, in the same order, and no other.
 
-    Raises:
-        DrawsChanged: naming the pass and the first draw that differs.
+    Raises DrawsChanged, which names the pass and the first draw that differs, if not.
     """
     if len(before) != len(after):
         raise DrawsChanged(f"{name}: {len(before)} random draws have become {len(after)}")
@@ -163,9 +163,9 @@ def check_draws(before: list[Draw], after: list[Draw], facts: Facts, name: str) 
 
 @dataclass(frozen=True)
 class RedrawingPass(TypedPass):
-    """A pass with the right to let the compiler's generator draw what PyTorch's would.
+    """A pass that may replace draws from PyTorch's generator by draws from the compiler's.
 
-    Subclasses implement :meth:`redraw`; what it did is checked against the draws before it.
+    Subclasses implement :meth:`redraw`. The draws are compared before and after.
     """
 
     permits = ("draws",)
@@ -181,7 +181,7 @@ class RedrawingPass(TypedPass):
             with Editor(graph) as editor:
                 applications = self.redraw(editor)
             if applications > 0:
-                analyses_of(graph).forget(())  # what a pass says that it left is not taken for it
+                analyses_of(graph).forget(())  # do not trust analyses that the pass preserved
                 check_draws(before, draws_of(graph), facts_of(graph), self.name)
                 changed += applications
         return changed

@@ -1,4 +1,4 @@
-"""`randperm_index`, `randperm_index_add`: indices that are a random permutation, or its begin."""
+"""`randperm_index`, `randperm_index_add`: indexing by (a slice of) a random permutation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from xductor.transforms import EXACT, Rewrite, Tensor, all_of, bind, one_of, sha
 
 
 def _permutation(count: Any) -> Any:
-    """A random permutation, or a slice of it; what it is used for otherwise does not matter."""
+    """The pattern of a random permutation, or of a slice of it, either with any other users."""
     whole = shared(aten.randperm.default(count, layout=..., device=..., pin_memory=...))
     return one_of(shared(aten.slice.Tensor(whole, 0, ..., ..., ...)), whole)
 
 
 class RandpermIndex(Rewrite):
-    """Indexing by a permutation of the rows, or some of it, needs no check of bounds."""
+    """`x[randperm(n)]` becomes `_unsafe_index(x, randperm(n))`, if `x` has at least `n` rows.
+
+    No index is out of bounds, so no bounds check is needed.
+    """
 
     stage = "joint"
     inductor = "misc_patterns.py:randperm_index_pattern"
@@ -39,8 +42,10 @@ class RandpermIndex(Rewrite):
 
 
 class RandpermIndexAdd(Rewrite):
-    """Adding at rows of which none comes twice: they are read, added to and stored, not added
-    to one by one."""
+    """`index_put(x, [randperm(n)], y, accumulate=True)` becomes a read, an add and a plain write.
+
+    No row occurs twice, so no atomic adds are needed. `x` must have at least `n` rows.
+    """
 
     stage = "joint"
     inductor = "misc_patterns.py:randperm_index_add_pattern"
@@ -72,7 +77,7 @@ def _tables() -> Iterator[torch.Tensor]:
 
 
 def _counts(table: torch.Tensor) -> set[int]:
-    """How many rows are drawn: all of them, fewer, one, none."""
+    """Some numbers of rows to draw: all, half, one, none."""
     rows = table.shape[0]
     return {rows, rows // 2, min(rows, 1), 0}
 

@@ -1,4 +1,4 @@
-"""`replace_random`, `replace_randint`: random tensors from seeds of the compiler's own."""
+"""`replace_random`, `replace_randint`: draw random tensors with the compiler's own generator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xductor.transforms.rewriting.legality import Legality
 _CONVERT = "prims.convert_element_type.default"
 _FLOATS = frozenset(name for name, kind in ATEN_DRAWS.items() if kind != "randint")
 _INTEGERS = frozenset(ATEN_DRAWS) - _FLOATS
-# What Inductor generates code for.
+# Dtypes that Inductor generates code for.
 _DTYPES = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool, torch.uint8,
      torch.int8, torch.int16, torch.int32, torch.int64)
@@ -35,7 +35,7 @@ _DTYPES = frozenset(
 
 @dataclass(frozen=True)
 class _SeededDraws(RedrawingPass):
-    """A pass that lets the compiler's generator draw from a seed what one op drew."""
+    """A pass that replaces draws from PyTorch's generator by draws from a seed."""
 
     def replace(
         self,
@@ -46,7 +46,7 @@ class _SeededDraws(RedrawingPass):
         arguments: Sequence[Any],
         dtype: torch.dtype,
     ) -> bool:
-        """Put a prim that draws in `dtype` in the place of a draw, and a cast to what that gave."""
+        """Replace a draw by a prim that draws in `dtype`, with a cast to the original dtype."""
         type_ = op.results[0]._type
         assert type(type_) is TensorType
         whole = type_.dtype is dtype
@@ -65,14 +65,14 @@ class _SeededDraws(RedrawingPass):
 
 @dataclass(frozen=True)
 class ReplaceRandom(_SeededDraws):
-    """`rand` and `randn` become a seed and the prim that makes numbers of it in a fused kernel.
+    """`rand` and `randn` become a seed, and a prim that a fused kernel computes from it.
 
-    The prim gives float32; what was drawn in another dtype is converted. Draws from a generator
-    that the user passed, of pinned memory, or of dtypes that code generation leaves to eager
-    (complex ones) stay.
+    The prim gives float32, which is converted if another dtype was drawn. Draws stay if they use a
+    generator of the user's, pinned memory, or a dtype that Inductor leaves to eager (such as
+    complex).
 
-    `align_random_eager`: `rand` on CUDA takes seed and offset from PyTorch's generator, and moves
-    it on, so that its numbers are those of eager.
+    - `align_random_eager`: `rand` on CUDA takes seed and offset from PyTorch's generator and
+      advances it, so that it draws the numbers of eager mode.
     """
 
     name = "replace_random"
@@ -101,9 +101,9 @@ class ReplaceRandom(_SeededDraws):
 
 @dataclass(frozen=True)
 class ReplaceRandint(_SeededDraws):
-    """`randint` becomes a seed and the prim that makes integers of it in a fused kernel.
+    """`randint` becomes a seed, and a prim that a fused kernel computes from it.
 
-    The prim gives int64; what was drawn in another dtype is converted.
+    The prim gives int64, which is converted if another dtype was drawn.
     """
 
     name = "replace_randint"
@@ -127,12 +127,12 @@ class ReplaceRandint(_SeededDraws):
 
 @cache
 def _prim_arguments() -> int:
-    """How many arguments the prim takes: before torch 2.13 it draws nothing as eager does."""
+    """How many arguments the prim takes; before torch 2.13 it cannot align with eager."""
     return len(op_class_by_name(RANDOM).table.index)
 
 
 def _drawn_type(op: SchemaOp) -> TensorType | None:
-    """The type of what is drawn; None if it stays with PyTorch's generator."""
+    """The type of a draw; None if it stays with PyTorch's generator."""
     arguments = op.table.index
     if "generator" in arguments and op.argument("generator") is not None:
         return None
@@ -145,7 +145,10 @@ def _drawn_type(op: SchemaOp) -> TensorType | None:
 
 
 def _seed(editor: Editor, op: SchemaOp, name: str, *before: Any) -> TorchOp:
-    """A fresh seed for a draw, above it. Inductor tells devices apart as the call spells them."""
+    """A fresh seed for a draw, inserted above it.
+
+    The device is spelled as in the call, because Inductor distinguishes spellings.
+    """
     type_ = op.results[0]._type
     assert type(type_) is TensorType
     device = op.argument("device") or type_.device
@@ -154,7 +157,7 @@ def _seed(editor: Editor, op: SchemaOp, name: str, *before: Any) -> TorchOp:
 
 
 def _offset(editor: Editor, op: SchemaOp, type_: TensorType) -> TorchOp:
-    """Seed and offset of PyTorch's generator, which is moved on as eager moves it."""
+    """Seed and offset of PyTorch's generator, which is advanced as in eager mode."""
     return _seed(editor, op, OFFSET, eager_offset(editor, op, type_))
 
 

@@ -144,7 +144,7 @@ STEP_ROWS = (
     ),
     _row(
         "custom_backend_passes",
-        "Run passes that device backends registered: their own code on FX, which stays so.",
+        "Run the passes that device backends registered; they run on FX graphs.",
         "../codegen/common.py:custom_backend_passes",
         flag="",
     ),
@@ -157,7 +157,7 @@ STEP_ROWS = (
     ),
     _row(
         "fix_auto_functionalized_dtype_views",
-        "Mend views of another dtype in functionalized calls, after cloning is decided.",
+        "Fix views of other dtypes in functionalized calls once cloning is decided.",
         kind="procedural",
         flag="",
         since=(2, 13),
@@ -219,7 +219,7 @@ PATTERN_ROWS = (
     ),
     _row(
         "cat_slice_cat",
-        "Replace a cat with a slice of a cat by slices of the inputs.",
+        "Merge a cat with a later cat that appends a slice of its first input.",
         kind="declared",
         factory="post_grad.cat_slice_cat:CatSliceCat",
         table="pass_patterns[1]",
@@ -254,7 +254,7 @@ PATTERN_ROWS = (
     ),
     _row(
         "reuse_partial",
-        "Compute a whole reduction from a partial one of the same input.",
+        "Compute a full reduction from a partial one of the same input.",
         kind="declared",
         factory="post_grad.reuse_partial:REUSE_PARTIAL",
         table="pass_patterns[2]",
@@ -407,11 +407,11 @@ FUSION_ROWS = (
         "group_linear:GroupLinear",
         "Compute linears of different shapes in one fbgemm call.",
     ),
-    _fusion("batch_aten_tanh", "post_grad_pointwise:BatchAtenTanh", "Merge tanh of one shape."),
+    _fusion("batch_aten_tanh", "post_grad_pointwise:BatchAtenTanh", "Merge tanhs of one shape."),
     _fusion(
-        "batch_aten_sigmoid", "post_grad_pointwise:BatchAtenSigmoid", "Merge sigmoid of one shape."
+        "batch_aten_sigmoid", "post_grad_pointwise:BatchAtenSigmoid", "Merge sigmoids of one shape."
     ),
-    _fusion("batch_aten_relu", "post_grad_pointwise:BatchAtenRelu", "Merge relu of one shape."),
+    _fusion("batch_aten_relu", "post_grad_pointwise:BatchAtenRelu", "Merge relus of one shape."),
     _fusion("batch_aten_add", "post_grad_pointwise:BatchAtenAdd", "Merge sums of one shape."),
     _fusion(
         "batch_aten_sub", "post_grad_pointwise:BatchAtenSub", "Merge differences of one shape."

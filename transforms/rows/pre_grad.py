@@ -188,18 +188,22 @@ OPTION_ROWS = (
     _option("merge_splits_pass", "Merge nested splits."),
     _typed(
         "mutate_cat_pass",
-        "Replace a cat of pieces in order by what was cut, or a slice of it.",
+        "Replace a cat of pieces in order by the tensor they were cut from, or a slice of it.",
         "pieces.mutate_cat_pass:MutateCatPass",
     ),
     _typed(
         "split_cat_pass",
-        "Replace a cat of pieces in any order by what it reads.",
+        "Make a cat or stack of pieces, in any order, read the tensors that were cut directly.",
         "pieces.split_cat_pass:SplitCatPass",
     ),
-    _covered("merge_split_squeeze", "The same for pieces of size one, squeezed.", "split_cat_pass"),
+    _covered(
+        "merge_split_squeeze",
+        "Make a cat of squeezed pieces of size one read the tensor that was cut directly.",
+        "split_cat_pass",
+    ),
     _typed(
         "unbind_stack_pass",
-        "Replace a cat or stack of rows by what it reads.",
+        "Make a cat or stack of rows read the tensor that they are rows of directly.",
         "pieces.unbind_stack_pass:UnbindStackPass",
     ),
     _typed(
@@ -293,14 +297,14 @@ TORCH_LEVEL_ROWS = (
     ),
     _row(
         "remove_identity",
-        "Remove identity modules, when freezing on CPU: each is spelled as what it is given.",
+        "Remove identity modules when freezing on CPU: each is replaced by its input.",
         flag="freezing",
         kind="procedural",
         covered_by="efficient_conv_bn_eval_pass",
     ),
     _row(
         "fuse_conv_bn",
-        "Fold batch norm into the convolution before it, when freezing on CPU.",
+        "Fold batch norm into the convolution before it when freezing on CPU.",
         flag="freezing",
         kind="procedural",
         covered_by="efficient_conv_bn_eval_pass",
@@ -314,7 +318,7 @@ TORCH_LEVEL_ROWS = (
     ),
     _row(
         "efficient_conv_bn_eval_graph_transform_decomposed",
-        "Do the same where the graph calls ATen operators.",
+        "Fold batch norm in evaluation mode into weights, in graphs that call ATen operators.",
         "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform_decomposed",
         "efficient_conv_bn_eval_fx_passes",
         kind="procedural",
@@ -322,7 +326,7 @@ TORCH_LEVEL_ROWS = (
     ),
     _row(
         "efficient_conv_bn_eval_graph_transform",
-        "Do the same where the graph calls modules, which are spelled as functions before.",
+        "Fold batch norm in evaluation mode into weights, in graphs that call modules.",
         "efficient_conv_bn_eval.py:efficient_conv_bn_eval_graph_transform",
         "efficient_conv_bn_eval_fx_passes",
         kind="procedural",

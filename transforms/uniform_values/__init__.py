@@ -1,1 +1,1 @@
-"""Values that are one number everywhere."""
+"""Tensors whose elements all have the same value."""

@@ -1,4 +1,4 @@
-"""`constant_fold_uniform_value`: values that are one number everywhere, as `full`."""
+"""`constant_fold_uniform_value`: replaces tensors whose elements are all equal by `full`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.uniform_values import uniform_values
 from xductor.transforms.uniform_values.uniform_values import FULL, UNIFORM_VALUES, UniformValues
 
-# `full` does not take them, or Inductor's code for it does not.
+# Dtypes that `full`, or Inductor's code for it, does not support.
 _NOT_FILLED = frozenset(
     (torch.uint8, torch.uint16, torch.uint32, torch.uint64, torch.complex32)
 )  # fmt: skip
@@ -38,14 +38,14 @@ _NOT_FILLED = frozenset(
 
 @dataclass(frozen=True)
 class ConstantFoldUniformValue(TypedPass):
-    """A value that is one number everywhere becomes `full`, with all its options spelled out.
+    """A tensor whose elements all have one known value becomes a `full` with all its options.
 
-    `uniform_values` says which are known. The value must be contiguous, its sizes constants or at
-    hand where it is made; what is written to, or shares storage with something that is returned,
-    stays. Constants that nobody reads any more go.
+    `uniform_values` finds these tensors. The tensor must be contiguous, and its sizes must be
+    constants or available at that point of the graph. A tensor that is written to, or that shares
+    storage with an output, stays. Constants that end up unused are erased.
 
-    Under ``fast`` also `x * 0`, as Inductor does, though `x` may be infinite or NaN; of integers
-    that is exact, and goes under every policy.
+    Under `fast`, `x * 0` is folded too, as in Inductor, although `x` may be infinite or NaN. For
+    integers that is exact, and happens under every policy.
     """
 
     name = "constant_fold_uniform_value"
@@ -58,7 +58,7 @@ class ConstantFoldUniformValue(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether there is a constructor other than a spelled-out `full`, or an op of constants."""
+        """Whether there is a constructor other than a spelled-out `full`, or an op on constants."""
         return any(
             not _is_spelled_out(node) for node in uniform_values.constructor_nodes(graph)
         ) or any(whole for _, whole in uniform_values.uniform_uses(graph))
@@ -69,7 +69,7 @@ class ConstantFoldUniformValue(TypedPass):
 
 
 def _is_spelled_out(node: Any) -> bool:
-    """Whether an FX node is a `full` in the form that this pass leaves."""
+    """Whether an FX node is a `full` in the form that this pass creates."""
     return node.target is torch.ops.aten.full.default and all(
         node.kwargs.get(name) is not None for name in ("dtype", "layout", "device", "pin_memory")
     )
@@ -109,7 +109,7 @@ class _Folding:
         )
 
     def fold(self, op: SchemaOp, env: InferenceEnv) -> bool:
-        """Put a `full` in the place of an op, if it gives the same."""
+        """Replace an op by a `full`, if it has the same result."""
         result = op.results[0]
         type_ = result._type
         assert type(type_) is TensorType
@@ -133,7 +133,7 @@ class _Folding:
         )
 
     def full(self, op: SchemaOp, type_: TensorType, env: InferenceEnv) -> SchemaOp | None:
-        """The call of `full` that makes the result of an op; None where a size is not at hand."""
+        """The call of `full` that replaces an op; None if a size is not available."""
         operands: list[Any] = []
         sizes = self.scope.sizes(type_.shape, op, operands)
         if sizes is None:

@@ -1,4 +1,4 @@
-"""Which values of a graph are one number everywhere, and which number."""
+"""Finds the tensors of a graph whose elements are all equal, and their values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from xductor.transforms.editing.aliasing import is_outside
 Number = int | float | complex
 
 _NAMES = {False: "uniform values", True: "uniform values and products with zero"}
+#: The names of the analyses.
 UNIFORM_VALUES = frozenset(_NAMES.values())
-"""The names of the analyses."""
 
 FULL = "aten.full.default"
 MUL = ("aten.mul.Tensor", "aten.mul.Scalar")
 _FRESH_CONSTANT = "aten.lift_fresh_copy.default"
 
+#: Calls that make a uniform tensor, and the number that they fill it with.
 CONSTRUCTORS: Mapping[str, Callable[[SchemaOp], Any]] = {
     FULL: lambda op: op.argument("fill_value"),
     "aten.scalar_tensor.default": lambda op: op.argument("s"),
@@ -45,12 +46,11 @@ CONSTRUCTORS: Mapping[str, Callable[[SchemaOp], Any]] = {
         ("aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default"), lambda _: 0
     ),
 }
-"""Calls that make a uniform tensor, and the number they fill it with."""
 
 _MADE = (*CONSTRUCTORS, _FRESH_CONSTANT)
 _STARTS = frozenset((*_MADE, *MUL))
 
-# They may copy or view; either way the content is the operand's.
+# These may copy or view; either way the result has the elements of the operand.
 _KEEP_CONTENT = frozenset(
     ("aten.reshape.default", "aten.contiguous.default", "aten.flatten.using_ints",
      "prims.device_put.default")
@@ -58,21 +58,22 @@ _KEEP_CONTENT = frozenset(
 
 
 class UniformValues:
-    """The uniform values of one graph, each with its number.
+    """The uniform tensors of one graph, each with its number.
 
-    Numbers come from constructors and from constants of one element that nobody else has. They go
-    through views, and through pointwise ops whose inputs are all uniform: those are run, with
-    PyTorch's own kernel, on one element. Never: random numbers, uninitialised memory, and storage
-    that an op of the graph writes to or that belongs to an input.
+    Numbers come from constructors, and from constants of one element that nothing else holds. They
+    propagate through views, and through pointwise ops whose inputs are all uniform, by running
+    PyTorch's own kernel on one element. Random numbers, uninitialized memory, and storage that an
+    op writes to or that belongs to an input never count.
 
-    - `zero_products`: also a product with the integer zero of numbers that may be infinite or NaN.
+    - `zero_products`: whether a product with the integer zero counts although the other factor may
+      be infinite or NaN.
     """
 
     def __init__(self, analyses: Analyses, *, zero_products: bool = False) -> None:
         self.graph = analyses.graph
         self._analyses = analyses
         self._zero_products = zero_products
-        #: As tensors on CPU without dims, of the values' dtypes.
+        #: As 0-dim tensors on CPU, with the dtypes of the values.
         self._numbers: dict[SSAValue, torch.Tensor] = {}
         starts = [op for op in self._analyses.named(_STARTS) if self._may_start(op)]
         if starts:
@@ -81,7 +82,7 @@ class UniformValues:
 
     @classmethod
     def of(cls, analyses: Analyses, *, zero_products: bool) -> UniformValues:
-        """Those of a graph, found now or by a pass before this one."""
+        """The uniform tensors of a graph, computed now or kept from an earlier pass."""
         return analyses.find(
             _NAMES[zero_products], lambda: cls(analyses, zero_products=zero_products)
         )
@@ -93,7 +94,7 @@ class UniformValues:
         return value in self._numbers
 
     def number(self, value: SSAValue, dtype: torch.dtype | None = None) -> Number | None:
-        """The number as Python has it, cast to a dtype first if one is given; None if unknown."""
+        """The value as a Python number, after a cast if `dtype` is given; None if unknown."""
         found = self._numbers.get(value)
         if found is None:
             return None
@@ -101,15 +102,15 @@ class UniformValues:
             return (found if dtype is None else found.to(dtype)).item()
 
     def calls(self) -> list[SchemaOp]:
-        """The calls that give uniform values, in order."""
+        """The calls that return uniform tensors, in order."""
         return list(dict.fromkeys([value.owner for value in self._numbers]))  # type: ignore[misc]
 
     def stands_for(self, value: SSAValue, other: SSAValue) -> None:
-        """Note that a new value has the content of another."""
+        """Note that a new value has the elements of another."""
         self._numbers[value] = self._numbers[other]
 
     def erase_unread(self) -> None:
-        """Erase the calls whose results are all uniform, and read by nobody."""
+        """Erase pure calls whose results are all uniform and unused."""
         pending = self.calls()
         while pending:
             op = pending.pop()
@@ -126,7 +127,7 @@ class UniformValues:
         return op.name not in MUL or self._is_product_with_zero(op)
 
     def _follow(self, starts: list[SchemaOp]) -> None:
-        """Visit the ops at which uniform values begin, and those that read one, in their order."""
+        """Visit, in order, the ops that may create uniform tensors and the readers of those."""
         position = self._analyses.order.key
         queued: set[Operation] = set(starts)
         queue: list[tuple[int, int, Operation]] = [
@@ -156,7 +157,7 @@ class UniformValues:
                 self._numbers[result] = number
 
     def _is_constant(self, value: SSAValue) -> bool:
-        """Whether nobody outside has its storage, and nothing writes to it."""
+        """Whether the storage comes from within the graph and is never written to."""
         root = storage_root(value)
         return not is_outside(root) and not self._is_written(root)
 
@@ -175,7 +176,7 @@ class UniformValues:
         return False
 
     def _found(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:
-        """The results that are uniform as far as the call goes, and their numbers."""
+        """The results that the call makes uniform, with their numbers."""
         number = self._constructed(op)
         if number is None and any(operand in self._numbers for operand in op._operands):
             if len(op.results) == 1 and _is_pointwise(op.target):
@@ -197,7 +198,10 @@ class UniformValues:
         return None
 
     def _is_product_with_zero(self, op: SchemaOp) -> bool:
-        """A tensor times the integer 0: of integers it is 0, of other numbers perhaps NaN."""
+        """Whether this is a product with the integer 0 that counts as 0.
+
+        Among integers it is 0; otherwise it may be NaN.
+        """
         type_ = op.results[0]._type
         if type(type_) is not TensorType:
             return False
@@ -207,7 +211,7 @@ class UniformValues:
         return any(isinstance(arg, int) and arg == 0 for arg in op.args.data)
 
     def _fresh_constant(self, op: SchemaOp) -> torch.Tensor | None:
-        """A literal of the user's program: the copy is made anew in each run, the source is hid."""
+        """The value of a literal in the user's program; only copies of its tensor are visible."""
         source = op.argument("self")
         owner = source.owner if isinstance(source, SSAValue) else None
         live = self.graph.live
@@ -242,7 +246,7 @@ class UniformValues:
                 yield result, number
 
     def _computed(self, op: SchemaOp) -> torch.Tensor | None:
-        """The op on one element; None where that cannot be run, or raises."""
+        """The result of the op on one element; None if it cannot be run or raises."""
         type_ = op.results[0]._type
         if type(type_) is not TensorType or not _runs_alike(op, type_):
             return None
@@ -251,7 +255,7 @@ class UniformValues:
             number = self._numbers.get(operand)
             if number is None:
                 return None
-            # How dtypes promote depends on which of the tensors have dims.
+            # Type promotion treats 0-dim tensors differently.
             inputs.append(number.reshape((1,) * (operand._type.rank > 0)))  # type: ignore[attr-defined]
         try:
             positional, keywords = _ARGUMENTS.of(type(op), op.args.data, inputs)
@@ -264,7 +268,7 @@ class UniformValues:
         return found.reshape(()).clone()
 
 
-# What a kernel says of values or dtypes that it cannot take: eager says it when it runs.
+# A kernel raises these for values or dtypes that it does not support; eager raises at run time.
 _REFUSALS = (NoPythonValue, RuntimeError, ValueError, TypeError, ArithmeticError)
 
 
@@ -300,7 +304,7 @@ def _is_pointwise(target: OpOverload) -> bool:
 
 
 def _runs_alike(op: TorchOp, type_: TensorType) -> bool:
-    """Whether running on CPU gives what the device of the result would give."""
+    """Whether the CPU computes what the device of the result would."""
     if any(isinstance(leaf, torch.device) for leaf in op.args.data):
         return False
     if type_.device.type == "cpu":
@@ -322,7 +326,7 @@ def _targets(names: tuple[str, ...]) -> tuple[OpOverload, ...]:
 
 
 def constructor_nodes(graph: Graph) -> list[Node]:
-    """The nodes of an FX graph at which uniform values begin."""
+    """The nodes of an FX graph that may create uniform tensors."""
     find = graph.find_nodes
     found: list[Node] = []
     for target in _targets(_MADE):
@@ -336,7 +340,7 @@ def constructor_nodes(graph: Graph) -> list[Node]:
 
 
 def uniform_uses(graph: Graph) -> Iterator[tuple[Node, bool]]:
-    """Calls of an FX graph that read a value which may be uniform, and whether all they read is."""
+    """The calls of an FX graph that read a possibly uniform tensor, and whether all inputs are."""
     pending = constructor_nodes(graph)
     known = set(pending)
     while pending:
