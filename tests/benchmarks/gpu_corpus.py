@@ -97,9 +97,15 @@ class Row:
 
 
 def measure(
-    models: Any, name: str, mode: str, sizes: dict[str, Any], rounds: int, device: str
+    models: Any,
+    name: str,
+    mode: str,
+    sizes: dict[str, Any],
+    rounds: int,
+    device: str,
+    graphs: bool = False,
 ) -> Row:
-    """One model in one mode: both compile it, then they take turns."""
+    """One model in one mode: both compile it, with CUDA graphs or not; then they take turns."""
     _start_anew(device)
     model, args, kwargs = build(models, name, sizes)
     model = model.to(device).train(mode == "training")
@@ -107,13 +113,15 @@ def measure(
     losses: dict[str, float] = {}
     works: dict[str, Callable[[], torch.Tensor]] = {}
     for who, backend in BACKENDS.items():
-        compiled = torch.compile(model, backend=backend)
+        compiled = torch.compile(model, backend=backend, options={"triton.cudagraphs": graphs})
 
         def infer(call: Any = compiled) -> Any:
+            torch.compiler.cudagraph_mark_step_begin()
             with torch.no_grad():
                 return models.loss_of(name, call(*args, **kwargs))
 
         def train(call: Any = compiled) -> Any:
+            torch.compiler.cudagraph_mark_step_begin()
             model.zero_grad(set_to_none=True)
             loss = models.loss_of(name, call(*args, **kwargs))
             loss.backward()
@@ -155,7 +163,15 @@ def compare(models: Any, options: argparse.Namespace) -> dict[str, list[float]]:
                 continue
             try:
                 with torch._dynamo.config.patch(meta.get("dynamo") or {}):
-                    row = measure(models, name, mode, sizes, options.rounds, options.device)
+                    row = measure(
+                        models,
+                        name,
+                        mode,
+                        sizes,
+                        options.rounds,
+                        options.device,
+                        options.cudagraphs,
+                    )
             except Exception as error:  # the other models are measured all the same
                 lines = str(error).splitlines() or [""]
                 print(f"| {name} | {mode} | {type(error).__name__}: {lines[0]} |", flush=True)
@@ -174,6 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--minutes", type=float, help="begin no row after so many")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--cudagraphs", action="store_true", help="kernels without launches")
     parser.add_argument("--small", action="store_true", help="models in the sizes of their file")
     options = parser.parse_args(argv)
     print("| model | mode | stock ms | ours ms | ratio | stock MiB | ours MiB | loss | ours | s |")
