@@ -16,13 +16,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 import xductor
+from xductor.transforms.rewriting.driver import watching
 
 _ROUNDS = 15
 _LEFT_OUT = {"xductor.disabled_passes": ["fuse_attention"]}
@@ -31,8 +32,9 @@ _LEFT_OUT = {"xductor.disabled_passes": ["fuse_attention"]}
 class Case(NamedTuple):
     """One attention: `[batch, heads, rows, head]` by `[batch, heads, columns, head]`.
 
-    - `kind`: `plain`, `causal`, `padding` (booleans for each column), `bias` (a number for each
-      head and score), `window` (a bias, and a mask for each of the windows of an image).
+    - `kind`: `plain`; `causal`; `padding`, a boolean for each column; `bias`, a number for each
+      score of a head; `window`, a bias and a mask for each of the windows of an image; `scores`, a
+      number for each score of each batch entry.
     """
 
     kind: str
@@ -57,10 +59,13 @@ def cases() -> Iterator[Case]:
         (2, 16, 2048, 64),
     ]
     for grad in (False, True):
-        for kind in ("plain", "causal", "padding", "bias", "window"):
+        for kind in KINDS:
             for batch, heads, tokens, head in square:
-                if kind != "window" or batch % 16 == 0:
-                    yield Case(kind, batch, heads, tokens, tokens, head, grad=grad)
+                case = Case(kind, batch, heads, tokens, tokens, head, grad=grad)
+                if kind not in ("window", "scores") or (
+                    batch % 16 == 0 if kind == "window" else tokens >= 128
+                ):
+                    yield case
     for kind in ("plain", "padding", "bias"):
         for batch, rows, columns in ((8, 1, 512), (64, 1, 2048), (8, 64, 1024), (8, 1024, 77)):
             yield Case(kind, batch, 16, rows, columns, 64)
@@ -69,6 +74,7 @@ def cases() -> Iterator[Case]:
             yield Case(kind, batch, heads, tokens, tokens, head, "float16")
 
 
+KINDS = ("plain", "causal", "padding", "bias", "window", "scores")
 _WINDOWS = ((64, 3), (64, 12), (512, 6), (2048, 4))
 
 
@@ -92,6 +98,8 @@ def inputs(case: Case) -> list[torch.Tensor]:
         )
     if case.kind in ("bias", "window"):
         made.append(drawn(case.heads, case.rows, case.columns))
+    if case.kind == "scores":
+        made.append(drawn(case.batch, case.heads, case.rows, case.columns))
     if case.kind == "window":
         outside = drawn(16, case.rows, case.columns, grad=False) > 1
         made.append(torch.zeros_like(outside, dtype=dtype).masked_fill_(outside, -100.0))
@@ -112,7 +120,7 @@ def attention(case: Case) -> Callable[..., torch.Tensor]:
             scores = scores.masked_fill(~keep, -torch.inf)
         if case.kind == "padding":
             scores = scores.masked_fill(~masks[0][:, None, None], torch.finfo(scores.dtype).min)
-        if case.kind in ("bias", "window"):
+        if case.kind in ("bias", "window", "scores"):
             scores = scores + masks[0]
         if case.kind == "window":
             windows = (case.batch // 16, 16, *scores.shape[1:])
@@ -169,7 +177,8 @@ def measure(case: Case) -> tuple[float, float, int]:
     torch._dynamo.reset()
     given = inputs(case)
     fused = _work(case, given, {})
-    fused()
+    with watching(even_unprofitable=True):
+        fused()
     count = sum(stage.applications("fuse_attention") for stage in xductor.last_compile().stages)
     graphs = [_captured(fused), _captured(_work(case, given, _LEFT_OUT))]
     times = max(3, min(50, int(2000 / max(1.0, _microseconds(graphs[1], 3)))))
@@ -180,14 +189,15 @@ def measure(case: Case) -> tuple[float, float, int]:
     return statistics.median(found[0]), statistics.median(found[1]), count
 
 
-def warm(share: int, shares: int) -> None:
+def warm(share: int, shares: int, kinds: Collection[str]) -> None:
     """Compile every case of a share, so that its code is in the cache."""
     for number, case in enumerate(cases()):
-        if number % shares == share:
+        if number % shares == share and case.kind in kinds:
             torch._dynamo.reset()
             given = inputs(case)
-            for options in ({}, _LEFT_OUT):
-                _work(case, given, options)()
+            with watching(even_unprofitable=True):
+                for options in ({}, _LEFT_OUT):
+                    _work(case, given, options)()
 
 
 def main() -> None:
@@ -195,13 +205,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--warm", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     given = parser.parse_args()
     if given.warm is not None:
-        warm(given.warm, given.processes)
+        warm(given.warm, given.processes, given.kinds)
         return
     began = time.monotonic()
     own = [sys.executable, "-m", "tests.benchmarks.gpu_attention_costs", "--out", str(given.out)]
+    own += ["--kinds", *given.kinds]
     if given.processes > 1:
         shares = [
             subprocess.Popen([*own, "--processes", str(given.processes), "--warm", str(share)])
@@ -214,6 +226,8 @@ def main() -> None:
         table = csv.writer(file)
         table.writerow([*Case._fields, "fused_us", "spelled_out_us", "fusions"])
         for case in cases():
+            if case.kind not in given.kinds:
+                continue
             if time.monotonic() - began > given.seconds:
                 print("out of time", flush=True)
                 break

@@ -88,7 +88,7 @@ def group_of(request: Request) -> Group:
         return "padding", True
     if _is_spread(mask, 0):
         return "bias", request.grad
-    return ("padding" if _is_spread(mask, 1) else "window"), request.grad
+    return ("padding" if _is_spread(mask, 1) else "scores"), request.grad
 
 
 def _is_spread(mask: TensorFields, dim: int) -> bool:
@@ -114,9 +114,8 @@ def measured() -> dict[Group, list[Measured]]:
             )
             shape = Shape(batch * heads, *sizes)
             ratio = float(row["fused_us"]) / float(row["spelled_out_us"])
-            found.setdefault((row["kind"], row["grad"] == "True"), []).append(
-                Measured(shape, ratio)
-            )
+            kind = "scores" if row["kind"] == "window" else row["kind"]
+            found.setdefault((kind, row["grad"] == "True"), []).append(Measured(shape, ratio))
     return found
 
 

@@ -34,7 +34,7 @@ def _loss(chosen: float, ratio: float) -> float:
 
 
 def test_the_table_is_of_every_kind_in_both_directions() -> None:
-    kinds = {"plain", "causal", "padding", "bias", "window"}
+    kinds = {"plain", "causal", "padding", "bias", "scores"}
     assert {group for group, _ in _ROWS} == {(kind, grad) for kind in kinds for grad in (0, 1)}
     assert len(_ROWS) >= 200
 
@@ -84,7 +84,7 @@ def _fields(*sizes: int) -> TensorFields:
         ((1, 1, 64, 64), "bias"),
         ((8, 1, 1, 64), "padding"),
         ((8, 1, 64, 64), "padding"),
-        ((8, 4, 64, 64), "window"),
+        ((8, 4, 64, 64), "scores"),
     ],
 )
 def test_kinds_of_masks(mask: tuple[int, ...], kind: str) -> None:
