@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -28,7 +29,7 @@ from xductor.backend.steps.typed_steps import (
     typed_step,
     user_noop_ops,
 )
-from xductor.backend.steps.user_hooks import user_hook
+from xductor.backend.steps.user_hooks import Hook, HookStep, user_hook
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.rows.registry import in_table
 
@@ -174,17 +175,13 @@ def _has_backend_passes(_: StageRun) -> bool:
     return any(stock.lookup("post_grad:custom_backend_passes").values())
 
 
-def _custom_backend_passes(run: StageRun) -> None:
+def _custom_backend_passes(run: StageRun) -> Iterator[Hook]:
     """The passes that device backends registered for the devices of this graph."""
-    devices: set[str] | None = None
+    flush(run)
+    devices = {device.type for device in stock.lookup("post_grad:get_all_devices")(run.gm)}
     for device, custom in stock.lookup("post_grad:custom_backend_passes").items():
-        if custom is None:
-            continue
-        if devices is None:
-            devices = {d.type for d in stock.lookup("post_grad:get_all_devices")(run.gm)}
-        if device in devices:
-            run.recompile_if_stale()
-            observed(run, f"custom_backend_passes_{device}", custom, "gm")
+        if custom is not None and device in devices:
+            yield Hook(f"custom_backend_passes_{device}", custom)
 
 
 def _recompile_and_lint(run: StageRun) -> None:
@@ -283,8 +280,13 @@ STEPS = (
         required=True,
     ),
     CoveringStep(_incremental_update, ("incremental_update",)),
-    BridgedStep(
-        "custom_backend_passes", _custom_backend_passes, required=True, acts=_has_backend_passes
+    HookStep(
+        "custom_backend_passes",
+        _custom_backend_passes,
+        _has_backend_passes,
+        required=True,
+        values=False,
+        takes="gm",
     ),
     *collectives.SCHEDULING_STEPS,
     in_place.reinplace_step(_reinplace),

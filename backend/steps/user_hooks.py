@@ -7,10 +7,10 @@ lowered again after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from xductor.backend.config import placement
 from xductor.backend.steps import failures, hook_checks, out_of_reach, stock
@@ -26,33 +26,47 @@ if TYPE_CHECKING:
     from xductor.backend.steps.stage_run import StageRun
 
 
+class Hook(NamedTuple):
+    """What somebody put on a hook, and the name of the observer that Inductor has around it."""
+
+    observed_as: str
+    passes: Any
+
+
 @dataclass(frozen=True)
 class HookStep(BridgedStep):
-    """Runs the passes on the hook option of the step's name, under observers of that name."""
+    """Runs the passes on a hook; `call` says which there are.
+
+    - `takes`: whether those that are not typed are called with the graph or with its module.
+    """
+
+    call: Callable[[StageRun], Iterable[Hook]]
+    takes: Literal["graph", "gm"] = "graph"
 
     def __call__(self, run: StageRun) -> None:
         if not self.wanted(run):
             return
-        for hook in stock.hooks(self.name):
+        for hook in self.call(run):
             run.count += 1
-            typed = _typed(hook, run)
+            typed = _typed(hook.passes, run)
             if typed is None or run.degraded or run.untyped or run.stage not in typed.stages:
-                self._run_bridged(typed or hook, run)
+                self._run_bridged(hook.observed_as, typed or hook.passes, run)
             else:
-                self._run_typed(typed, run)
+                _run_typed(hook.observed_as, typed, run)
 
-    def _run_typed(self, typed: InductorPass, run: StageRun) -> None:
-        with _under(typed.settings, run):
-            for one in typed.passes:
-                run_observed([one], run, self.name, lambda failure: failures.skip(run, failure))
-            out_of_reach.say(run, map(placement.unplaced, typed.rewrites))
-
-    def _run_bridged(self, hook: Any, run: StageRun) -> None:
+    def _run_bridged(self, observed_as: str, hook: Any, run: StageRun) -> None:
         flush(run)
         run.recompile_if_stale()
         call = _told_inference(hook, run.is_inference)
         with hook_checks.checked(run, self.name):
-            run.bridged(self.name, lambda: observed(run, self.name, call, "graph"))
+            run.bridged(self.name, lambda: observed(run, observed_as, call, self.takes))
+
+
+def _run_typed(observed_as: str, typed: InductorPass, run: StageRun) -> None:
+    with _under(typed.settings, run):
+        for one in typed.passes:
+            run_observed([one], run, observed_as, lambda failure: failures.skip(run, failure))
+        out_of_reach.say(run, map(placement.unplaced, typed.rewrites))
 
 
 def user_hook(option: str, *, when: Condition = always) -> HookStep:
@@ -65,7 +79,10 @@ def user_hook(option: str, *, when: Condition = always) -> HookStep:
     def wanted(run: StageRun) -> bool:
         return when(run) and bool(stock.hooks(option))
 
-    return HookStep(option, lambda run: None, wanted, required=True, values=False)
+    def hooks(_: StageRun) -> Iterable[Hook]:
+        return (Hook(option, passes) for passes in stock.hooks(option))
+
+    return HookStep(option, hooks, wanted, required=True, values=False)
 
 
 def _typed(hook: Any, run: StageRun) -> InductorPass | None:
@@ -98,4 +115,4 @@ def _told_inference(hook: Any, is_inference: bool) -> Callable[[Any], Any]:
     return hook
 
 
-__all__ = ["HookStep", "user_hook"]
+__all__ = ["Hook", "HookStep", "user_hook"]

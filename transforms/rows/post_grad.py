@@ -144,8 +144,9 @@ STEP_ROWS = (
     ),
     _row(
         "custom_backend_passes",
-        "Run the passes that device backends registered; they run on FX graphs.",
+        "Run the passes that device backends registered.",
         "../codegen/common.py:custom_backend_passes",
+        kind="hook",
         flag="",
     ),
     _row(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 import torch._inductor.config as inductor_config
+from torch._inductor.codegen.common import custom_backend_passes
 from torch._inductor.custom_graph_pass import CustomGraphPass
 from xdsl.dialects.builtin import ModuleOp
 
@@ -168,3 +169,45 @@ def test_hooks_are_rows_of_their_own_kind() -> None:
     run = {one.name for one in steps if isinstance(one, HookStep)}
     assert run == {row.name for row in registry.rows() if row.kind == "hook"}
     assert "joint_custom_post_pass" in run
+
+
+class OnFxModule(OnFx):
+    def __call__(self, graph: Any) -> None:
+        assert isinstance(graph, torch.fx.GraphModule)
+        super().__call__(graph.graph)
+
+
+@pytest.fixture
+def of_backend(
+    stage_graphs: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, Any], tuple[int, Any]]:
+    """The post-grad stage with a pass that a device's backend registered."""
+
+    def post(device: str, value: Any) -> tuple[int, Any]:
+        torch._dynamo.reset()
+        graphs = stage_graphs(_chain, torch.ones(3, 3), torch.ones(3, 3))
+        (graph,) = [one for one in graphs if one.stage == "post_grad"]
+        monkeypatch.setitem(custom_backend_passes, device, value)
+        with stage_records.record() as records:
+            gm = graph.run(stages.post_grad_passes)
+        monkeypatch.undo()
+        (record,) = records
+        return len(gm.graph.find_nodes(op="call_function", target=_MM)), record
+
+    return post
+
+
+def test_a_pass_of_a_backend_runs_on_the_graphs_of_its_device(of_backend: Any) -> None:
+    for device, seen in (("cpu", [2]), ("cuda", [])):
+        one = OnFxModule()
+        left, record = of_backend(device, one)
+        assert one.seen == seen
+        assert left == 2
+        kinds = [step.kind for step in record.passes if step.name == "custom_backend_passes"]
+        assert kinds == ["bridged"] * len(seen)
+
+
+def test_a_typed_pass_of_a_backend_runs_on_the_typed_graph(of_backend: Any) -> None:
+    left, record = of_backend("cpu", PostGradOnly)
+    assert left == 1
+    assert [step.kind for step in record.passes if step.name == "rewrites"] == ["typed"]
