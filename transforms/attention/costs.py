@@ -65,11 +65,11 @@ def refusal_by_cost(request: Request) -> str | None:
     """
     if request.device.type != "cuda":
         return None
-    batch, heads, rows, head = request.query.shape
-    sizes = (batch, heads, rows, head, request.key.shape[2])
-    if not all(isinstance(size, int) for size in sizes):
+    sizes = (*request.query.shape, request.key.shape[2])
+    batch, heads, rows, head, columns = (one if isinstance(one, int) else 0 for one in sizes)
+    if not all((batch, heads, rows, head, columns)):
         return None
-    shape = Shape(int(batch) * int(heads), int(rows), int(request.key.shape[2]), int(head))
+    shape = Shape(batch * heads, rows, columns, head)
     ratio = estimated(shape, measured()[group_of(request)])
     if ratio <= 1:
         return None
