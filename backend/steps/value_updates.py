@@ -85,6 +85,40 @@ def refresh(run: StageRun) -> None:
     update(run)
 
 
+def complete(run: StageRun) -> bool:
+    """Compute the values of calls that have none, and of what follows from them.
+
+    So it is with constants that are not of the types that they had when they were inputs. Returns
+    False, with nothing done, for a graph whose values have to be left to Inductor.
+    """
+    from torch._inductor.virtualized import V
+
+    gm = run.gm
+    if _is_inductors(gm) or not node_values.in_order(run):
+        return False
+    changed = _renewed_constants(gm, V.fake_mode)
+    changed += [node for node in gm.graph.nodes if node.op[:4] == "call" and "val" not in node.meta]
+    if changed:
+        _Update(gm, changed).run()
+    return True
+
+
+def _renewed_constants(gm: GraphModule, mode: Any) -> list[Node]:
+    """The readers of constants whose values were not those of their tensors, which they are now."""
+    reader, readers = TypeReader("post_grad"), []
+    for node in gm.graph.find_nodes(op="get_attr"):
+        held: Any = gm
+        for part in str(node.target).split("."):
+            held = getattr(held, part)
+        if not isinstance(held, torch.Tensor):
+            continue
+        known = node.meta.get("val")
+        if known is None or reader.type_of(known) != reader.type_of(held):
+            node.meta["val"] = mode.from_tensor(held, static_shapes=True)
+            readers += node.users
+    return readers
+
+
 class ValueUpdater:
     """Remembers the calls of a graph as it is now, to find later which have changed.
 
@@ -251,6 +285,7 @@ def _storage(value: Any) -> int | None:
 __all__ = [
     "ValueUpdater",
     "calls",
+    "complete",
     "is_watched",
     "raised",
     "refresh",

@@ -99,11 +99,13 @@ def _coded(match: re.Match[str]) -> str:
 
 
 def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
-    """The tensor that an op reads, from the module that was lowered or from the text.
+    """The tensor that an op reads: a pass gave it to the graph, or the lowered module or text has it.
 
     None if it is not a plain tensor with elements, such as a fake one, a subclass, or a tensor of
     another layout.
     """
+    if op.path in graph.new_constants:
+        return graph.new_constants[op.path]
     live = graph.live
     if live is None:
         held = graph.constants

@@ -438,8 +438,9 @@ FREEZING_ROWS = (
     _row(
         "constant_fold",
         "Compute ops on constants at compile time.",
-        "../constant_folding.py:constant_fold",
+        kind="procedural",
         flag="freezing",
+        factory="freezing.constant_fold:ConstantFold",
     ),
 )
 
