@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from heapq import heappop, heappush
 from typing import Any
 
 import torch
@@ -49,6 +50,39 @@ def check_users(value: SSAValue, new_type: TensorType, state: GraphState) -> str
         if list(found.types) != [result.type for result in user.results]:
             return f"and the result of {user.name} would be laid out differently"
     return None
+
+
+def check_followers(moved: Mapping[SSAValue, TensorType], state: GraphState) -> str | None:
+    """Why readers cannot follow values to the strides and offsets of new types; None if they can.
+
+    They follow, as `lay_out_anew` makes them do, down to results that are laid out as they were. A
+    reader cannot if it is the graph's output, writes, reads the storage, asks for exact strides, or
+    does not take the strides.
+    """
+    types: dict[SSAValue, Any] = dict(moved)
+    pending = sorted({reader for value in moved for reader in _readers(value, state)})
+    while pending:
+        _, _, user = heappop(pending)
+        if type(user) is OutputOp:
+            return "and the graph returns what is made of it"
+        if needs_exact_strides(user):
+            return f"and {user.name} needs the strides it has"
+        found = results_with(user, types, state)
+        if found is None:
+            return f"and {user.name} cannot take them"
+        for result, after in zip(user.results, found.types, strict=True):
+            laid_out = _laid_out_as(result.type, after, state)
+            if laid_out != types.get(result, result.type):
+                types[result] = laid_out
+                for reader in _readers(result, state):
+                    heappush(pending, reader)
+    return None
+
+
+def _readers(value: SSAValue, state: GraphState) -> set[tuple[Any, int, Any]]:
+    """The readers of a value, with their places in the graph."""
+    users: Any = {use.operation for use in value.uses}
+    return {(state.order.key(user), id(user), user) for user in users}
 
 
 def needs_exact_strides(op: TorchOp) -> bool:
@@ -174,6 +208,7 @@ def _laid_out_as(before: Any, after: Any, state: GraphState) -> Any:
 
 
 __all__ = [
+    "check_followers",
     "check_offset",
     "check_users",
     "lay_out_anew",
