@@ -9,6 +9,7 @@ from xductor.backend.steps.bridge import BridgedStep, flush, unobserved
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
+    OwnStep,
     TableStep,
     TypedStep,
     is_all_bridged,
@@ -79,6 +80,8 @@ def _of_mixed_dtypes(function: str) -> BridgedStep:
 _CONSTANT_FOLD = TypedStep(
     "constant_fold", _bridged("constant_fold", _stock_constant_fold), _CONSTANT_FOLDING
 )
+#: What only dead code reads is computed for nobody. Inductor's folding begins with it too.
+_DEAD_CODE = OwnStep("dead_code_elimination", lambda run: not run.degraded)
 _BINARY_FOLDING = TableStep(
     _TABLE,
     lambda: stock.lookup(f"{_PATTERNS}:{_TABLE}"),
@@ -88,6 +91,7 @@ _BINARY_FOLDING = TableStep(
 
 def _fold(run: StageRun) -> None:
     """Fold arithmetic into weights, and compute the weights, for as long as there is some."""
+    _DEAD_CODE(run)
     for _ in range(_ROUNDS):
         _CONSTANT_FOLD(run)
         before = run.count

@@ -47,6 +47,10 @@ class Resources(OpAsmDialectInterface):
         self._blob_storage[key] = ""
         return key
 
+    def hold(self, key: str, value: torch.Tensor) -> None:
+        """Keep the elements of a tensor under a key, for the printer."""
+        self._blob_storage[key] = blob_of(value)
+
     def parse_resource(self, key: str, val: str) -> None:
         if self._blob_storage.get(key, val) not in ("", val):
             raise ValueError(f"two values for {key}")
@@ -152,14 +156,17 @@ def check_constants(module: ModuleOp) -> None:
 
 
 def keys_in_text(graph: GraphOp) -> Iterator[str]:
-    """The keys of the constants that a parsed graph still reads, for xDSL's printer."""
+    """The keys of the constants that a parsed graph reads by now, for xDSL's printer."""
     held = graph.constants
     if held is None:
         return
     for op in graph.block.ops:
-        if isinstance(op, GetAttrOp) and held.resources.lookup(
-            key := resource_key(held.graph, op.path)
-        ):
+        if not isinstance(op, GetAttrOp):
+            continue
+        key = resource_key(held.graph, op.path)
+        if op.path in graph.new_constants:
+            held.resources.hold(key, graph.new_constants[op.path])
+        if held.resources.lookup(key):
             yield key
 
 

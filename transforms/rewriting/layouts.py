@@ -70,10 +70,12 @@ def check_followers(moved: Mapping[SSAValue, TensorType], state: GraphState) -> 
         found = results_with(user, types, state)
         if found is None:
             return f"and {user.name} cannot take them"
-        for result, after in zip(user.results, found.types, strict=True):
-            laid_out = _laid_out_as(result.type, after, state)
-            if laid_out != types.get(result, result.type):
-                types[result] = laid_out
+        laid_out = _laid_out_as(user, found, state)
+        if laid_out is None:
+            continue
+        for result, after in zip(user.results, laid_out, strict=True):
+            if after != types.get(result, result.type):
+                types[result] = after
                 for reader in _readers(result, state):
                     heappush(pending, reader)
     return None
@@ -165,11 +167,8 @@ def lay_out_anew(
         found = None if type(user) is OutputOp else results_with(user, {}, state)
         if found is None:
             continue
-        types = [
-            _laid_out_as(result.type, after, state)
-            for result, after in zip(user.results, found.types, strict=True)
-        ]
-        if types == [result.type for result in user.results]:
+        types = _laid_out_as(user, found, state)
+        if types is None:
             continue
         node = user.node
         made = type(user).make(
@@ -198,13 +197,29 @@ def _may_view(use: Use) -> bool:
     return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
-def _laid_out_as(before: Any, after: Any, state: GraphState) -> Any:
+def _laid_out_as(op: TorchOp, found: Inferred, state: GraphState) -> list[Any] | None:
+    """The types of an op's results with the strides and offsets that were inferred for it.
+
+    None if these reach the same places. Where one result has others, all are as inferred: the op
+    will be made again, and a dim of size one may have got another stride too.
+    """
+    pairs = [(result.type, after) for result, after in zip(op.results, found.types, strict=True)]
+    if not any(_moves(before, after, state) for before, after in pairs):
+        return None
+    return [
+        TensorType(before.data._replace(stride=after.stride, offset=after.offset))
+        if type(before) is TensorType and type(after) is TensorType
+        else before
+        for before, after in pairs
+    ]
+
+
+def _moves(before: Any, after: Any, state: GraphState) -> bool:
     if type(before) is not TensorType or type(after) is not TensorType:
-        return before
-    moves = state.facts.known_equal(before.offset, after.offset) is not True
-    if not moves and same_strides(before, after, state):
-        return before
-    return TensorType(before.data._replace(stride=after.stride, offset=after.offset))
+        return False
+    if state.facts.known_equal(before.offset, after.offset) is not True:
+        return True
+    return not same_strides(before, after, state)
 
 
 __all__ = [
