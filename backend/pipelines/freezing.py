@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.backend.steps import stock, value_updates
+from xductor.backend.steps import late_constants, stock, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, unobserved
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
@@ -30,7 +30,7 @@ def _propagate(run: StageRun) -> None:
     """Give each node the value that it has now that parameters are constants."""
     propagate = stock.lookup(f"{_PATTERNS}:fake_tensor_prop")
     ours = stock.is_stock(propagate) and not is_all_bridged()
-    if not ours or not value_updates.complete(run):
+    if not ours or not value_updates.renew(run):
         propagate(run.gm, run.example_inputs, True)
 
 
@@ -108,13 +108,8 @@ def _pass_patterns(run: StageRun) -> None:
         TableStep(f"{_LISTS}_{i}", lambda table=table: table, typed)(run)
 
 
-def _constants(run: StageRun) -> set[str]:
-    """The attributes that the graph reads."""
-    return {str(node.target) for node in run.gm.graph.find_nodes(op="get_attr", sort=False)}
-
-
 def _remember_constants(run: StageRun) -> None:
-    run.kept[_LISTS] = _constants(run)
+    run.kept[_LISTS] = late_constants.read_by(run.gm)
 
 
 def _settle_constants(run: StageRun) -> None:
@@ -124,13 +119,10 @@ def _settle_constants(run: StageRun) -> None:
     part of its keys, and not their elements.
     """
     flush(run)
-    mark = stock.lookup("torch._inductor.freezing_utils:maybe_set_is_frozen_param")
-    before, now = run.kept[_LISTS], _constants(run)
-    for name in before - now:
-        if hasattr(run.gm, name):
-            delattr(run.gm, name)
-    for name in now - before:
-        mark(getattr(run.gm, name))
+    late_constants.settle(run.gm, run.kept[_LISTS])
+    ours = stock.is_stock(stock.lookup(_CONSTANT_FOLDING)) and not is_all_bridged()
+    if ours and not run.degraded:
+        late_constants.leave_alone(run.gm)
 
 
 STEPS = (

@@ -85,27 +85,25 @@ def refresh(run: StageRun) -> None:
     update(run)
 
 
-def complete(run: StageRun) -> bool:
-    """Compute the values of calls that have none, and of what follows from them.
+def renew(run: StageRun) -> bool:
+    """Compute the values of all calls, where parameters became constants.
 
-    So it is with constants that are not of the types that they had when they were inputs. Returns
-    False, with nothing done, for a graph whose values have to be left to Inductor.
+    A value that says what a new one does stays. Returns False, with nothing done, for a graph whose
+    values have to be left to Inductor.
     """
     from torch._inductor.virtualized import V
 
     gm = run.gm
     if _is_inductors(gm) or not node_values.in_order(run):
         return False
-    changed = _renewed_constants(gm, V.fake_mode)
-    changed += [node for node in gm.graph.nodes if node.op[:4] == "call" and "val" not in node.meta]
-    if changed:
-        _Update(gm, changed).run()
+    _renew_constants(gm, V.fake_mode)
+    _Update(gm, list(gm.graph.nodes)).run()
     return True
 
 
-def _renewed_constants(gm: GraphModule, mode: Any) -> list[Node]:
-    """The readers of constants whose values were not those of their tensors, which they are now."""
-    reader, readers = TypeReader("post_grad"), []
+def _renew_constants(gm: GraphModule, mode: Any) -> None:
+    """Give constants that have no value the value of their tensor, or another than they had."""
+    reader = TypeReader("post_grad")
     for node in gm.graph.find_nodes(op="get_attr"):
         held: Any = gm
         for part in str(node.target).split("."):
@@ -115,8 +113,6 @@ def _renewed_constants(gm: GraphModule, mode: Any) -> list[Node]:
         known = node.meta.get("val")
         if known is None or reader.type_of(known) != reader.type_of(held):
             node.meta["val"] = mode.from_tensor(held, static_shapes=True)
-            readers += node.users
-    return readers
 
 
 class ValueUpdater:
@@ -285,10 +281,10 @@ def _storage(value: Any) -> int | None:
 __all__ = [
     "ValueUpdater",
     "calls",
-    "complete",
     "is_watched",
     "raised",
     "refresh",
+    "renew",
     "update",
     "updater_of",
     "watch",
