@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch._inductor.freezing as freezing
+from torch._dynamo.exc import BackendCompilerFailed
 from torch._inductor import config
+from torch._inductor.fx_passes import freezing_patterns, mkldnn_fusion
 
 from tests.corpus.capture import graph_copy, passes_only
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.seam import dispatch
+from xductor.backend.steps import user_patterns
 
 Freeze = Callable[[Any, Any], object]
+_PACKING = "torch._inductor.fx_passes.mkldnn_fusion"
+
+
+class _Seen(Exception):
+    """The graph was seen, and no more is wanted of the compile."""
+
+
+@contextmanager
+def packing(wanted: bool) -> Iterator[None]:
+    """Run a block with oneDNN's and MKL's packing of weights, or without.
+
+    Inductor registers it once in a process, or never, by the flags at the first compile. What is
+    fused with packed ops afterwards runs in generated code alone.
+    """
+    freezing_patterns.lazy_init()
+    if wanted:
+        mkldnn_fusion._mkldnn_weight_pack_init()
+        yield
+        return
+    tables = list(freezing_patterns.pass_patterns)
+    saved = {key: list(entries) for key, entries in tables[0].patterns.items()}
+    for key, entries in saved.items():
+        tables[0].patterns[key] = [one for one in entries if not _packs(one)]
+    freezing_patterns.pass_patterns[:] = tables[:1]
+    try:
+        yield
+    finally:
+        freezing_patterns.pass_patterns[:] = tables
+        tables[0].patterns.clear()
+        tables[0].patterns.update(saved)
+
+
+def _packs(entry: Any) -> bool:
+    home = user_patterns.entry_home(entry)
+    return home is not None and home[0] == _PACKING
 
 
 def on_frozen_graph(
     model: Callable[..., Any], *inputs: Any, call: Callable[[Freeze, Any, Any], None], **flags: Any
 ) -> None:
-    """Compile a model with Inductor and freezing on, and call back inside the compile.
+    """Compile a model with Inductor and freezing on, and call back inside the compile, which ends.
 
     `call` gets Inductor's own function, the graph and its inputs.
     """
@@ -31,13 +70,16 @@ def on_frozen_graph(
 
     def freeze(gm: Any, example_inputs: Any) -> None:
         call(stock, gm, example_inputs)
-        stock(gm, example_inputs)
+        raise _Seen
 
     torch._dynamo.reset()
     freezing.freezing_passes = freeze
     try:
         with torch.no_grad(), config.patch(freezing=True, **flags), passes_only():
             torch.compile(model)(*inputs)
+    except BackendCompilerFailed as error:
+        if not isinstance(error.inner_exception, _Seen):
+            raise
     finally:
         freezing.freezing_passes = dispatching
 
@@ -64,4 +106,4 @@ def calls(gm: Any) -> Counter[str]:
     )
 
 
-__all__ = ["both", "calls", "on_frozen_graph"]
+__all__ = ["both", "calls", "on_frozen_graph", "packing"]

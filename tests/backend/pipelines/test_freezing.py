@@ -15,7 +15,7 @@ from torch._inductor.freezing_utils import is_frozen_param
 from torch._inductor.fx_passes import freezing_patterns
 
 import xductor
-from tests.backend.pipelines.frozen_graphs import both, calls
+from tests.backend.pipelines.frozen_graphs import both, calls, packing
 from tests.corpus.capture import passes_only
 
 nn = torch.nn
@@ -76,17 +76,23 @@ def built(name: str) -> tuple[nn.Module, torch.Tensor]:
 
 
 @pytest.fixture(autouse=True)
-def _quietly() -> Iterator[None]:
-    freezing_patterns.lazy_init()  # once, whatever flags a test sets: it registers by them
-    with warnings.catch_warnings():
+def packed(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether weights are packed; they are not, unless a test asks for it."""
+    wanted = getattr(request, "param", False)
+    with warnings.catch_warnings(), packing(wanted):
         warnings.simplefilter("ignore")
-        yield
+        yield wanted
 
 
-@pytest.mark.parametrize("prepack", [False, pytest.param(True, marks=needs_mkldnn)])
+_PACKED = pytest.param(True, marks=needs_mkldnn)
+
+
+@pytest.mark.parametrize("packed", [False, _PACKED], indirect=True)
 @pytest.mark.parametrize("name", ["convolutions", "linears", "attention"])
-def test_the_graph_is_that_of_inductor(name: str, prepack: bool) -> None:
-    theirs, ours = both(*built(name), **{"cpp.weight_prepack": prepack})
+def test_the_graph_is_that_of_inductor(name: str, packed: bool) -> None:
+    theirs, ours = both(*built(name))
+    ops = {"linears": "_linear", "attention": "_linear", "convolutions": "_convolution_pointwise"}
+    assert packed == any(ops[name] in call for call in calls(ours))
     assert calls(ours) == calls(theirs)
     values = {node.name: node.meta.get("val") for node in theirs.graph.nodes}
     for node in ours.graph.nodes:
@@ -111,23 +117,25 @@ def test_the_module_keeps_what_the_graph_reads_and_no_more() -> None:
 
 def test_concatenated_linears() -> None:
     model, x = Attention(bias=False).eval(), torch.randn(2, 4, 16)
-    flags = {"cpp.enable_concat_linear": True, "cpp.weight_prepack": False}
+    flags = {"cpp.enable_concat_linear": True}
     theirs, ours = both(model, x, **flags)
     assert calls(theirs)["aten.mm.default"] == calls(ours)["aten.mm.default"] == 1
     assert calls(ours)["aten.clone.default"] == calls(theirs)["aten.clone.default"]
     theirs, ours = both(Attention().eval(), x, **flags)
     assert calls(theirs)["aten.addmm.default"] == calls(ours)["aten.addmm.default"] == 2
-    _, ours = both(model, x, **{"cpp.weight_prepack": False})
+    _, ours = both(model, x)
     assert calls(ours)["aten.mm.default"] == 3
 
 
-@needs_mkldnn
-def test_concatenated_linears_are_packed() -> None:
+@pytest.mark.parametrize("packed", [_PACKED], indirect=True)
+def test_concatenated_linears_are_packed(packed: bool) -> None:
     flags = {"cpp.enable_concat_linear": True}
     theirs, ours = both(Attention().eval(), torch.randn(2, 4, 16), **flags)
-    for packed in ("mkl._mkl_linear", "mkldnn._linear_pointwise.default"):
-        assert calls(ours)[packed] == calls(theirs)[packed]
-    assert sum(count for call, count in calls(ours).items() if "_linear" in call) > 0
+    linears = [
+        {call: count for call, count in calls(one).items() if "_linear" in call}
+        for one in (theirs, ours)
+    ]
+    assert linears[0] == linears[1] != {}
 
 
 def compiled(model: nn.Module, *inputs: Any, **options: Any) -> Any:
@@ -267,7 +275,7 @@ def test_a_table_in_the_place_of_inductors_runs_whole(monkeypatch: pytest.Monkey
     first = freezing_patterns.pass_patterns[0]
     table = Table()
     table.patterns = first.patterns
-    both(*built("linears"))  # the tables are those that Inductor made
+    both(*built("linears"))  # so that the tables are known which Inductor made
     monkeypatch.setattr(
         freezing_patterns, "pass_patterns", [table, *freezing_patterns.pass_patterns[1:]]
     )
