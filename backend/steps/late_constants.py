@@ -47,7 +47,7 @@ def leave_alone(gm: GraphModule) -> None:
 
 
 def fold(gm: GraphModule, stock_fold: Callable[[GraphModule], None]) -> None:
-    """Compute what was made of constants since `leave_alone`; everything, if that was not called."""
+    """Compute what was made of constants since `leave_alone`; all of it, if that was not called."""
     left: set[Node] | None = gm.meta.pop(_LEFT_ALONE, None)
     if left is None:
         stock_fold(gm)

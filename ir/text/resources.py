@@ -103,7 +103,7 @@ def _coded(match: re.Match[str]) -> str:
 
 
 def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
-    """The tensor that an op reads: a pass gave it to the graph, or the lowered module or text has it.
+    """The tensor that an op reads: from a pass, the module that was lowered, or the text.
 
     None if it is not a plain tensor with elements, such as a fake one, a subclass, or a tensor of
     another layout.

@@ -99,9 +99,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         same_results,
         unproved="runs the ops that it replaces, of which nothing else is claimed",
     ),
-    "matmul_fuse_pattern": Specimens(
-        freezing_specimens.products, close_results, "finite inputs"
-    ),
+    "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
     "addmm_fuse_pattern_second": Specimens(
         freezing_specimens.linears, close_results, "finite inputs"
     ),

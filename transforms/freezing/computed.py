@@ -100,9 +100,7 @@ class Computed:
         for operand in op._operands:
             self._forget_if_read(operand)
 
-    def _as_typed(
-        self, op: SchemaOp, values: list[Any]
-    ) -> dict[SSAValue, torch.Tensor] | None:
+    def _as_typed(self, op: SchemaOp, values: list[Any]) -> dict[SSAValue, torch.Tensor] | None:
         """The results that are read, in the layouts that their types say; None if one cannot."""
         if len(values) != len(op.results):
             return None

@@ -133,10 +133,11 @@ class _Fused:
             aten.slice(product, 1, start, end)
             for start, end in zip([0, *ends[:-1]], ends, strict=True)
         ]
-        copied = self._copied({op.results[0]: part for op, part in zip(self.group, parts, strict=True)})
+        results: list[SSAValue] = [op.results[0] for op in self.group]
+        copied = self._copied(dict(zip(results, parts, strict=True)))
         return [
-            aten.clone(part) if op.results[0] in copied else part
-            for op, part in zip(self.group, parts, strict=True)
+            aten.clone(part) if result in copied else part
+            for result, part in zip(results, parts, strict=True)
         ]
 
     def _side_by_side(self, values: Sequence[SSAValue], dim: int) -> Any:

@@ -476,9 +476,7 @@ class Procedure:
         if self._refused is not None:
             self._refused(op, str(reason))
 
-    def replace(
-        self, match: Match, build: Callable[[], Any], *, strides: bool = True
-    ) -> Replaced:
+    def replace(self, match: Match, build: Callable[[], Any], *, strides: bool = True) -> Replaced:
         """Replace the outputs of a match by what `build` makes with op functions.
 
         `match.bindings` has the tensors whose sizes may be used. The graph is unchanged if this

@@ -151,7 +151,9 @@ def compiled(model: nn.Module, *inputs: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("name", MODELS)
 def test_values_and_the_state_of_the_model(name: str) -> None:
     model, x = built(name)
-    before = {key: (value, value.clone()) for key, value in model.state_dict(keep_vars=True).items()}
+    before = {
+        key: (value, value.clone()) for key, value in model.state_dict(keep_vars=True).items()
+    }
     with torch.no_grad():
         expected = model(x)
     for found in compiled(model, x):
@@ -336,5 +338,5 @@ def test_what_eager_refuses_is_an_error_of_the_run() -> None:
     torch._dynamo.reset()
     with torch.no_grad(), config.patch(freezing=True), passes_only():
         run = torch.compile(Refused().eval(), backend="xductor")
-        with pytest.raises((IndexError, RuntimeError), match="out of (range|bounds)"):
+        with pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
             run(torch.randn(2, 4))

@@ -28,8 +28,9 @@ class Held(nn.Module):
 
 _POINTWISE: tuple[Callable[[Any], Any], ...] = (
     torch.relu, torch.exp, torch.neg, torch.sigmoid, torch.abs,
-    lambda a: a * 2.5, lambda a: a + 1, lambda a: a.double().float(), lambda a: a.bfloat16().float(),
-    lambda a: (a > 0).float(), lambda a: a.clone(), lambda a: torch.zeros_like(a) + a,
+    lambda a: a * 2.5, lambda a: a + 1, lambda a: a.double().float(),
+    lambda a: a.bfloat16().float(), lambda a: (a > 0).float(), lambda a: a.clone(),
+    lambda a: torch.zeros_like(a) + a,
 )  # fmt: skip
 _REDUCED: tuple[Callable[[Any], Any], ...] = (
     lambda a: a.sum(-1), lambda a: a.mean(0), lambda a: a.amax(-1, keepdim=True), torch.cumsum,

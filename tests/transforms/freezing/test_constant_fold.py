@@ -96,7 +96,7 @@ def test_what_an_output_is_made_of_keeps_its_last_op() -> None:
         "aten.add.Tensor", READ, "aten.add.Tensor", "aten.t.default", READ, "aten.exp.default"
     ]  # fmt: skip
     for _ in range(2):
-        first, second, third = after(X)
+        _, second, third = after(X)
         torch.testing.assert_close(second, (W * 2 + 1).t())
         torch.testing.assert_close(third, B.exp())
         second.zero_()
