@@ -87,7 +87,7 @@ class Foldable:
         for value, tensor in found:
             if _memory_of(tensor) not in written:
                 self.tensors[value] = tensor
-                self.sources[value] = frozenset((value.owner,))  # type: ignore[arg-type]
+                self.sources[value] = frozenset((value.owner,))
 
     def _returned(self) -> Iterator[SSAValue]:
         """What an output is, or may be a view of."""
