@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -129,7 +131,7 @@ def computed() -> Iterator[Specimen]:
 READERS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "pointwise": torch.relu,
     "nobody": lambda y: y,
-    "heads": lambda y: y.view(2, 3, -1, 2).permute(0, 2, 1, 3) * 2,
+    "heads": lambda y: y.view(-1, 3, y.shape[1] // 2, 2).permute(0, 2, 1, 3) * 2,
     "rows": lambda y: y.sum(1),
     "transposed": lambda y: y.t(),
 }
@@ -138,24 +140,24 @@ READERS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def side_by_side(one: type[ConcatLinear], *, linear: bool) -> Iterator[Specimen]:
     """For `matmul_fuse_pattern` and `addmm_fuse_pattern_second`."""
     torch.manual_seed(0)
-    for reader, read in READERS.items():
-        for number in range(one.fewest, 5):
-            for dtype in (torch.float32, torch.float64):
+    for reader, number, dtype, rows in product(
+        READERS, range(one.fewest, 5), (torch.float32, torch.float64), (6, 12)
+    ):
+        widths = [2 + 2 * (place % 3) for place in range(number)]
+        weights = [torch.randn(4, width, dtype=dtype) for width in widths]
+        biases = [torch.randn(width, dtype=dtype) for width in widths if linear]
+        apply = partial(_apply, read=READERS[reader], number=number)
+        graph = _held(apply, [*weights, *biases], torch.ones(rows, 4, dtype=dtype))
+        made = one(enable_concat_linear=True)
+        first = number == one.fewest and dtype is torch.float32 and rows == 6
+        title = f"{number}, {reader}, {dtype}, {rows} rows"
+        yield Specimen(title, graph, made, REASSOCIATES, provable=first)
 
-                def apply(x: Any, *given: Any, number: int = number, read: Any = read) -> Any:
-                    pairs = zip(given[:number], given[number:] or [None] * number, strict=True)
-                    return tuple(
-                        read(x @ w if b is None else torch.addmm(b, x, w)) for w, b in pairs
-                    )
 
-                widths = [2 + 2 * (place % 3) for place in range(number)]
-                weights = [torch.randn(4, width, dtype=dtype) for width in widths]
-                biases = [torch.randn(width, dtype=dtype) for width in widths if linear]
-                graph = _held(apply, [*weights, *biases], torch.ones(6, 4, dtype=dtype))
-                title = f"{number}, {reader}, {dtype}"
-                made = one(enable_concat_linear=True)
-                first = number == one.fewest and dtype is torch.float32
-                yield Specimen(title, graph, made, REASSOCIATES, provable=first)
+def _apply(x: Any, *given: Any, read: Callable[[torch.Tensor], torch.Tensor], number: int) -> Any:
+    """What is read of the products of a tensor with weights, and with biases if there are any."""
+    pairs = zip(given[:number], given[number:] or [None] * number, strict=True)
+    return tuple(read(x @ w if b is None else torch.addmm(b, x, w)) for w, b in pairs)
 
 
 def products() -> Iterator[Specimen]:
