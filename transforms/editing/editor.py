@@ -114,7 +114,7 @@ class Editor:
         return self.put(GetAttrOp, raw_args((path,)), [], [type_], above, named=named)
 
     def _free_path(self) -> str:
-        """`_frozen_param0` and so on: the first that neither the graph nor its module has."""
+        """`_frozen_param` and a number with which neither the graph nor its module has one."""
         taken = set(self.graph.new_constants)
         taken.update(op.path for op in self.analyses.named((GetAttrOp.name,)))
         live = self.graph.live
