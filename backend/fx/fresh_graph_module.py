@@ -145,6 +145,8 @@ class _Fresh:
     ) -> None:
         if path in self.attributes:
             value = self.attributes[path]
+        elif path in source.new_constants:
+            value = source.new_constants[path]
         elif source.live is not None:
             value = source.live.gm
             for part in path.split("."):

@@ -211,6 +211,8 @@ class _Reconciliation:
 
     def create(self, op: TorchOp) -> None:
         opcode, target, args, kwargs = self.nodes.call(op)
+        if isinstance(op, GetAttrOp) and op.path in self.source.new_constants:
+            self.give_constant(op.path)
         with self._behind_cursor():
             node = self.graph.create_node(opcode, target, args, kwargs, name=op.node.node or None)
         self.undo.append(lambda: self.graph.erase_node(node))
@@ -218,6 +220,16 @@ class _Reconciliation:
         self.new.append((op, node))
         self.precede(op, node)
         self.cursor = node
+
+    def give_constant(self, path: str) -> None:
+        """Make a tensor that a pass gave to the graph a buffer of the GraphModule."""
+        value = self.source.new_constants[path]
+        if getattr(self.gm, path, None) is value:
+            return
+        if hasattr(self.gm, path):
+            raise RaisingError(f'constant "{path}": the GraphModule has an attribute of that name')
+        self.gm.register_buffer(path, value)
+        self.undo.append(lambda: delattr(self.gm, path))
 
     def _behind_cursor(self) -> Any:
         if self.cursor is not None:

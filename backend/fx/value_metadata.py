@@ -22,7 +22,7 @@ from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
 from xductor.backend.fx.typed_values import MISSING, value_of_type, values_of_loop
 from xductor.frontend.node_types import recorded_keys
-from xductor.ir import GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
+from xductor.ir import GetAttrOp, GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
 from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
@@ -68,6 +68,9 @@ def record_new_values(
                 continue
             if key == "val" and kept is not None and inherit_value(op, node, nodes, reader, kept):
                 continue
+            if isinstance(op, GetAttrOp) and op.path in source.new_constants:
+                node.meta[key] = _constant(source.new_constants[op.path], mode)
+                continue
             value = _looped(op, node, nodes, reader)
             if key == "val" and values != "run" and value is MISSING:
                 value = value_of_type(op, nodes, reader)
@@ -88,6 +91,11 @@ def record_new_values(
         if key in producer.meta:
             node.meta.update(place_metadata(producer.meta))
             node.meta[key] = producer.meta[key][node.args[1]]
+
+
+def _constant(value: torch.Tensor, mode: Any) -> Any:
+    """A fake of a constant; constants of one storage have fakes of one storage."""
+    return mode.from_tensor(value, static_shapes=True)
 
 
 def _looped(op: TorchOp, node: fx.Node, nodes: ValueNodes, reader: TypeReader) -> Any:

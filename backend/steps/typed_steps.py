@@ -78,6 +78,10 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "triton_devices": lambda: tuple(
         kind for kind in ("cuda", "xpu") if stock.flag(f"{kind}_backend", "triton") == "triton"
     ),
+    "dont_constant_fold": lambda: tuple(
+        str(one) for one in stock.lookup("torch._inductor.constant_folding:_dont_constant_fold")
+    ),
+    "enable_concat_linear": lambda: bool(stock.flag("cpp.enable_concat_linear")),
     "enable_linear_binary_folding": lambda: bool(stock.flag("enable_linear_binary_folding")),
     "keep_for_spmd": stock.keeps_graphs_alike,
     "min_index_size": lambda: stock.flag("partitioned_scatter_min_index_size", 4096),

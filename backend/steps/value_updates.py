@@ -85,6 +85,36 @@ def refresh(run: StageRun) -> None:
     update(run)
 
 
+def renew(run: StageRun) -> bool:
+    """Compute the values of all calls, where parameters became constants.
+
+    A value that says what a new one does stays. Returns False, with nothing done, for a graph whose
+    values have to be left to Inductor.
+    """
+    from torch._inductor.virtualized import V
+
+    gm = run.gm
+    if _is_inductors(gm) or not node_values.in_order(run):
+        return False
+    _renew_constants(gm, V.fake_mode)
+    _Update(gm, list(gm.graph.nodes)).run()
+    return True
+
+
+def _renew_constants(gm: GraphModule, mode: Any) -> None:
+    """Give constants that have no value the value of their tensor, or another than they had."""
+    reader = TypeReader("post_grad")
+    for node in gm.graph.find_nodes(op="get_attr"):
+        held: Any = gm
+        for part in str(node.target).split("."):
+            held = getattr(held, part)
+        if not isinstance(held, torch.Tensor):
+            continue
+        known = node.meta.get("val")
+        if known is None or reader.type_of(known) != reader.type_of(held):
+            node.meta["val"] = mode.from_tensor(held, static_shapes=True)
+
+
 class ValueUpdater:
     """Remembers the calls of a graph as it is now, to find later which have changed.
 
@@ -254,6 +284,7 @@ __all__ = [
     "is_watched",
     "raised",
     "refresh",
+    "renew",
     "update",
     "updater_of",
     "watch",

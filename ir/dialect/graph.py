@@ -98,6 +98,11 @@ class GraphOp(IRDLOperation):
         vars(self)["_constants"] = held
 
     @property
+    def new_constants(self) -> dict[str, Any]:
+        """Tensors that passes gave the graph, by path; raising gives them to the GraphModule."""
+        return vars(self).setdefault("_new_constants", {})
+
+    @property
     def block(self) -> Block:
         return self.body.block
 
@@ -128,6 +133,7 @@ class GraphOp(IRDLOperation):
         made = super().clone_without_regions(*args, **kwargs)
         made.live = self.live
         made.constants = self.constants
+        made.new_constants.update(self.new_constants)
         return made
 
     @classmethod

@@ -107,6 +107,8 @@ class _Interpreter:
         """The module's attribute at a dotted path."""
         if path in self.attributes:
             return self.attributes[path]
+        if path in graph.new_constants:
+            return graph.new_constants[path]
         found: Any = graph.live.gm if graph.live is not None else None
         for part in path.split("."):
             found = getattr(found, part, None)

@@ -47,6 +47,10 @@ class Resources(OpAsmDialectInterface):
         self._blob_storage[key] = ""
         return key
 
+    def hold(self, key: str, value: torch.Tensor) -> None:
+        """Keep the elements of a tensor under a key, for the printer."""
+        self._blob_storage[key] = blob_of(value)
+
     def parse_resource(self, key: str, val: str) -> None:
         if self._blob_storage.get(key, val) not in ("", val):
             raise ValueError(f"two values for {key}")
@@ -99,11 +103,13 @@ def _coded(match: re.Match[str]) -> str:
 
 
 def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
-    """The tensor that an op reads, from the module that was lowered or from the text.
+    """The tensor that an op reads: from a pass, the module that was lowered, or the text.
 
     None if it is not a plain tensor with elements, such as a fake one, a subclass, or a tensor of
     another layout.
     """
+    if op.path in graph.new_constants:
+        return graph.new_constants[op.path]
     live = graph.live
     if live is None:
         held = graph.constants
@@ -150,14 +156,17 @@ def check_constants(module: ModuleOp) -> None:
 
 
 def keys_in_text(graph: GraphOp) -> Iterator[str]:
-    """The keys of the constants that a parsed graph still reads, for xDSL's printer."""
+    """The keys of the constants that a parsed graph reads by now, for xDSL's printer."""
     held = graph.constants
     if held is None:
         return
     for op in graph.block.ops:
-        if isinstance(op, GetAttrOp) and held.resources.lookup(
-            key := resource_key(held.graph, op.path)
-        ):
+        if not isinstance(op, GetAttrOp):
+            continue
+        key = resource_key(held.graph, op.path)
+        if op.path in graph.new_constants:
+            held.resources.hold(key, graph.new_constants[op.path])
+        if held.resources.lookup(key):
             yield key
 
 

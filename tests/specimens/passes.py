@@ -94,6 +94,15 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
+    "constant_fold": Specimens(
+        freezing_specimens.computed,
+        same_results,
+        unproved="runs the ops that it replaces, of which nothing else is claimed",
+    ),
+    "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
+    "addmm_fuse_pattern_second": Specimens(
+        freezing_specimens.linears, close_results, "finite inputs"
+    ),
     "batch_linear_post_grad": Specimens(group_specimens.linears, same_results),
     **{
         name: Specimens(partial(group_specimens.pointwise, name), same_results)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any, Self
 
 from xdsl.ir import Operation, SSAValue
 
 from xductor.ir import (
     ArgsAttr,
+    GetAttrOp,
     GraphOp,
     InferenceEnv,
     NodeMeta,
@@ -101,6 +103,26 @@ class Editor:
         made: TorchOp = cls.make(args, operands, types, node, structure=structure, aliases=aliases)
         self.insert(made, above)
         return made
+
+    def constant(self, tensor: Any, type_: Any, above: TorchOp, *, named: bool = False) -> TorchOp:
+        """Insert a read of a tensor that the graph did not hold before, above another op.
+
+        The graph holds it under a path of Inductor's form that nothing has (`new_constants`).
+        """
+        path = self._free_path()
+        self.graph.new_constants[path] = tensor
+        return self.put(GetAttrOp, raw_args((path,)), [], [type_], above, named=named)
+
+    def _free_path(self) -> str:
+        """`_frozen_param` and a number with which neither the graph nor its module has one."""
+        taken = set(self.graph.new_constants)
+        taken.update(op.path for op in self.analyses.named((GetAttrOp.name,)))
+        live = self.graph.live
+        for number in count(len(taken)):
+            path = f"_frozen_param{number}"
+            if path not in taken and (live is None or not hasattr(live.gm, path)):
+                return path
+        raise AssertionError("count has no end")
 
     def insert(self, made: Operation, above: Operation) -> None:
         """Insert an op that was made elsewhere above another."""

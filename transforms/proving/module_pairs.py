@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xductor.ir import (
+    GetAttrOp,
     GraphOp,
     OutputOp,
     SymIntType,
@@ -202,6 +203,10 @@ class _SymbolicRun:
                 return [known[one] for one in op.operands]
             if op.name == "method.size" and len(op.results) == 1:
                 known[op.results[0]] = self._size(op, known)
+                continue
+            if isinstance(op, GetAttrOp):
+                # Whatever the module holds there; both graphs read the same.
+                known[op.results[0]] = self.argument(op.results[0], f"the attribute {op.path}")
                 continue
             call = aten_call(op)
             if call is None:

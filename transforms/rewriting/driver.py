@@ -481,11 +481,14 @@ class Procedure:
         if self._refused is not None:
             self._refused(op, str(reason))
 
-    def replace(self, match: Match, build: Callable[[], Any]) -> Replaced:
+    def replace(self, match: Match, build: Callable[[], Any], *, strides: bool = True) -> Replaced:
         """Replace the outputs of a match by what `build` makes with op functions.
 
         `match.bindings` has the tensors whose sizes may be used. The graph is unchanged if this
         raises.
+
+        - `strides`: outputs must keep those that somebody sees; else the caller knows that all
+          readers can follow (`layouts.check_followers`).
 
         Raises:
             Declined, Unbuildable, UnknownMode: If the graph does not allow it.
@@ -500,7 +503,9 @@ class Procedure:
                     built = build()
                 values = built if isinstance(built, list) else [built]
                 outputs = [one.value for one in values]
-                self._walk.legality.check(match, insertion, builder.made, outputs, self.permits)
+                self._walk.legality.check(
+                    match, insertion, builder.made, outputs, self.permits, strides=strides
+                )
             if not should_apply(self.name):
                 raise Declined("its debug counter says no")
         except BaseException as error:

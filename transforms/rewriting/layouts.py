@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from heapq import heappop, heappush
 from typing import Any
 
 import torch
@@ -49,6 +50,41 @@ def check_users(value: SSAValue, new_type: TensorType, state: GraphState) -> str
         if list(found.types) != [result.type for result in user.results]:
             return f"and the result of {user.name} would be laid out differently"
     return None
+
+
+def check_followers(moved: Mapping[SSAValue, TensorType], state: GraphState) -> str | None:
+    """Why readers cannot follow values to the strides and offsets of new types; None if they can.
+
+    They follow, as `lay_out_anew` makes them do, down to results that are laid out as they were. A
+    reader cannot if it is the graph's output, writes, reads the storage, asks for exact strides, or
+    does not take the strides.
+    """
+    types: dict[SSAValue, Any] = dict(moved)
+    pending = sorted({reader for value in moved for reader in _readers(value, state)})
+    while pending:
+        _, _, user = heappop(pending)
+        if type(user) is OutputOp:
+            return "and the graph returns what is made of it"
+        if needs_exact_strides(user):
+            return f"and {user.name} needs the strides it has"
+        found = results_with(user, types, state)
+        if found is None:
+            return f"and {user.name} cannot take them"
+        laid_out = _laid_out_as(user, found, state)
+        if laid_out is None:
+            continue
+        for result, after in zip(user.results, laid_out, strict=True):
+            if after != types.get(result, result.type):
+                types[result] = after
+                for reader in _readers(result, state):
+                    heappush(pending, reader)
+    return None
+
+
+def _readers(value: SSAValue, state: GraphState) -> set[tuple[Any, int, Any]]:
+    """The readers of a value, with their places in the graph."""
+    users: Any = {use.operation for use in value.uses}
+    return {(state.order.key(user), id(user), user) for user in users}
 
 
 def needs_exact_strides(op: TorchOp) -> bool:
@@ -131,11 +167,8 @@ def lay_out_anew(
         found = None if type(user) is OutputOp else results_with(user, {}, state)
         if found is None:
             continue
-        types = [
-            _laid_out_as(result.type, after, state)
-            for result, after in zip(user.results, found.types, strict=True)
-        ]
-        if types == [result.type for result in user.results]:
+        types = _laid_out_as(user, found, state)
+        if types is None:
             continue
         node = user.node
         made = type(user).make(
@@ -164,16 +197,33 @@ def _may_view(use: Use) -> bool:
     return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
-def _laid_out_as(before: Any, after: Any, state: GraphState) -> Any:
+def _laid_out_as(op: TorchOp, found: Inferred, state: GraphState) -> list[Any] | None:
+    """The types of an op's results with the strides and offsets that were inferred for it.
+
+    None if these reach the same places. Where one result has others, all are as inferred: the op
+    will be made again, and a dim of size one may have got another stride too.
+    """
+    pairs = [(result.type, after) for result, after in zip(op.results, found.types, strict=True)]
+    if not any(_moves(before, after, state) for before, after in pairs):
+        return None
+    return [
+        TensorType(before.data._replace(stride=after.stride, offset=after.offset))
+        if type(before) is TensorType and type(after) is TensorType
+        else before
+        for before, after in pairs
+    ]
+
+
+def _moves(before: Any, after: Any, state: GraphState) -> bool:
     if type(before) is not TensorType or type(after) is not TensorType:
-        return before
-    moves = state.facts.known_equal(before.offset, after.offset) is not True
-    if not moves and same_strides(before, after, state):
-        return before
-    return TensorType(before.data._replace(stride=after.stride, offset=after.offset))
+        return False
+    if state.facts.known_equal(before.offset, after.offset) is not True:
+        return True
+    return not same_strides(before, after, state)
 
 
 __all__ = [
+    "check_followers",
     "check_offset",
     "check_users",
     "lay_out_anew",

@@ -164,6 +164,37 @@ def test_arithmetic_is_folded_into_frozen_weights() -> None:
     assert [name for name, _ in model.named_parameters()] == names
 
 
+class Scaled(torch.nn.Module):
+    """A product with a constant that is computed of a parameter."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.full((4, 4), float(seed)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.mm(x, self.w * 2 + 1)
+
+
+def test_cached_code_of_frozen_graphs_takes_each_models_own_constants(
+    stages: StageRecords,
+) -> None:
+    """What is computed of parameters counts as one: its elements are in no cache."""
+    from torch._dynamo.utils import counters
+
+    x = square()
+    counters.clear()
+    for seed in (1, 2, 1):
+        torch._dynamo.reset()
+        model = Scaled(seed).eval()
+        frozen = config.patch(freezing=True, **{"cpp.weight_prepack": False})
+        with torch.no_grad(), frozen, warnings.catch_warnings(action="ignore"):
+            compiled = torch.compile(model, backend="xductor", options=OPTIONS)
+            for _ in range(2):
+                torch.testing.assert_close(compiled(x), model(x))
+        assert xductor.last_compile().count("constant_fold") == 1
+    assert counters["inductor"]["fxgraph_cache_hit"] == 2
+
+
 def test_use_aoti_by_name_is_dropped(stages: StageRecords) -> None:
     """``torch.compile`` takes the option out for everybody, and heeds it for its own backend."""
     options = {"use_aoti": True, **OPTIONS}

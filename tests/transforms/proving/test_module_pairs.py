@@ -63,3 +63,27 @@ def test_sizes_for_which_a_split_gives_other_pieces_are_none_of_the_graph() -> N
     module = module_of(joined, torch.randn(3, 6))
     proof = prove_modules(module, module.clone())
     assert proof.ok, proof
+
+
+class _Reading(torch.nn.Module):
+    """`(x + first) * second`, of tensors that the module holds."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__()
+        self.v, self.w = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+        self.names = first, second
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        first, second = (getattr(self, name) for name in self.names)
+        return (x + first) * second
+
+
+def _reading(first: str, second: str) -> Any:
+    gm = torch.fx.symbolic_trace(_Reading(first, second))
+    return xductor.from_fx(gm, "joint", example_inputs=(torch.ones(2),))
+
+
+def test_what_a_module_holds_is_anything_and_the_same_in_both_graphs() -> None:
+    assert prove_modules(_reading("v", "w"), _reading("v", "w")).status == "proved"
+    assert not prove_modules(_reading("v", "w"), _reading("w", "v")).ok
+    assert not prove_modules(_reading("v", "w"), _reading("v", "v")).ok

@@ -1,0 +1,94 @@
+"""`constant_fold`: ops whose operands are all constants, computed at compile time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
+
+from xductor.ir import GetAttrOp, GraphOp, TorchOp
+from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.editing.editor import Editor
+from xductor.transforms.freezing.computed import Computed
+from xductor.transforms.freezing.foldable import Foldable
+from xductor.transforms.freezing.foldable_nodes import holds_something_to_fold
+from xductor.transforms.passes.applications import applied
+from xductor.transforms.passes.debug_counters import should_apply
+
+
+@dataclass(frozen=True)
+class ConstantFold(TypedPass):
+    """What is computed of constants alone is computed now, by eager's kernels, and held.
+
+    Held is what other ops read: the constants and the steps in between go. Left alone are draws,
+    writes and whatever has another effect, uninitialised memory, calls of graphs, what shares its
+    storage with an output, what a kernel refuses, and dequantisations, which code generation fuses
+    into products. Constructors are not held for themselves, since generated code makes them for
+    free, unless they were computed with and a product or a convolution reads the result.
+
+    - `budget`: how many bytes a result may take, or else `GROWTH` times as many as the constants
+      that it is computed of.
+    - `dont_constant_fold`: names of operators that are left alone, too.
+    """
+
+    name = "constant_fold"
+    stage = "post_grad"
+    inductor = "../constant_folding.py:constant_fold"
+    numerics = EXACT
+    preserves = frozenset((MEMORY, ORDER))
+
+    budget: int = 1 << 26
+    dont_constant_fold: tuple[str, ...] = ()
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether a constant is read by nobody, or an op reads nothing but constants."""
+        return holds_something_to_fold(graph)
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return sum(self._rewrite(graph) for graph in graphs_of(module))
+
+    def _rewrite(self, graph: GraphOp) -> int:
+        editor = Editor(graph)
+        foldable = Foldable(editor.analyses, self.budget, frozenset(self.dont_constant_fold))
+        computed = Computed(foldable)
+        return self._hold(computed, editor) + self._erase_unread(computed, editor)
+
+    def _hold(self, computed: Computed, editor: Editor) -> int:
+        """Let reads of constants take the places of what was computed; how many there are."""
+        held = 0
+        for result, tensor in computed.read_elsewhere():
+            op: TorchOp = result.owner  # type: ignore[assignment]
+            if not should_apply(self.name):
+                continue
+            named = len(op.results) == 1
+            made = editor.constant(tensor, result.type, op, named=named)
+            applied(op, made.results[0])
+            editor.take_over(result, made.results[0])
+            held += 1
+        return held
+
+    def _erase_unread(self, computed: Computed, editor: Editor) -> int:
+        """Erase what nobody reads any more; how many constants went that nobody had read."""
+        dropped = sum(_is_unread(op) for op in _constants(editor))
+        for op in reversed(computed.ops):
+            if _is_unread(op):
+                editor.erase(op)
+        for op in _constants(editor):
+            if _is_unread(op):
+                editor.erase(op)
+        return dropped
+
+
+def _constants(editor: Editor) -> Iterator[TorchOp]:
+    return iter(editor.analyses.named((GetAttrOp.name,)))
+
+
+def _is_unread(op: TorchOp) -> bool:
+    return all(result.first_use is None for result in op.results)
+
+
+__all__ = ["ConstantFold"]
