@@ -106,6 +106,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "fuse_parallel_linear_pass",
         "Merge several linears on one input into one linear and a split.",
+        "procedural",
+        "groups.fuse_parallel_linear_pass:FuseParallelLinearPass",
     ),
     _pre_dispatch(
         "remove_split_ops_pass",
