@@ -101,6 +101,9 @@ SPECIMENS: Mapping[str, Specimens] = {
     },
     "batch_linear": Specimens(pre_grad_group_specimens.linears, same_results),
     "batch_linear_lhs": Specimens(pre_grad_group_specimens.linears_of_one, same_results),
+    "fuse_parallel_linear_pass": Specimens(
+        pre_grad_group_specimens.parallel_products, same_results
+    ),
     "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
     **{
         name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)

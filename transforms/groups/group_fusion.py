@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from torch.fx import Graph
-from xdsl.ir import SSAValue
+from xdsl.ir import SSAValue, Use
 
-from xductor.ir import Facts, TensorType, TorchOp
+from xductor.ir import Facts, TensorType, TorchOp, result_aliases
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
@@ -185,10 +185,29 @@ class _Work:
         return [group.stacking.copy(row) if op in copied else row for op, row in pairs]
 
     def _needs_storage(self, result: SSAValue, row: TensorType) -> bool:
-        if self.forms.is_seen(result):
+        if self.forms.is_seen(result) or self._is_viewed_elsewhere(result):
             return True
         steps = result.type.stride  # type: ignore[union-attr]
         return steps != row.stride and check_users(result, row, self.state) is not None
+
+    def _is_viewed_elsewhere(self, result: SSAValue) -> bool:
+        """Whether a result is viewed under other modes than it is made under.
+
+        Under `no_grad` a view of one of several views requires no gradient, and that of a tensor
+        which is no view may.
+        """
+        if not self.forms.requires_grad(result):
+            return False
+        place = self.state.region(result.owner)  # type: ignore[arg-type]
+        return any(
+            self.state.region(use.operation) != place and _may_view(use) for use in result.uses
+        )
+
+
+def _may_view(use: Use) -> bool:
+    """Whether what reads a value may give a view of it."""
+    facts = result_aliases(use.operation)  # type: ignore[arg-type]
+    return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
 class _Sunk:

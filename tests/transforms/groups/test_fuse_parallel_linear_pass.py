@@ -71,6 +71,12 @@ def test_nobody_can_tell(part: int) -> None:
     assert applied.total() > 20
 
 
+@pytest.mark.usefixtures("quiet")
+def test_a_view_under_no_grad_of_what_becomes_a_view() -> None:
+    """It requires no gradient if it is a view of one of several views."""
+    check_random(1259)
+
+
 def tensor(*shape: int) -> torch.Tensor:
     return made(*shape, dtype=torch.float64)
 
