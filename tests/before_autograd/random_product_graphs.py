@@ -47,8 +47,10 @@ class ProductGraph(PieceGraph):
     def _step(self) -> None:
         how = self.rng.random()
         try:
-            if how < 0.6:
+            if how < 0.35:
                 self._products()
+            elif how < 0.6:
+                self._sum_of_pieces()
             elif how < 0.7:
                 self._view(self.rng.choice(self.values))
             elif how < 0.78:
@@ -78,6 +80,54 @@ class ProductGraph(PieceGraph):
             self._read(one)
         if rng.random() < 0.4:
             self._call(torch.cat, made, rng.choice((-1, made[0][1].dim() - 1)))
+
+    def _sum_of_pieces(self) -> None:
+        """Products of pieces of one value, added up."""
+        rng = self.rng
+        wide = [one for one in self.values if one[1].dim() > 1 and one[1].shape[-1] > 1]
+        pair = rng.choice([*self.values[:2], rng.choice(wide)])
+        pieces = self._cut(pair, pair[1].dim() - 1)
+        if rng.random() < 0.15:
+            pieces += self._cut(rng.choice(self.values[:2]), pair[1].dim() - 1)
+        if rng.random() < 0.3:
+            rng.shuffle(pieces)
+        if rng.random() < 0.15 and len(pieces) > 1:
+            pieces[rng.randrange(len(pieces))] = self._pointwise(rng.choice(pieces))
+        number = rng.randrange(len(ROWS))
+        terms = [self._of_piece(one, number) for one in pieces if one[1].dim() > 1]
+        if rng.random() < 0.3:
+            like = [one for one in self.values if one[1].shape == terms[0][1].shape]
+            terms.insert(rng.randrange(len(terms) + 1), rng.choice(like))
+        if rng.random() < 0.1:
+            self._set_grad(not self.grad)
+        if rng.random() < 0.1:
+            self._write()
+        while len(terms) > 1:
+            place = rng.randrange(len(terms) - 1)
+            left, right = terms[place : place + 2]
+            target = rng.choice((operator.add, operator.add, torch.add, "add"))
+            given = {"alpha": 2} if target is torch.add and rng.random() < 0.2 else {}
+            terms[place : place + 2] = [self._call(target, left, right, **given)]
+            if rng.random() < 0.06:
+                self._write()
+        self._read(terms[0])
+
+    def _of_piece(self, pair: Pair, number: int) -> Pair:
+        rng = self.rng
+        size = pair[1].shape[-1]
+        chosen = self.values[2 + number] if rng.random() < 0.95 else self.values[2]
+        whole = slice(None)
+        weight = self._call(operator.getitem, chosen, (whole, slice(0, size)))
+        bias = self.values[2 + len(ROWS) + len(COLUMNS) + number]
+        how = rng.randrange(4)
+        if how == 0:
+            return self._call(F.linear, pair, weight)
+        if how == 1:
+            return self._call(F.linear, pair, weight, bias)
+        turned = self._call("t", weight)
+        if pair[1].dim() == 2 and how == 2:
+            return self._call(torch.addmm, bias, pair, turned)
+        return self._call(rng.choice((operator.matmul, torch.matmul)), pair, turned)
 
     def _read(self, pair: Pair) -> None:
         rng = self.rng

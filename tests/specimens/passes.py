@@ -20,6 +20,7 @@ from tests.specimens import (
     piece_specimens,
     pre_grad_group_specimens,
     pre_grad_piece_specimens,
+    product_specimens,
     quantised_specimens,
     random_specimens,
     uniform_specimens,
@@ -104,6 +105,7 @@ SPECIMENS: Mapping[str, Specimens] = {
     "fuse_parallel_linear_pass": Specimens(
         pre_grad_group_specimens.parallel_products, same_results
     ),
+    "fuse_split_linear_add_pass": Specimens(product_specimens.sums_of_products, same_results),
     "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
     **{
         name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)

@@ -233,4 +233,11 @@ def _norms(over: tuple[int, ...], has_weight: bool, has_bias: bool) -> Any:
     return run
 
 
-__all__ = ["POINTWISE", "layer_norms", "linears", "linears_of_one", "parallel_products", "pointwise"]
+__all__ = [
+    "POINTWISE",
+    "layer_norms",
+    "linears",
+    "linears_of_one",
+    "parallel_products",
+    "pointwise",
+]

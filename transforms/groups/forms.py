@@ -13,7 +13,7 @@ from xductor.ir import TensorType
 from xductor.ir.dialect.types import Dim, contiguous_strides
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import storage_root
-from xductor.ir.symbolic.symbol_values import Number, number, symbol_values
+from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.before_autograd.outside_storage import may_overlap
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.groups.gradients import reached_by_gradients
@@ -28,6 +28,8 @@ class Forms:
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
+        self.facts = state.facts
+        self.sizes = UsualSizes(state.graph)
         table = state.graph.symbols.data
         self._unbacked = frozenset(name for name, info in table.items() if not info.backed)
 
@@ -99,14 +101,6 @@ class Forms:
         """Whether a tensor requires a gradient."""
         type_ = value.type
         return type(type_) is TensorType and "requires_grad" in type_.data.flags
-
-    @cached_property
-    def _usual(self) -> dict[str, Number]:
-        return symbol_values(self._state.graph.symbols.data)
-
-    def usual(self, size: Dim) -> int:
-        """A size, or what it was while the graph was traced: only to tell what pays."""
-        return size if type(size) is int else int(number(size, self._usual))
 
     def parent(self, value: SSAValue) -> Hashable:
         """By what a value is made: the name of the op, or the value itself if it comes in."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-from torch.fx import Graph
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, TensorType, TorchOp, aten
+from xductor.ir import Facts, TorchOp, aten
 from xductor.ir.functions.torch_calls import AtenCall
 from xductor.ir.functions.torch_spellings import spelled
 from xductor.ir.inference.infer import storage_root
@@ -19,55 +18,13 @@ from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.group_fusion import Group
 from xductor.transforms.groups.stacking import Stacking
 from xductor.transforms.groups.torch_level import TorchGroup, TorchLevelFusion
-from xductor.transforms.passes.numerics import REASSOCIATES
-
-PRODUCTS = frozenset(
-    ("aten.linear.default", "aten.matmul.default", "aten.mm.default", "aten.addmm.default")
+from xductor.transforms.matmul.products import (
+    PRODUCTS,
+    Product,
+    joined,
+    product_of,
 )
-
-
-class Product(NamedTuple):
-    """`[..., K]` by a weight, to `[..., N]`.
-
-    - `weight`: `[N, K]` if it `has_rows`, one for each column of the result, else `[K, N]`.
-    - `lies_in_rows`: whether its rows, or those of what it is a transpose of, lie in memory as
-      those of `[N, K]` do.
-    - `bias`: `[N]` or None.
-    """
-
-    x: SSAValue
-    weight: SSAValue
-    bias: SSAValue | None
-    has_rows: bool
-    lies_in_rows: bool
-
-    @property
-    def width(self) -> Any:
-        """N."""
-        type_: Any = self.weight.type
-        return type_.shape[0 if self.has_rows else 1]
-
-
-def product_of(call: AtenCall) -> Product | None:
-    """A call as a product by a matrix; None for another one."""
-    bias: Any = None
-    match call.name:
-        case "aten.linear.default":
-            x, weight, bias = call.items
-        case "aten.addmm.default":
-            bias, x, weight, *factors = call.items
-            if factors != [1, 1]:
-                return None
-        case _:
-            x, weight = call.items
-    types: list[Any] = [one.type for one in (x, weight)]
-    if any(type(one) is not TensorType for one in types) or types[1].rank != 2:
-        return None
-    if types[0].rank < 2:
-        return None
-    has_rows = call.name == "aten.linear.default"
-    first, second = types[1].stride
-    return Product(x, weight, bias, has_rows, has_rows or (first == 1 and second != 1))
+from xductor.transforms.passes.numerics import REASSOCIATES
 
 
 class ProductGroup(TorchGroup):
@@ -112,8 +69,10 @@ class FuseParallelLinearPass(TorchLevelFusion):
         work = self._work(product, call.results[0], forms)
         if work.saved <= work.spent:
             return None
-        asks = [forms.requires_grad(one) for one in (product.weight, product.bias or product.weight)]
-        return product.x, forms.kind(product.weight), *asks, product.lies_in_rows
+        asks = [
+            forms.requires_grad(one) for one in (product.weight, product.bias or product.weight)
+        ]
+        return product.x, forms.kind(product.weight), *asks
 
     def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> ProductGroup:
         return ProductGroup(ops, self.stacking, facts)
@@ -127,17 +86,8 @@ class FuseParallelLinearPass(TorchLevelFusion):
             for one, weight in zip(products, weights, strict=True)
         ]
         x = group.handle(products[0].x)
-        added = self._biases(group, widths)
-        if products[0].lies_in_rows:
-            rows = [
-                weight if one.has_rows else aten.transpose(weight, 0, 1)
-                for one, weight in zip(products, weights, strict=True)
-            ]
-            made = aten.linear(x, aten.cat(rows), added)
-        elif added is None:
-            made = aten.matmul(x, aten.cat(weights, 1))
-        else:
-            made = aten.addmm(added, x, aten.cat(weights, 1))
+        weight = joined(products, weights, outer=True)
+        made = weight.multiplied(x, self._biases(group, widths))
         return list(aten.split_with_sizes(made, widths, x.ndim - 1))
 
     def _biases(self, group: ProductGroup, widths: Sequence[Any]) -> Any:
@@ -168,8 +118,8 @@ class FuseParallelLinearPass(TorchLevelFusion):
         is it, and the gradient of the input, made by each product, is not written, read and added.
         The weights are read and written to be put together, and so are the gradients of results.
         """
-        *lead, inner = [forms.usual(size) for size in product.x.type.shape]  # type: ignore[union-attr]
-        outer, width = prod(lead), forms.usual(product.width)
+        *lead, inner = [forms.sizes.usual(size) for size in product.x.type.shape]  # type: ignore[union-attr]
+        outer, width = prod(lead), forms.sizes.usual(product.width)
         gradient = forms.gets_gradient(result)
         passes = 1
         if gradient:
@@ -181,18 +131,11 @@ class FuseParallelLinearPass(TorchLevelFusion):
 
 
 def _may_be_joined(product: Product, forms: Forms) -> bool:
-    """Whether a product is of numbers that kernels multiply alike in any order, and its bias, if
-    there is one, of one number for each column.
-    """
-    x, weight, bias = product.x, product.weight, product.bias
-    if forms.tensor(x) is None or forms.tensor(weight) is None:
+    """Whether a product is of tensors that can be put together, in any order."""
+    operands = (product.x, product.weight, product.bias)
+    if any(one is not None and forms.tensor(one) is None for one in operands):
         return False
-    if x.type.dtype.is_complex:  # type: ignore[union-attr]
-        return False
-    if bias is None:
-        return True
-    fits = forms.tensor(bias) is not None and forms.has_sizes(bias, [product.width])
-    return fits and forms.kind(bias) == forms.kind(weight)
+    return product.is_real and product.has_plain_bias(forms.facts)
 
 
 class _Work(NamedTuple):
@@ -207,4 +150,4 @@ class _Work(NamedTuple):
     copy: int
 
 
-__all__ = ["PRODUCTS", "FuseParallelLinearPass", "Product", "product_of"]
+__all__ = ["FuseParallelLinearPass"]

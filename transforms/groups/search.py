@@ -6,7 +6,7 @@ A search upwards from a consumer does not go past a candidate.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from xdsl.ir import Block

@@ -96,6 +96,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "fuse_split_linear_add_pass",
         "Replace split, a linear on each piece, and their sum by one linear.",
+        "procedural",
+        "matmul.fuse_split_linear_add_pass:FuseSplitLinearAddPass",
     ),
     _pre_dispatch(
         "remove_reshape_pass",
