@@ -23,6 +23,7 @@ from tests.specimens import (
     product_specimens,
     quantised_specimens,
     random_specimens,
+    spelling_specimens,
     uniform_specimens,
     view_specimens,
 )
@@ -106,6 +107,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         pre_grad_group_specimens.parallel_products, same_results
     ),
     "fuse_split_linear_add_pass": Specimens(product_specimens.sums_of_products, same_results),
+    "normalize_node_kwargs_pass": Specimens(spelling_specimens.calls, same_results),
     "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
     **{
         name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)

@@ -1,4 +1,4 @@
-"""Graphs of products of pieces that are added up, in torch's words; those of full width with gradients."""
+"""Graphs of products of pieces that are added up, in torch's words, some with gradients."""
 
 from __future__ import annotations
 

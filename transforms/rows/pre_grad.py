@@ -53,6 +53,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "normalize_node_kwargs_pass",
         "Normalize calls to their schema: names, defaults, dims counted from the front.",
+        "procedural",
+        "pre_grad.normalize_node_kwargs_pass:NormalizeNodeKwargsPass",
     ),
     _pre_dispatch(
         "remove_noop_pass",

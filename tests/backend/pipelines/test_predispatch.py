@@ -78,6 +78,7 @@ FIRES: list[tuple[str, Function, tuple[torch.Tensor, ...]]] = [
     ("remove_noop_pass", lambda x: F.dropout(x.to(torch.float32), 0.5, False).exp(), (x,)),
     ("remove_noop_pass", lambda x: x.split(8, 1)[0].exp() + x.chunk(1)[0], (x,)),
     ("merge_concats_pass", lambda x: torch.cat([torch.cat([x, x + 1], 1), x], 1).exp(), (x,)),
+    ("normalize_node_kwargs_pass", lambda x: x.flip(-1).sum((-1, 0)) + 1, (x,)),
     (
         "fuse_split_linear_add_pass",
         lambda x, w, v: F.linear(x[..., :2], w) + F.linear(x[..., 2:], v, w[:, 0]),
