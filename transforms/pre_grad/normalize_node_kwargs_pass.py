@@ -30,12 +30,12 @@ from xductor.transforms.editing.editor import Editor, raw_call_args
 from xductor.transforms.passes.typed_pass import TypedPass
 
 _RANK_OF_FIRST = frozenset(
-    {"split", "split_with_sizes", "chunk", "tensor_split", "unbind", "cat", "concat", "concatenate", "squeeze", "transpose", "swapdims",
-     "permute", "select", "slice", "narrow", "flatten", "unflatten", "softmax", "log_softmax",
-     "sum", "mean", "prod", "amax", "amin", "max", "min", "argmax", "argmin", "any", "all", "var",
-     "std", "logsumexp", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "sort", "argsort",
-     "topk", "kthvalue", "median", "gather", "scatter", "scatter_add", "index_select", "flip",
-     "roll", "glu", "diagonal", "repeat_interleave"}
+    {"split", "split_with_sizes", "chunk", "tensor_split", "unbind", "cat", "concat", "concatenate",
+     "squeeze", "transpose", "swapdims", "permute", "select", "slice", "narrow", "flatten",
+     "unflatten", "softmax", "log_softmax", "sum", "mean", "prod", "amax", "amin", "max", "min",
+     "argmax", "argmin", "any", "all", "var", "std", "logsumexp", "cumsum", "cumprod", "cummax",
+     "cummin", "logcumsumexp", "sort", "argsort", "topk", "kthvalue", "median", "gather", "scatter",
+     "scatter_add", "index_select", "flip", "roll", "glu", "diagonal", "repeat_interleave"}
 )  # fmt: skip
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
 DIMS = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "start_dim", "end_dim"))

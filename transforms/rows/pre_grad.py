@@ -20,11 +20,6 @@ def _added(name: str, summary: str, kind: Kind = "not yet", factory: str = "") -
     return _row(name, summary, kind=kind, flag=flag, factory=factory)
 
 
-def _option(name: str, summary: str) -> PassRow:
-    table = f"split_cat.py:PRE_GRAD_PATTERNS[{name}]"
-    return _row(name, summary, table, flag=_OPTIONS, counter=name)
-
-
 def _typed(name: str, summary: str, factory: str, kind: Kind = "procedural") -> PassRow:
     return _row(name, summary, kind=kind, flag=_OPTIONS, factory=factory)
 
@@ -190,8 +185,16 @@ OPTION_ROWS = (
         "Replace a cat of adjacent pieces by one piece.",
         "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
     ),
-    _option("merge_stack_tahn_unbind_pass", "Merge stack and tanh over related pieces."),
-    _option("merge_splits_pass", "Merge nested splits."),
+    _typed(
+        "merge_stack_tahn_unbind_pass",
+        "Replace tanh of stacked pieces, unbound again, by pieces of one tanh.",
+        "pieces.merge_stack_tahn_unbind_pass:MergeStackTahnUnbindPass",
+    ),
+    _typed(
+        "merge_splits_pass",
+        "Merge splits of pieces of a split.",
+        "pieces.merge_splits_pass:MergeSplitsPass",
+    ),
     _typed(
         "mutate_cat_pass",
         "Replace a cat of pieces in order by what was cut, or a slice of it.",
