@@ -160,7 +160,7 @@ SPLIT: Mapping[str, Program] = {
 SPLIT_AGAIN: Mapping[str, Program] = {
     "by sizes": lambda x, y: _last(torch.split(x, [2, 4], 1)[1].split([1, 3], 1)),
     "by a size": lambda x, y: _last([one for part in x.split(3, 1) for one in part.split(1, 1)]),
-    "chunks": lambda x, y: _last([*x.chunk(2, 1)[0].chunk(3, 1)]) * y[:, :1],
+    "chunks": lambda x, y: _last([*x.chunk(2, 1)[0].chunk(3, 1)]) * y.sum(),
     "from the end": lambda x, y: _last(x.chunk(2, -x.ndim)[1].split(1, dim=0)),
     "beside others": lambda x, y: _last(
         [(parts := x.split([1, 3, 2], 1))[0], *parts[1].split([1, 2], 1), parts[2]]
@@ -184,8 +184,8 @@ TANH: Mapping[str, Program] = {
 
 
 def _last(pieces: Any) -> torch.Tensor:
-    """All pieces, so that each is read, and no two become neighbours."""
-    return sum(one.sum() * n for n, one in enumerate(pieces, 1)) * torch.sin(pieces[0])
+    """All pieces, each read by something else than a join."""
+    return torch.cat([one.sin().reshape(-1) for one in pieces])
 
 
 PASSES: Mapping[str, tuple[TypedPass, Mapping[str, Program]]] = {

@@ -199,9 +199,8 @@ class _Work:
         if not self.forms.requires_grad(result):
             return False
         place = self.state.region(result.owner)  # type: ignore[arg-type]
-        return any(
-            self.state.region(use.operation) != place and _may_view(use) for use in result.uses
-        )
+        users: Any = [use.operation for use in result.uses if _may_view(use)]
+        return any(self.state.region(user) != place for user in users)
 
 
 def _may_view(use: Use) -> bool:
