@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from xductor.backend.pass_validation.specimen import Specimen, captured
 from xductor.transforms.matmul.fuse_split_linear_add_pass import FuseSplitLinearAddPass
+from xductor.transforms.passes.numerics import numerics_at
 
 Tensor = torch.Tensor
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -55,7 +56,9 @@ def sums_of_products() -> Iterator[Specimen]:
                 module = captured(program, *given)
                 if module is not None:
                     title = f"{what}, {dtype}, {[*lead, k, n]}, {asks=}"
-                    yield Specimen(title, module, one, type(one).numerics[dtype], provable=provable)
+                    numerics = numerics_at(one.numerics, dtype)
+                    assert numerics is not None
+                    yield Specimen(title, module, one, numerics, provable=provable)
 
 
 __all__ = ["sums_of_products"]

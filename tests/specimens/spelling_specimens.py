@@ -15,7 +15,7 @@ Tensor = torch.Tensor
 
 CALLS: Mapping[str, Callable[[Tensor], Any]] = {
     "cat": lambda x: torch.cat([x, x], -1),
-    "concat": lambda x: torch.concat((x, x), axis=-2),
+    "concat": lambda x: torch.concat((x, x), axis=-2),  # type: ignore[call-arg]
     "stack": lambda x: torch.stack([x, x], -1),
     "split": lambda x: x.split(2, -1),
     "split by sizes": lambda x: torch.split(x, [1, x.shape[-1] - 1], dim=-1),

@@ -4,12 +4,12 @@
 // CHECK-LABEL: fx.graph @fires
 fx.graph @fires stage(pre_grad) symbols() (%x : !fx.tensor<f32[2, 20, 4], cpu>, %q : !fx.tensor<f32[3, 4], cpu>, %k : !fx.tensor<f32[1, 4], cpu>, %v : !fx.tensor<f32[2, 4], cpu>, %b : !fx.tensor<f32[3], cpu>) {
   // CHECK-NEXT: %t = method.t %v : !fx.tensor<f32[4, 2][1, 4], cpu> aliases(0)
+  // CHECK-NEXT: %torch = pyfn.torch.transpose %t, 0, 1 : !fx.tensor<f32[2, 4], cpu> aliases(0)
+  // CHECK-NEXT: %torch_1 = pyfn.torch.cat [%q, %k, %torch] : !fx.tensor<f32[6, 4], cpu>
   // CHECK-NEXT: %method = method.new_zeros %b, [1] : !fx.tensor<f32[1], cpu>
   // CHECK-NEXT: %method_1 = method.new_zeros %b, [2] : !fx.tensor<f32[2], cpu>
-  // CHECK-NEXT: %torch = pyfn.torch.cat [%b, %method, %method_1] : !fx.tensor<f32[6], cpu>
-  // CHECK-NEXT: %torch_1 = pyfn.torch.transpose %t, 0, 1 : !fx.tensor<f32[2, 4], cpu> aliases(0)
-  // CHECK-NEXT: %torch_2 = pyfn.torch.cat [%q, %k, %torch_1] : !fx.tensor<f32[6, 4], cpu>
-  // CHECK-NEXT: %_nn = pyfn.torch._C._nn.linear %x, %torch_2, %torch : !fx.tensor<f32[2, 20, 6], cpu>
+  // CHECK-NEXT: %torch_2 = pyfn.torch.cat [%b, %method, %method_1] : !fx.tensor<f32[6], cpu>
+  // CHECK-NEXT: %_nn = pyfn.torch._C._nn.linear %x, %torch_1, %torch_2 : !fx.tensor<f32[2, 20, 6], cpu>
   // CHECK-NEXT: %torch#0, %torch#1, %torch#2 = pyfn.torch.split %_nn, [3, 1, 2], 2 : !fx.tensor<f32[2, 20, 3][120, 6, 1], cpu>, !fx.tensor<f32[2, 20, 1][120, 6, 1], cpu, offset 3>, !fx.tensor<f32[2, 20, 2][120, 6, 1], cpu, offset 4> aliases(0, 0, 0) as (*, *, *)
   // CHECK-NEXT: %s = pyfn.torch.cat [%torch#2, %torch#0, %torch#1], 2 : !fx.tensor<f32[2, 20, 6], cpu>
   // CHECK-NEXT: fx.output (%s,)
@@ -24,10 +24,10 @@ fx.graph @fires stage(pre_grad) symbols() (%x : !fx.tensor<f32[2, 20, 4], cpu>, 
 // Matrices by columns.
 // CHECK-LABEL: fx.graph @columns
 fx.graph @columns stage(pre_grad) symbols() (%x : !fx.tensor<f32[40, 4], cpu>, %q : !fx.tensor<f32[4, 3], cpu>, %k : !fx.tensor<f32[4, 2], cpu>, %b : !fx.tensor<f32[3], cpu>) {
+  // CHECK-NEXT: %torch = pyfn.torch.cat [%q, %k], 1 : !fx.tensor<f32[4, 5], cpu>
   // CHECK-NEXT: %method = method.new_zeros %b, [2] : !fx.tensor<f32[2], cpu>
-  // CHECK-NEXT: %torch = pyfn.torch.cat [%b, %method] : !fx.tensor<f32[5], cpu>
-  // CHECK-NEXT: %torch_1 = pyfn.torch.cat [%q, %k], 1 : !fx.tensor<f32[4, 5], cpu>
-  // CHECK-NEXT: %torch_2 = pyfn.torch.addmm %torch, %x, %torch_1 : !fx.tensor<f32[40, 5], cpu>
+  // CHECK-NEXT: %torch_1 = pyfn.torch.cat [%b, %method] : !fx.tensor<f32[5], cpu>
+  // CHECK-NEXT: %torch_2 = pyfn.torch.addmm %torch_1, %x, %torch : !fx.tensor<f32[40, 5], cpu>
   // CHECK-NEXT: %torch#0, %torch#1 = pyfn.torch.split %torch_2, [3, 2], 1 : !fx.tensor<f32[40, 3][5, 1], cpu>, !fx.tensor<f32[40, 2][5, 1], cpu, offset 3> aliases(0, 0) as (*, *)
   // CHECK-NEXT: %s = pyfn.torch.cat [%torch#0, %torch#1], 1 : !fx.tensor<f32[40, 5], cpu>
   // CHECK-NEXT: fx.output (%s,)
