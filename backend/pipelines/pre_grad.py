@@ -29,6 +29,7 @@ from xductor.backend.steps.typed_steps import (
     TypedStep,
 )
 from xductor.backend.steps.user_hooks import user_hook
+from xductor.backend.steps.user_patterns import own_table
 from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
 
@@ -100,6 +101,7 @@ def _group_batch_fusions(run: StageRun) -> None:
 _TYPED_OPTIONS = (
     "remove_split_with_size_one_pass",
     "merge_getitem_cat_pass",
+    "merge_splits_pass",
     "mutate_cat_pass",
     "split_cat_pass",
     "unbind_stack_pass",
@@ -110,6 +112,9 @@ _TYPED_OPTIONS = (
     "move_reshape_out_of_split_stack_pass",
     "einsum_to_pointwise_pass",
 )
+
+#: Tables of options that are empty in Inductor; passes of ours have the meaning of the name.
+_EMPTY_OPTIONS = ("merge_stack_tahn_unbind_pass",)
 
 
 def _check_options(run: StageRun) -> None:
@@ -128,12 +133,19 @@ def _fusion_options(run: StageRun) -> None:
         if name in fusions or name not in tables or name == "normalization_pass":
             continue
         table = tables[name]
-        typed = (name,) if name in _TYPED_OPTIONS else ()
-        step = TableStep(name, lambda table=table: table, typed)
+        step = _option_step(name, table)
         with fusion_option_passes(run, table):
             for _ in range(option.get("counter", 1)):
                 step(run)
             flush(run)  # changes of typed passes are counted and visible once raised
+
+
+def _option_step(name: str, table: Any) -> TableStep | OwnStep:
+    """A table of Inductor's; a pass of ours in the place of one that nobody filled."""
+    own = own_table(f"pre_grad:{name}", table)
+    if name in _EMPTY_OPTIONS and own and not table.patterns:
+        return OwnStep(name)
+    return TableStep(name, lambda: table, (name,) if name in _TYPED_OPTIONS else ())
 
 
 def _normalizes_weights(_: StageRun) -> bool:
@@ -177,7 +189,7 @@ STEPS = (
         _group_batch_fusions,
         ("group_batch_fusion_passes", *group_batch_fusion.fusion_names("pre_grad")),
     ),
-    CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS)),
+    CoveringStep(_fusion_options, ("pre_grad_fusion_options", *_TYPED_OPTIONS, *_EMPTY_OPTIONS)),
     _table("efficient_conv_bn_eval_pass", _normalizes_weights),
     _table("apply_gumbel_max_trick_pass", when_flag("apply_gumbel_max_trick")),
     user_rewrites,

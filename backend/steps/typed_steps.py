@@ -71,6 +71,7 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "num_chunk": lambda: int(stock.flag("auto_chunker.num_chunk", None) or 8),
     "align_random_eager": lambda: bool(stock.flag("align_random_eager")),
     "emulate_precision_casts": lambda: bool(stock.flag("emulate_precision_casts")),
+    "freezing": lambda: bool(stock.flag("freezing")),
     "fallback_random": lambda: bool(stock.flag("fallback_random")),
     "optimize_scatter_upon_const_tensor": lambda: bool(
         stock.flag("optimize_scatter_upon_const_tensor", True)

@@ -191,6 +191,10 @@ class PieceGraph:
             return None
         dim = rng.randrange(pair[1].dim())
         pieces = self._cut(pair, dim)
+        if rng.random() < 0.15:
+            place = rng.randrange(len(pieces))
+            if pieces[place][1].dim() > dim and pieces[place][1].numel():
+                pieces[place : place + 1] = self._cut(pieces[place], dim)
         if rng.random() < 0.25:
             pieces += self._cut(rng.choice(self.values), dim)
         how = rng.random()

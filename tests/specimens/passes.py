@@ -20,8 +20,10 @@ from tests.specimens import (
     piece_specimens,
     pre_grad_group_specimens,
     pre_grad_piece_specimens,
+    product_specimens,
     quantised_specimens,
     random_specimens,
+    spelling_specimens,
     uniform_specimens,
     view_specimens,
 )
@@ -110,6 +112,11 @@ SPECIMENS: Mapping[str, Specimens] = {
     },
     "batch_linear": Specimens(pre_grad_group_specimens.linears, same_results),
     "batch_linear_lhs": Specimens(pre_grad_group_specimens.linears_of_one, same_results),
+    "fuse_parallel_linear_pass": Specimens(
+        pre_grad_group_specimens.parallel_products, same_results
+    ),
+    "fuse_split_linear_add_pass": Specimens(product_specimens.sums_of_products, same_results),
+    "normalize_node_kwargs_pass": Specimens(spelling_specimens.calls, same_results),
     "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
     **{
         name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)

@@ -16,6 +16,7 @@ from xductor.backend.pass_validation.specimen import Specimen, captured
 from xductor.transforms.groups.batch_layernorm import BatchLayernorm
 from xductor.transforms.groups.batch_linear import BatchLinear
 from xductor.transforms.groups.batch_linear_lhs import BatchLinearLhs
+from xductor.transforms.groups.fuse_parallel_linear_pass import FuseParallelLinearPass
 from xductor.transforms.groups.group_fusion import GroupFusion
 from xductor.transforms.groups.pre_grad_pointwise import (
     BatchClamp,
@@ -164,6 +165,47 @@ def _linears(one: GroupFusion, run: Callable[..., Any]) -> Iterator[Specimen]:
                             )
 
 
+def parallel_products() -> Iterator[Specimen]:
+    """Of one input by weights of several widths, in several ways to write them."""
+    one = FuseParallelLinearPass()
+    for dtype in (*DTYPES, torch.int64):
+        for what, program in PRODUCTS.items():
+            for lead, k, n in (((64,), 4, 3), ((2, 30), 3, 2), ((48,), 1, 1)):
+                if what == "addmm" and len(lead) > 1:
+                    continue
+                for asks in (False, True) if dtype.is_floating_point else (False,):
+                    shapes = ((*lead, k), (n, k), (1, k), (n,))
+                    given = [_tensor(shape, dtype, asks) for shape in shapes]
+                    provable = dtype == torch.float32 and (k, asks) == (4, True)
+                    for symbolic in (False, True) if provable else (False,):
+                        module = captured(program, *given, dynamic=symbolic)
+                        if module is not None:
+                            title = f"{what}, {dtype}, {[*lead, k, n]}, {asks=}, {symbolic=}"
+                            yield Specimen(
+                                title, module, one, weakest(one.numerics), provable=provable
+                            )
+
+
+def _linear(x: Tensor, q: Tensor, k: Tensor, b: Tensor) -> Any:
+    return F.linear(x, q, b) * 2, F.linear(x, k) + 1
+
+
+def _matmul(x: Tensor, q: Tensor, k: Tensor, b: Tensor) -> Any:
+    return (x @ q.t()).sum(0), F.linear(x, k, b[:1]) + 1, F.linear(x, k) * 3
+
+
+def _addmm(x: Tensor, q: Tensor, k: Tensor, b: Tensor) -> Any:
+    columns = q.t() + 0 * q.t()
+    return torch.addmm(b, x, columns) * 2, x.mm(columns) + 1
+
+
+PRODUCTS: Mapping[str, Callable[..., Any]] = {
+    "linear": _linear,
+    "matmul": _matmul,
+    "addmm": _addmm,
+}
+
+
 def layer_norms() -> Iterator[Specimen]:
     """Over one dim or several, with and without weight and bias."""
     one = BatchLayernorm(min_fuse_set_size=2)
@@ -191,4 +233,11 @@ def _norms(over: tuple[int, ...], has_weight: bool, has_bias: bool) -> Any:
     return run
 
 
-__all__ = ["POINTWISE", "layer_norms", "linears", "linears_of_one", "pointwise"]
+__all__ = [
+    "POINTWISE",
+    "layer_norms",
+    "linears",
+    "linears_of_one",
+    "parallel_products",
+    "pointwise",
+]

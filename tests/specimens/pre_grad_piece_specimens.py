@@ -10,6 +10,7 @@ import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, captured
 from xductor.transforms import TypedPass
+from xductor.transforms.passes.numerics import weakest
 from xductor.transforms.pieces.fuse_chunk_reshape_concat_pass import FuseChunkReshapeConcatPass
 from xductor.transforms.pieces.fuse_chunk_reshape_unsqueeze_concat_pass import (
     FuseChunkReshapeUnsqueezeConcatPass,
@@ -18,6 +19,8 @@ from xductor.transforms.pieces.fuse_chunk_squeeze_cat_pass import FuseChunkSquee
 from xductor.transforms.pieces.fuse_split_getitem_squeeze_cat import FuseSplitGetitemSqueezeCat
 from xductor.transforms.pieces.merge_concats_pass import MergeConcatsPass
 from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
+from xductor.transforms.pieces.merge_splits_pass import MergeSplitsPass
+from xductor.transforms.pieces.merge_stack_tahn_unbind_pass import MergeStackTahnUnbindPass
 from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
     MoveReshapeOutOfSplitStackPass,
 )
@@ -154,6 +157,37 @@ SPLIT: Mapping[str, Program] = {
     "a row": lambda x, y: torch.split(x, 1)[2] + y[:1],
 }
 
+SPLIT_AGAIN: Mapping[str, Program] = {
+    "by sizes": lambda x, y: _last(torch.split(x, [2, 4], 1)[1].split([1, 3], 1)),
+    "by a size": lambda x, y: _last([one for part in x.split(3, 1) for one in part.split(1, 1)]),
+    "chunks": lambda x, y: _last([*x.chunk(2, 1)[0].chunk(3, 1)]) * y.sum(),
+    "from the end": lambda x, y: _last(x.chunk(2, -x.ndim)[1].split(1, dim=0)),
+    "beside others": lambda x, y: _last(
+        [(parts := x.split([1, 3, 2], 1))[0], *parts[1].split([1, 2], 1), parts[2]]
+    ),
+    "deep": lambda x, y: _last(x.split([5, 1], 1)[0].split([1, 4], 1)[1].split(2, 1)),
+    "rows": lambda x, y: _last(torch.split(x.split([1, 3])[1], [2, 1])),
+    "one piece": lambda x, y: x.split([2, 4], 1)[1].split([3, 1], 1)[0] * y[:, :3],
+}
+TANH: Mapping[str, Program] = {
+    "of all": lambda x, y: _last(torch.stack(x.split(2, 1)).tanh().unbind()),
+    "of chunks": lambda x, y: _last(torch.tanh(torch.stack(x.chunk(3, 1), dim=0)).unbind(0)),
+    "of some": lambda x, y: _last(torch.stack(x.split(1, 1)[1:4], 1).tanh().unbind(1)),
+    "of rows": lambda x, y: _last(torch.unbind(torch.stack(x.split(2)).tanh())),
+    "at the end": lambda x, y: _last(torch.stack(x.split(2, 1), -1).tanh().unbind(-1)),
+    "of slices": lambda x, y: _last(torch.stack([x[:, :3], x[:, 3:]], 0).tanh().unbind(0)),
+    "narrowed": lambda x, y: _last(
+        torch.stack([x.narrow(1, n, 1) for n in (2, 3)]).tanh().unbind()
+    ),
+    "a function": lambda x, y: _last(torch.nn.functional.tanh(torch.stack(x.split(3, 1))).unbind()),
+}
+
+
+def _last(pieces: Any) -> torch.Tensor:
+    """All pieces, each read by something else than a join."""
+    return torch.cat([one.sin().reshape(-1) for one in pieces])
+
+
 PASSES: Mapping[str, tuple[TypedPass, Mapping[str, Program]]] = {
     "fuse_chunk_reshape_concat_pass": (FuseChunkReshapeConcatPass(), RESHAPED_AND_JOINED),
     "fuse_chunk_squeeze_cat_pass": (FuseChunkSqueezeCatPass(), SQUEEZED),
@@ -163,6 +197,8 @@ PASSES: Mapping[str, tuple[TypedPass, Mapping[str, Program]]] = {
         UNSQUEEZED,
     ),
     "merge_concats_pass": (MergeConcatsPass(), NESTED),
+    "merge_splits_pass": (MergeSplitsPass(), SPLIT_AGAIN),
+    "merge_stack_tahn_unbind_pass": (MergeStackTahnUnbindPass(), TANH),
     "remove_split_ops_pass": (RemoveSplitOpsPass(), SPLIT),
     "merge_getitem_cat_pass": (MergeGetitemCatPass(), NEIGHBOURS),
     "mutate_cat_pass": (MutateCatPass(), NEIGHBOURS),
@@ -193,7 +229,8 @@ def pieces(name: str) -> Iterator[Specimen]:
                     if module is not None:
                         sizes = "symbolic" if symbolic else str(list(shape))
                         title = f"{what}, {dtype}, {sizes}{', with gradients' * asks}"
-                        yield Specimen(title, module, one, provable=provable)
+                        numerics = weakest(one.numerics)
+                        yield Specimen(title, module, one, numerics, provable=provable)
 
 
 def _read(program: Program) -> Callable[..., Any]:

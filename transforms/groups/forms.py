@@ -13,6 +13,7 @@ from xductor.ir import TensorType
 from xductor.ir.dialect.types import Dim, contiguous_strides
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import storage_root
+from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.before_autograd.outside_storage import may_overlap
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.groups.gradients import reached_by_gradients
@@ -27,6 +28,8 @@ class Forms:
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
+        self.facts = state.facts
+        self.sizes = UsualSizes(state.graph)
         table = state.graph.symbols.data
         self._unbacked = frozenset(name for name, info in table.items() if not info.backed)
 
@@ -87,6 +90,17 @@ class Forms:
         type_ = value.type
         assert type(type_) is TensorType
         return "requires_grad" in type_.data.flags and value in self._reached
+
+    def kind(self, value: SSAValue) -> Hashable:
+        """Dtype and device of a tensor."""
+        type_ = value.type
+        assert type(type_) is TensorType
+        return type_.dtype, type_.device
+
+    def requires_grad(self, value: SSAValue) -> bool:
+        """Whether a tensor requires a gradient."""
+        type_ = value.type
+        return type(type_) is TensorType and "requires_grad" in type_.data.flags
 
     def parent(self, value: SSAValue) -> Hashable:
         """By what a value is made: the name of the op, or the value itself if it comes in."""

@@ -10,14 +10,15 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from torch.fx import Graph
-from xdsl.ir import SSAValue
+from xdsl.ir import SSAValue, Use
 
-from xductor.ir import Facts, TensorType, TorchOp
+from xductor.ir import Facts, TensorType, TorchOp, result_aliases
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
-from xductor.transforms.groups.search import Search
+from xductor.transforms.groups.search import Everywhere, Search
 from xductor.transforms.groups.stacking import Stacking
+from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
@@ -52,7 +53,8 @@ class GroupFusion(ProceduralPass):
     """Ops of one form that one consumer reaches and that do not depend on each other, as one.
 
     - `min_fuse_set_size`, `max_fuse_set_size`: how many ops a group has.
-    - `max_fuse_search_depth`: how many ops up from itself a consumer looks for them.
+    - `max_fuse_search_depth`: how many ops up from itself a consumer looks for them; None for no
+      consumer, but all of the graph.
     - `fuse_nodes_with_same_parent`: only ops whose operands are made by the same.
     - `fuse_nodes_with_same_users`: only ops whose results are read by the same.
 
@@ -65,7 +67,7 @@ class GroupFusion(ProceduralPass):
 
     min_fuse_set_size: int = 5
     max_fuse_set_size: int = 300
-    max_fuse_search_depth: int = 5
+    max_fuse_search_depth: int | None = 5
     fuse_nodes_with_same_parent: bool = False
     fuse_nodes_with_same_users: bool = False
 
@@ -80,6 +82,13 @@ class GroupFusion(ProceduralPass):
     @abstractmethod
     def fused(self, group: Group) -> list[Any]:
         """Makes what stands for the result of each op of a group."""
+
+    def pays(self, group: Group, forms: Forms, copied: Sequence[TorchOp]) -> bool:
+        """Whether a group is less work at once.
+
+        - `copied`: those of its ops for whose results a part of what is made has to be copied.
+        """
+        return True
 
     def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> Group:
         """Ops as `fused` sees them."""
@@ -123,15 +132,14 @@ class _Work:
         if not any(count >= fewest for count in Counter(forms.values()).values()):
             return 0
         analyses = self.state.analyses
-        self.search = Search(analyses.ops, forms, self.one.max_fuse_search_depth)
-        applied = 0
-        op: Any = self.state.graph.block.last_op
-        while op is not None:
-            for members in self.search.reached_from(op).values():
-                if len(members) >= fewest:
-                    applied += sum(self.fuse(group) for group in self.groups(members))
-            op = op._prev_op
-        return applied
+        depth = self.one.max_fuse_search_depth
+        self.search = Everywhere(forms) if depth is None else Search(analyses.ops, forms, depth)
+        return sum(
+            self.fuse(group)
+            for members in self.search.sets(self.state.graph.block.last_op)
+            if len(members) >= fewest
+            for group in self.groups(members)
+        )
 
     def groups(self, members: list[Any]) -> Iterator[list[Any]]:
         """The members in sets that do not depend on each other, each as they were found."""
@@ -166,17 +174,39 @@ class _Work:
         return True
 
     def _build(self, group: Group) -> list[Any]:
-        """What stands for each result; with storage of its own where that could be told."""
-        return [
-            group.stacking.copy(row) if self._needs_storage(op.results[0], row.type) else row
-            for op, row in zip(group.ops, self.one.fused(group), strict=True)
-        ]
+        """What stands for each result; with storage of its own where that could be told.
+
+        Raises Declined if it does not pay.
+        """
+        pairs = list(zip(group.ops, self.one.fused(group), strict=True))
+        copied = [op for op, row in pairs if self._needs_storage(op.results[0], row.type)]
+        if not self.one.pays(group, self.forms, copied):
+            raise Declined("at once it would be more to read and write")
+        return [group.stacking.copy(row) if op in copied else row for op, row in pairs]
 
     def _needs_storage(self, result: SSAValue, row: TensorType) -> bool:
-        if self.forms.is_seen(result):
+        if self.forms.is_seen(result) or self._is_viewed_elsewhere(result):
             return True
         steps = result.type.stride  # type: ignore[union-attr]
         return steps != row.stride and check_users(result, row, self.state) is not None
+
+    def _is_viewed_elsewhere(self, result: SSAValue) -> bool:
+        """Whether a result is viewed under other modes than it is made under.
+
+        Under `no_grad` a view of one of several views requires no gradient, and that of a tensor
+        which is no view may.
+        """
+        if not self.forms.requires_grad(result):
+            return False
+        place = self.state.region(result.owner)  # type: ignore[arg-type]
+        users: Any = [use.operation for use in result.uses if _may_view(use)]
+        return any(self.state.region(user) != place for user in users)
+
+
+def _may_view(use: Use) -> bool:
+    """Whether what reads a value may give a view of it."""
+    facts = result_aliases(use.operation)  # type: ignore[arg-type]
+    return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
 class _Sunk:

@@ -1,9 +1,12 @@
-"""Which candidates one consumer reaches: a search upwards that does not go past a candidate."""
+"""Which candidates may form groups: those that one consumer reaches, or all of a graph.
+
+A search upwards from a consumer does not go past a candidate.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from xdsl.ir import Block
@@ -51,6 +54,13 @@ class Search:
         steps = self._steps.get(op)
         return self._see(op) if steps is None else steps
 
+    def sets(self, last: Any) -> Iterator[list[Any]]:
+        """The candidates of one form that an op reaches, from the last op of a graph upwards."""
+        op = last
+        while op is not None:
+            yield from self.reached_from(op).values()
+            op = op._prev_op
+
     def fused(self, ops: Iterable[Any]) -> None:
         """Candidates that are none any more."""
         for op in ops:
@@ -82,8 +92,25 @@ class Search:
         return found
 
 
+class Everywhere:
+    """All candidates of one form, however far from each other they stand."""
+
+    def __init__(self, forms: Mapping[Any, Hashable]) -> None:
+        self._forms = forms
+
+    def sets(self, last: Any) -> Iterator[list[Any]]:
+        """The candidates of one form above an op, in order."""
+        found: Found = {}
+        for op, form in self._forms.items():
+            found.setdefault(form, []).append(op)
+        yield from found.values()
+
+    def fused(self, ops: Iterable[Any]) -> None:
+        """Each candidate is in one set."""
+
+
 def _step(op: Any) -> int:
     return 2 if len(getattr(op, "results", ())) > 1 else 1
 
 
-__all__ = ["Found", "Search"]
+__all__ = ["Everywhere", "Found", "Search"]

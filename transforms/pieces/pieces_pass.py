@@ -8,31 +8,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import OpResult
 
 from xductor.ir import (
     Facts,
-    NotInferred,
     TensorType,
     TorchOp,
     aten,
     result_aliases,
 )
-from xductor.ir.dialect.types import Dim
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.functions.torch_spellings import spelled
-from xductor.ir.inference.infer import NotApplicable, infer_types
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.passes.numerics import EXACT
-from xductor.transforms.pieces.building import Reader, Way, way_to
+from xductor.transforms.pieces.building import Reader, Way
+from xductor.transforms.pieces.joined_reads import JoinedReads
 from xductor.transforms.pieces.joins import JOINS, Join, Run, join_of, parted, runs_of, whole_of
 from xductor.transforms.pieces.regions import (
     KEEP_ORDER,
     Regions,
     Source,
-    bases,
     is_reshape,
-    makers,
     strided,
 )
 from xductor.transforms.rewriting.contracts import Declined
@@ -126,7 +122,8 @@ class _Work:
         self.one = one
         self.procedure = procedure
         self.facts: Facts = procedure.state.facts
-        self.regions = Regions(self.facts)
+        self.reads = JoinedReads(procedure.state)
+        self.regions = self.reads.regions
 
     def visit(self, op: Any) -> bool:
         join = join_of(op) if op.parent is not None else None
@@ -149,11 +146,11 @@ class _Work:
         if whole is None or (form == "view") is not whole.reading.is_view:
             return False
         join = pieces.join
-        way = self._way(whole, join.type.shape, join.parts)
+        way = self.reads.way(whole, join.type.shape, join.parts)
         if way is None:
             return False
-        self._check_types(join)
-        self._check_modes(join, whole.copies)
+        self.reads.check_types(join)
+        self.reads.check_modes(join, whole.copies)
         reader = Reader(self.facts)
         match = _match(join, whole.copies)
 
@@ -174,10 +171,10 @@ class _Work:
             found += [(run, way)] if way else [(Run((part,), None), None) for part in run.parts]
         if len(found) >= len(join.parts):
             return False
-        self._check_types(join)
+        self.reads.check_types(join)
         sources = [run.source for run, way in found if way is not None]
         copies = dict.fromkeys(op for one in sources if one is not None for op in one.copies)
-        self._check_modes(join, tuple(copies))
+        self.reads.check_modes(join, tuple(copies))
         reader = Reader(self.facts)
 
         def build() -> Any:
@@ -211,48 +208,13 @@ class _Work:
         if fault is not None:
             raise Declined(f"strides change to {list(found.stride)}, {fault}")
 
-    def _check_types(self, join: Join) -> None:
-        """That the parts lie where their types say. Raises Declined."""
-        env = self.procedure.state.env
-        for op in dict.fromkeys(op for part in join.parts for op in makers(part)):
-            try:
-                types = infer_types(op, env)
-            except (NotApplicable, NotInferred) as error:
-                raise Declined(f"where {op.name} reads is not known: {error}") from error
-            if types != [result.type for result in op.results]:
-                raise Declined(f"the recorded types of {op.name} are not what it gives")
-
-    def _check_modes(self, join: Join, copies: Sequence[TorchOp]) -> None:
-        """That before autograd the parts, and what was copied to them, are cut under the modes of
-        the join. Raises Declined.
-
-        No gradient flows through a view that is made under `no_grad`, whatever its type says.
-        """
-        state = self.procedure.state
-        if state.graph.stage.data != "pre_grad":
-            return
-        region = state.region(join.op)
-        for value in (*join.parts, *[op._operands[0] for op in copies]):
-            for op in makers(value):
-                if state.region(op) != region:
-                    raise Declined(f"{op.name} stands under other modes")
-
     def _way_of(self, run: Run) -> Way | None:
         """How to read a run of several parts as one; None if it stays as it is."""
         if len(run.parts) == 1 or run.source is None:
             return None
         dims = run.source.reading.dims
         sizes = tuple([steps[0].size if steps else 1 for steps in dims])
-        return self._way(run.source, sizes, run.parts)
-
-    def _way(self, source: Source, sizes: tuple[Dim, ...], parts: Sequence[SSAValue]) -> Way | None:
-        """The shortest way from the root, or from one of its views that the parts come from."""
-        behind = [op._operands[0] for op in source.copies]
-        candidates = dict.fromkeys(
-            base for value in (parts[0], parts[-1], *behind) for base in reversed(bases(value))
-        )
-        of_root = [one for one in candidates if bases(one)[-1] is source.reading.root]
-        return way_to(source.reading, sizes, of_root, self.facts)
+        return self.reads.way(run.source, sizes, run.parts)
 
 
 def _match(join: Join, copies: Sequence[TorchOp]) -> Match:

@@ -535,10 +535,11 @@ def _no_convergence(op: TorchOp, chain: tuple[Rewrite, ...]) -> NoConvergence:
 
 
 def _take_name(old: SSAValue, new: SSAValue, made: Sequence[TorchOp]) -> None:
-    """Give an op that replaces one of the same class that op's name."""
+    """Give an op that replaces one of the same class, with as many results, that op's name."""
     before: Any = old.owner
     after: Any = new.owner
-    if isinstance(after, TorchOp) and type(after) is type(before) and after in made:
+    is_made = isinstance(after, TorchOp) and type(after) is type(before) and after in made
+    if is_made and len(after.results) == len(before.results):
         after.attributes["node"] = after.node.renamed(before.node.names, before.node.node)
 
 

@@ -20,11 +20,6 @@ def _added(name: str, summary: str, kind: Kind = "not yet", factory: str = "") -
     return _row(name, summary, kind=kind, flag=flag, factory=factory)
 
 
-def _option(name: str, summary: str) -> PassRow:
-    table = f"split_cat.py:PRE_GRAD_PATTERNS[{name}]"
-    return _row(name, summary, table, flag=_OPTIONS, counter=name)
-
-
 def _typed(name: str, summary: str, factory: str, kind: Kind = "procedural") -> PassRow:
     return _row(name, summary, kind=kind, flag=_OPTIONS, factory=factory)
 
@@ -53,6 +48,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "normalize_node_kwargs_pass",
         "Normalize calls to their schema: names, defaults, dims counted from the front.",
+        "procedural",
+        "pre_grad.normalize_node_kwargs_pass:NormalizeNodeKwargsPass",
     ),
     _pre_dispatch(
         "remove_noop_pass",
@@ -96,6 +93,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "fuse_split_linear_add_pass",
         "Replace split, a linear on each piece, and their sum by one linear.",
+        "procedural",
+        "matmul.fuse_split_linear_add_pass:FuseSplitLinearAddPass",
     ),
     _pre_dispatch(
         "remove_reshape_pass",
@@ -106,6 +105,8 @@ PRE_DISPATCH_ROWS = (
     _pre_dispatch(
         "fuse_parallel_linear_pass",
         "Merge several linears on one input into one linear and a split.",
+        "procedural",
+        "groups.fuse_parallel_linear_pass:FuseParallelLinearPass",
     ),
     _pre_dispatch(
         "remove_split_ops_pass",
@@ -184,8 +185,16 @@ OPTION_ROWS = (
         "Replace a cat of adjacent pieces by one piece.",
         "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
     ),
-    _option("merge_stack_tahn_unbind_pass", "Merge stack and tanh over related pieces."),
-    _option("merge_splits_pass", "Merge nested splits."),
+    _typed(
+        "merge_stack_tahn_unbind_pass",
+        "Replace tanh of stacked pieces, unbound again, by pieces of one tanh.",
+        "pieces.merge_stack_tahn_unbind_pass:MergeStackTahnUnbindPass",
+    ),
+    _typed(
+        "merge_splits_pass",
+        "Merge splits of pieces of a split.",
+        "pieces.merge_splits_pass:MergeSplitsPass",
+    ),
     _typed(
         "mutate_cat_pass",
         "Replace a cat of pieces in order by the tensor they were cut from, or a slice of it.",

@@ -46,7 +46,7 @@ def afresh() -> Iterator[None]:
     ("name", "said"),
     [
         ("woq_lowerings", "'woq_lowerings' is part of a step of Inductor's own"),
-        ("merge_splits_pass", "Inductor's option for it is pre_grad_fusion_options"),
+        ("schedule_comm_wait", "Inductor's option for it is _fuse_ddp_communication_passes"),
         (
             "decompose_auto_functionalized",
             "is needed for code generation: Inductor's own would run",
@@ -58,7 +58,6 @@ def afresh() -> Iterator[None]:
         ("early_patterns", "has several passes"),
         ("replace_random_passes", "is done by 'replace_random', which is needed for code gen"),
         ("post_grad_custom_pre_pass", "is a hook of Inductor's"),
-        ("fuse_parallel_linear_pass", "does nothing"),
         ("stable_topological_sort", "is needed for code generation: Inductor's own would run"),
         ("chain_random_ops_ordering", "is needed for code generation: Inductor's own would run"),
         ("canonicalize_quant_mapping", "is needed for code generation: Inductor's own would run"),

@@ -42,6 +42,10 @@ CASES: list[tuple[str, Function]] = [
     ("unbind_stack_to_slices_pass", lambda x: torch.stack(x.unbind(0), dim=0) * 2),
     ("move_reshape_out_of_split_stack_pass",
      lambda x: torch.stack([one.reshape(-1) for one in x.split(1, 0)], dim=0) * 2),
+    ("merge_splits_pass",
+     lambda x: sum(torch.split(torch.split(x, [2, 4], dim=1)[1], [1, 3], dim=1)[1].unbind(1))),
+    ("merge_stack_tahn_unbind_pass",
+     lambda x: sum(torch.stack(x[:, 2:].split(2, 1)).tanh().unbind(0)) * 2),
 ]  # fmt: skip
 
 
@@ -123,7 +127,7 @@ def test_a_user_table_of_that_name_runs() -> None:
     assert len(ran) == 1
 
 
-_STOCK_FINDS = [name for name, _ in CASES if "slices" not in name]
+_STOCK_FINDS = [name for name, _ in CASES if "slices" not in name and "tahn" not in name]
 
 
 @pytest.mark.parametrize("name", _STOCK_FINDS)
@@ -141,6 +145,56 @@ def test_what_stock_finds_ours_does(name: str) -> None:
         torch.testing.assert_close(made(x)[0], function(x))
         counted.append(counters["inductor"].get(name, 0))
     assert counted[1] >= min(counted[0], 1)
+
+
+NESTED: list[Function] = [
+    lambda x: sum(torch.split(torch.split(x, [2, 4], dim=1)[1], [1, 3], dim=1)[1].unbind(1)),
+    lambda x: [one * 2 for part in x.split(3, 1) for one in part.split(2, 1)],
+    lambda x: [one * 2 for one in x.split([1, 5], 1)[1].split([1, 2], 0)],  # along another dim
+    lambda x: [(two := x.split([1, 5], 1)[1]).exp(), *two.split([2, 3], 1)[0].unbind(1)],
+]
+
+
+@pytest.mark.parametrize("number", range(len(NESTED)))
+def test_splits_are_merged_as_by_stock(number: int) -> None:
+    """As often, and the splits of the graph have as many pieces."""
+    x = torch.arange(18.0).reshape(3, 6)
+    options: dict[str, Any] = {"normalization_pass": {}, "merge_splits_pass": {}}
+    counted: list[Any] = []
+    for context in (all_bridged, _ours):
+        gm = graph_module(lambda x: NESTED[number](x), x)
+        counters.clear()
+        with context():
+            made = _stage(gm, options, x)
+        wanted = gm(x)
+        for one, other in zip(made(x), wanted, strict=True):
+            torch.testing.assert_close(one, other)
+        splits = [node for node in made.graph.nodes if node.target is torch.split]
+        sizes = sorted(str(list(node.args[1])) for node in splits)
+        counted.append((counters["inductor"].get("merge_splits_pass", 0), sizes))
+    assert counted[0] == counted[1]
+
+
+def test_splits_of_splits_of_splits() -> None:
+    """Ours merges all of them at once, stock one level each time that the table runs."""
+    x = torch.arange(18.0).reshape(3, 6)
+    gm = graph_module(
+        lambda x: [one * 2 for one in x.split([1, 5], 1)[1].split([4, 1], -1)[0].split(2, 1)], x
+    )
+    counters.clear()
+    made = _stage(gm, {"merge_splits_pass": {}}, x)
+    assert counters["inductor"]["merge_splits_pass"] == 2
+    assert len(made.graph.find_nodes(op="call_function", target=torch.functional.split)) == 1
+
+
+def test_the_table_that_nobody_filled() -> None:
+    """A pass of ours runs in its place, and Inductor's count of it is none."""
+    x = torch.arange(18.0).reshape(3, 6)
+    function = dict(CASES)["merge_stack_tahn_unbind_pass"]
+    with all_bridged():
+        counters.clear()
+        _stage(graph_module(function, x), {"merge_stack_tahn_unbind_pass": {}}, x)
+    assert not counters["inductor"].get("merge_stack_tahn_unbind_pass")
 
 
 class _ours:

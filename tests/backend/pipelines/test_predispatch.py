@@ -78,6 +78,17 @@ FIRES: list[tuple[str, Function, tuple[torch.Tensor, ...]]] = [
     ("remove_noop_pass", lambda x: F.dropout(x.to(torch.float32), 0.5, False).exp(), (x,)),
     ("remove_noop_pass", lambda x: x.split(8, 1)[0].exp() + x.chunk(1)[0], (x,)),
     ("merge_concats_pass", lambda x: torch.cat([torch.cat([x, x + 1], 1), x], 1).exp(), (x,)),
+    ("normalize_node_kwargs_pass", lambda x: x.flip(-1).sum((-1, 0)) + 1, (x,)),
+    (
+        "fuse_split_linear_add_pass",
+        lambda x, w, v: F.linear(x[..., :2], w) + F.linear(x[..., 2:], v, w[:, 0]),
+        (torch.randn(2, 32, 6), torch.randn(5, 2), torch.randn(5, 4)),
+    ),
+    (
+        "fuse_parallel_linear_pass",
+        lambda x, w, v: F.linear(x, w).exp() + F.linear(x, v) @ torch.ones(2, 5),
+        (torch.randn(2, 32, 6), w, torch.randn(2, 6)),
+    ),
     ("remove_split_ops_pass", lambda x: x.split([1, 3, 2], 1)[1].exp(), (x,)),
     ("remove_split_ops_pass", lambda x: torch.cat(x.split([1, 3, 2], 1), 1).exp(), (x,)),
     ("stack_to_unsqueeze_pass", lambda x: torch.stack([x, x + 1], 1) * 2, (x,)),

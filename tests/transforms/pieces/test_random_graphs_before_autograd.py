@@ -20,6 +20,8 @@ from xductor.transforms.pieces.fuse_chunk_squeeze_cat_pass import FuseChunkSquee
 from xductor.transforms.pieces.fuse_split_getitem_squeeze_cat import FuseSplitGetitemSqueezeCat
 from xductor.transforms.pieces.merge_concats_pass import MergeConcatsPass
 from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
+from xductor.transforms.pieces.merge_splits_pass import MergeSplitsPass
+from xductor.transforms.pieces.merge_stack_tahn_unbind_pass import MergeStackTahnUnbindPass
 from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
     MoveReshapeOutOfSplitStackPass,
 )
@@ -32,6 +34,7 @@ from xductor.transforms.pieces.stack_to_unsqueeze_pass import StackToUnsqueezePa
 from xductor.transforms.pieces.unbind_cat_to_view_pass import UnbindCatToViewPass
 from xductor.transforms.pieces.unbind_stack_pass import UnbindStackPass
 from xductor.transforms.pieces.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
+from xductor.transforms.pre_grad.normalize_node_kwargs_pass import NormalizeNodeKwargsPass
 from xductor.transforms.pre_grad.remove_noop_pass import NOOPS
 from xductor.transforms.pre_grad.remove_reshape_pass import REMOVE_RESHAPES
 from xductor.transforms.rewriting.declared_pass import pass_of
@@ -51,6 +54,9 @@ PASSES: tuple[TypedPass, ...] = (
     FuseChunkReshapeUnsqueezeConcatPass(),
     FuseSplitGetitemSqueezeCat(),
     MergeConcatsPass(),
+    MergeSplitsPass(),
+    MergeStackTahnUnbindPass(),
+    NormalizeNodeKwargsPass(),
     RemoveSplitOpsPass(),
     pass_of(*NOOPS)(),
     pass_of(*REMOVE_RESHAPES)(),

@@ -1,0 +1,63 @@
+"""How what the parts of a join read may be read at the join instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xductor.ir import NotInferred, TorchOp
+from xductor.ir.dialect.types import Dim
+from xductor.ir.inference.infer import NotApplicable, infer_types
+from xductor.transforms.pieces.building import Way, way_to
+from xductor.transforms.pieces.joins import Join
+from xductor.transforms.pieces.regions import Regions, Source, bases, makers
+from xductor.transforms.rewriting.contracts import Declined
+from xductor.transforms.rewriting.graph_state import GraphState
+
+
+class JoinedReads:
+    """The readings of the values of one graph, and what has to hold where they are made anew."""
+
+    def __init__(self, state: GraphState) -> None:
+        self.state = state
+        self.facts = state.facts
+        self.regions = Regions(self.facts)
+
+    def check_types(self, join: Join) -> None:
+        """That the parts lie where their types say. Raises Declined."""
+        env = self.state.env
+        for op in dict.fromkeys(op for part in join.parts for op in makers(part)):
+            try:
+                types = infer_types(op, env)
+            except (NotApplicable, NotInferred) as error:
+                raise Declined(f"where {op.name} reads is not known: {error}") from error
+            if types != [result.type for result in op.results]:
+                raise Declined(f"the recorded types of {op.name} are not what it gives")
+
+    def check_modes(self, join: Join, copies: Sequence[TorchOp]) -> None:
+        """That before autograd the parts, and what was copied to them, are cut under the modes of
+        the join. Raises Declined.
+
+        No gradient flows through a view that is made under `no_grad`, whatever its type says.
+        """
+        state = self.state
+        if state.graph.stage.data != "pre_grad":
+            return
+        region = state.region(join.op)
+        for value in (*join.parts, *[op._operands[0] for op in copies]):
+            for op in makers(value):
+                if state.region(op) != region:
+                    raise Declined(f"{op.name} stands under other modes")
+
+    def way(self, source: Source, sizes: tuple[Dim, ...], parts: Sequence[SSAValue]) -> Way | None:
+        """The shortest way from the root, or from one of its views that the parts come from."""
+        behind = [op._operands[0] for op in source.copies]
+        candidates = dict.fromkeys(
+            base for value in (parts[0], parts[-1], *behind) for base in reversed(bases(value))
+        )
+        of_root = [one for one in candidates if bases(one)[-1] is source.reading.root]
+        return way_to(source.reading, sizes, of_root, self.facts)
+
+
+__all__ = ["JoinedReads"]

@@ -1,0 +1,90 @@
+"""`merge_splits_pass`: a split of a piece of a split along the same dim is one split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from xdsl.ir import OpResult, SSAValue
+
+from xductor.ir import TorchOp, aten
+from xductor.ir.functions.torch_calls import aten_call
+from xductor.ir.functions.torch_spellings import spelled
+from xductor.transforms import EXACT
+from xductor.transforms.pieces.regions import strided
+from xductor.transforms.rewriting.driver import Procedure
+from xductor.transforms.rewriting.handles import Tensor, value_handle
+from xductor.transforms.rewriting.matcher import Match
+from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
+
+SPLITS = frozenset(("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"))
+
+
+class Split(NamedTuple):
+    """A split of `source` along a dim that is counted from the front."""
+
+    op: TorchOp
+    source: SSAValue
+    dim: int
+
+
+@dataclass(frozen=True)
+class MergeSplitsPass(ProceduralPass):
+    """Splits and chunks of a piece that nobody else reads, and the split that it is a piece of."""
+
+    name = "merge_splits_pass"
+    stage = "pre_grad"
+    inductor = "split_cat.py:merge_splits"
+    numerics = EXACT
+    counter = "merge_splits_pass"
+    roots = spelled(SPLITS)
+
+    def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
+        return sum(_merge(op, procedure) for op in ops if op.parent is not None)
+
+
+def split_of(op: Any) -> Split | None:
+    """A call as a split whose pieces are known by their types; None for another one."""
+    call = aten_call(op)
+    if call is None or call.name not in SPLITS:
+        return None
+    source, dim = call.argument("self"), call.argument("dim")
+    if not isinstance(source, SSAValue) or type(dim) is not int:
+        return None
+    type_ = strided(source)
+    if type_ is None or any(strided(one) is None for one in op.results):
+        return None
+    return Split(op, source, dim % type_.rank)
+
+
+def _merge(op: TorchOp, procedure: Procedure) -> bool:
+    inner = split_of(op)
+    if inner is None or not isinstance(inner.source, OpResult) or not _is_read(op):
+        return False
+    outer = split_of(inner.source.op)
+    if outer is None or outer.dim != inner.dim or len(list(inner.source.uses)) != 1:
+        return False
+    place = inner.source.index
+    before, after = outer.op.results[:place], outer.op.results[place + 1 :]
+    pieces = [*before, *op.results, *after]
+    facts = procedure.state.facts
+
+    def build() -> list[Any]:
+        sizes = [Tensor(strided(one), facts).shape[outer.dim] for one in pieces]  # type: ignore[arg-type]
+        whole: Any = value_handle(outer.source, facts)
+        return list(aten.split_with_sizes(whole, sizes, outer.dim))
+
+    try:
+        procedure.replace(Match.of(op, [outer.op, op], pieces, [outer.source]), build)
+    except REFUSALS as refusal:
+        procedure.refuse(op, refusal)
+        return False
+    return True
+
+
+def _is_read(op: TorchOp) -> bool:
+    return any(one.first_use is not None for one in op.results)
+
+
+__all__ = ["SPLITS", "MergeSplitsPass", "Split", "split_of"]
