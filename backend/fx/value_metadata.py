@@ -22,7 +22,7 @@ from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
 from xductor.backend.fx.typed_values import MISSING, value_of_type, values_of_loop
 from xductor.frontend.node_types import recorded_keys
-from xductor.ir import GetAttrOp, GraphOp, NodeMeta, SchemaOp, TorchOp, result_aliases
+from xductor.ir import GetAttrOp, GraphOp, NodeMeta, SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
@@ -294,15 +294,28 @@ def _no_guards(shape_env: Any) -> Iterator[None]:
 
 
 def check_types(op: TorchOp, value: Any, reader: Any) -> None:
-    """Check that the call's value has the types that the op's results say."""
+    """Check that the call's value has the types that the op's results say.
+
+    Strides of dims of size one, and of tensors without elements, may be others.
+    """
     values = list(value) if isinstance(value, (tuple, list)) else [value]
     for result, part in zip(op.results, values, strict=False):
         found = reader.type_of(part)
-        if found != result.type:
+        if found != result.type and not _reach_alike(found, result.type):
             raise RaisingError(
                 f"{op.name} (node {op.node.node}): the call gives {found}, "
                 f"the rewrite said {result.type}"
             )
+
+
+def _reach_alike(found: Any, said: Any) -> bool:
+    """Whether two types differ in strides alone, and reach the same places."""
+    if type(found) is not TensorType or type(said) is not TensorType:
+        return False
+    if found.data._replace(stride=said.stride) != said.data:
+        return False
+    pairs = zip(found.shape, found.stride, said.stride, strict=True)
+    return 0 in found.shape or all(size == 1 or one == other for size, one, other in pairs)
 
 
 def _set_tensor_meta(node: fx.Node, value: Any) -> None:

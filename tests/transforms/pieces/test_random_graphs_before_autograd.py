@@ -112,3 +112,8 @@ def test_nobody_can_tell(part: int) -> None:
 def test_graphs_that_gave_other_gradients_once(seed: int) -> None:
     """Pieces cut under `no_grad`, detached or copied, and a view of what is written later."""
     run(seed)  # asserts what a program sees
+
+
+def test_pieces_without_elements() -> None:
+    """What has no elements has other strides if it is a view of something else."""
+    run(264)
