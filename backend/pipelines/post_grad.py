@@ -280,7 +280,11 @@ STEPS = (
     ),
     CoveringStep(_incremental_update, ("incremental_update",)),
     BridgedStep(
-        "custom_backend_passes", _custom_backend_passes, required=True, acts=_has_backend_passes
+        "custom_backend_passes",
+        _custom_backend_passes,
+        required=True,
+        reads=_has_backend_passes,
+        acts=_has_backend_passes,
     ),
     *collectives.SCHEDULING_STEPS,
     in_place.reinplace_step(_reinplace),
