@@ -114,9 +114,7 @@ def _random_value(random_: random.Random, leaves: list[Any], depth: int, call: A
     if depth == 0 or random_.random() < 0.2:
         return random_.choice(leaves)
     if random_.random() < 0.6:
-        return call(
-            random_.choice(_UNARY), _random_value(random_, leaves, depth - 1, call)
-        )
+        return call(random_.choice(_UNARY), _random_value(random_, leaves, depth - 1, call))
     parts = [_random_value(random_, leaves, depth - 1, call) for _ in range(2)]
     return call(random_.choice(_BINARY), *parts)
 
@@ -124,14 +122,14 @@ def _random_value(random_: random.Random, leaves: list[Any], depth: int, call: A
 def test_no_match_is_overlooked() -> None:
     """Of random graphs and patterns: where Inductor's matcher finds something, it was told."""
     random_, found = random.Random(0), 0
-    for _ in range(300):
+    for _ in range(60):
         gm = _traced(
             lambda x, y: [
                 _random_value(random_, [x, y], 3, lambda target, *args: target(*args))
                 for _ in range(3)
             ]
         )
-        for _ in range(10):
+        for _ in range(30):
             pattern = CallFunction(
                 random_.choice(_UNARY), _random_value(random_, [Arg()], 2, CallFunction)
             )
@@ -140,4 +138,4 @@ def test_no_match_is_overlooked() -> None:
             )
             found += matches
             assert not matches or all(may_match(_table(pattern), one) for one in _both(gm))
-    assert found > 100
+    assert found > 60
