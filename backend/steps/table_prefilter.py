@@ -137,8 +137,8 @@ class _Search:
     def has_parts(self, pattern: Any) -> bool:
         """Whether the graph makes, for each call of a pattern, one that it could be."""
         return type(pattern) not in self.known or (
-            any(self.calls.making((pattern.op, target)) for target in pattern.fns)
-            and all(map(self.has_parts, _parts(pattern)))
+            all(map(self.has_parts, _parts(pattern)))  # the rarest are far from the beginning
+            and any(self.calls.making((pattern.op, target)) for target in pattern.fns)
         )
 
     def fits(self, pattern: Any, maker: Any) -> bool:
