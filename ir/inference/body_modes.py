@@ -51,8 +51,8 @@ def replay(modes: Modes, op: TorchOp) -> None:
 def _callers(graph: GraphOp, module: ModuleOp | None) -> list[tuple[GraphOp, TorchOp]]:
     """The chain of calls from a body up to a graph without callers, innermost first."""
     path: list[tuple[GraphOp, TorchOp]] = []
-    if module is None:
-        return path
+    if module is None or module.body.block.first_op is module.body.block.last_op:
+        return path  # nobody else is there to call it
     calls: dict[str, tuple[GraphOp, TorchOp]] = {}
     for caller in module.ops:
         if not isinstance(caller, GraphOp) or caller.is_declaration:
