@@ -114,7 +114,12 @@ def _knows_all() -> bool:
 def _is_known(registry: Any) -> bool:
     if registry is None:
         return False
-    return all(str(op) in _KNOWN or not isinstance(op, OpOverload) for op in registry)
+    return all(not isinstance(op, OpOverload) or _name_of(op) in _KNOWN for op in registry)
+
+
+@cache
+def _name_of(op: OpOverload) -> str:
+    return str(op)
 
 
 def _is_typed(run: StageRun) -> bool:
