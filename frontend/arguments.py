@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from xductor.frontend import known_calls
 from xductor.frontend.errors import LoweringError
 from xductor.frontend.node_types import TypeReader
-from xductor.ir import ArgsAttr, ListArg, Ref, SchemaOp
+from xductor.ir import ArgsAttr, ListArg, Ref, SchemaOp, TorchOp
 from xductor.ir.dialect.arguments import (
     CONSTANT_TYPES,
     DictArg,
@@ -100,6 +100,17 @@ class ArgumentReader:
                 f"it has: {', '.join(table.index)}",
             )
         return ArgsAttr(tuple(data))
+
+    def raw_call(self, node: fx.Node, cls: type[TorchOp], operands: list[SSAValue]) -> ArgsAttr:
+        """The arguments of a call without a schema, as in the node."""
+        spelling = known_calls.spelling_of(cls, node, self.env, operands)
+        args = None if spelling is None else known_calls.recall(spelling)
+        if args is None:
+            operands.clear()
+            args = self.raw(node, node.args, node.kwargs, operands)
+            if spelling is not None:
+                known_calls.remember(spelling, args)
+        return args
 
     def raw(
         self, node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[SSAValue]

@@ -29,7 +29,7 @@ from xductor.frontend.node_types import (
     structure_of,
 )
 from xductor.frontend.recover import recovered_values
-from xductor.frontend.storages import read_aliases
+from xductor.frontend.storages import Storages
 from xductor.ir import (
     ArgsAttr,
     GetAttrOp,
@@ -133,17 +133,17 @@ def _declaration(name: str, stage: str) -> GraphOp:
 class Callee:
     """What lowering must know about every call of one target.
 
-    - `gives_one_value`: whether it is an overload with one result, which is not a list.
+    - `may_give_one`: whether its value may be a single tensor, which is its one result.
     - `storage_check`: whether only the recorded values tell which storages results share.
     """
 
     cls: type[TorchOp]
-    gives_one_value: bool
+    may_give_one: bool
     storage_check: bool
 
     @classmethod
     def of(cls, op: type[TorchOp]) -> Callee:
-        one = issubclass(op, SchemaOp) and op.table.returns == 1 and not op.table.is_tuple
+        one = not issubclass(op, SchemaOp) or (op.table.returns == 1 and not op.table.is_tuple)
         return cls(op, one, needs_storage_check(op.target))
 
 
@@ -166,7 +166,9 @@ class GraphLowering:
         self.placeholders: list[fx.Node] = []
         self.getitems: dict[fx.Node, TorchOp] = {}
         self.ops: list[tuple[TorchOp, NodeMeta]] = []
+        self.storages = Storages(self.value, self.placeholders)
         self.callees: dict[int, Callee] = {}
+        self.methods: dict[str, Callee] = {}
         self.node_count = len(gm.graph.nodes)
         self.aliases: AliasSummary = frozenset()
 
@@ -244,13 +246,17 @@ class GraphLowering:
                 self.opaque_call(node)
                 return
             callee = self.callees[id(target)] = Callee.of(cls)
+        self.call(node, callee)
+
+    def call(self, node: fx.Node, callee: Callee) -> None:
+        """Add the op of a call."""
         operands: list[SSAValue] = []
         if callee.cls.raw_arguments:
-            args = self.arguments.raw(node, node.args, node.kwargs, operands)
+            args = self.arguments.raw_call(node, callee.cls, operands)
         else:
             args = self.arguments.in_schema_order(node, callee.cls, operands)  # type: ignore[arg-type]
-        if callee.gives_one_value:
-            value = node.meta.get(self.value_key) if not self.values else None
+        if callee.may_give_one and not self.values:
+            value = node.meta.get(self.value_key)
             if type(value) is FakeTensor:
                 self.emit_tensor(node, callee, args, operands, value)
                 return
@@ -264,7 +270,7 @@ class GraphLowering:
         operands: list[SSAValue],
         value: FakeTensor,
     ) -> None:
-        """Do the work of `emit` for an overload that gives one tensor, which most nodes call."""
+        """Do the work of `emit` for a call that gives one tensor, as most do."""
         name, used = node.name, SSAValues(operands)
         meta = NodeMeta((name,), node=name, origin=node, args=args, operands=used)
         types = (self.types.tensor_type(value),)
@@ -281,19 +287,19 @@ class GraphLowering:
         self.ops.append((op, meta))
 
     def read_aliases(self, op: TorchOp, value: Any) -> None:
-        aliases = read_aliases(op, value, self.value, self.placeholders)
+        aliases = self.storages.aliases(op, value)
         if aliases is not None:
             op.properties["aliases"] = aliases
 
     def call_method(self, node: fx.Node) -> None:
-        self.raw_call(node, method_class(str(node.target)))
+        name = str(node.target)
+        callee = self.methods.get(name)
+        if callee is None:
+            callee = self.methods[name] = Callee.of(method_class(name))
+        self.call(node, callee)
 
     def call_module(self, node: fx.Node) -> None:
-        self.raw_call(node, module_class(str(node.target)))
-
-    def raw_call(self, node: fx.Node, cls: type[TorchOp]) -> None:
-        operands: list[SSAValue] = []
-        self.emit(node, cls, self.arguments.raw(node, node.args, node.kwargs, operands), operands)
+        self.call(node, Callee.of(module_class(str(node.target))))
 
     def opaque_call(self, node: fx.Node) -> None:
         operands: list[SSAValue] = []

@@ -15,14 +15,16 @@ import torch.fx as fx
 from torch.fx.immutable_collections import immutable_list
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xductor.ir import ArgsAttr
+from xductor.ir import ArgsAttr, TorchOp
 from xductor.ir.dialect.arguments import float_bits
 
 #: The most spellings that are kept; then all are dropped, and those in use are added again.
 LIMIT = 1 << 14
 
 _SELF = frozenset((int, str, type(None)))
-_UNLIKE_OTHERS = frozenset((torch.dtype, torch.device, torch.layout, torch.memory_format))
+_UNLIKE_OTHERS = frozenset(
+    (torch.dtype, torch.device, torch.layout, torch.memory_format, type(...))
+)
 _TRUE, _FALSE, _VALUE, _KEYWORDS = object(), object(), object(), object()
 
 _known: dict[Any, ArgsAttr] = {}
@@ -41,12 +43,12 @@ def remember(spelling: Any, args: ArgsAttr) -> None:
 
 
 def spelling_of(
-    cls: type, node: fx.Node, env: dict[fx.Node, Any], operands: list[SSAValue]
+    cls: type[TorchOp], node: fx.Node, env: dict[fx.Node, Any], operands: list[SSAValue]
 ) -> tuple[Any, ...] | None:
     """The spelling of a node's call of the overload of `cls`; its values are added to `operands`.
 
-    None for rare calls: with values among the keywords, tuples of values, or live objects;
-    `operands` then holds only some of the values.
+    None for rare calls: with values among the keywords of a schema, values of several results, or
+    live objects; `operands` then holds only some of the values.
     """
     key: list[Any] = [cls]
     if not _spell(node.args, key, env, operands):
@@ -54,7 +56,9 @@ def spelling_of(
     if node.kwargs:
         positional = len(operands)
         key += (_KEYWORDS, *node.kwargs)
-        if not _spell(node.kwargs.values(), key, env, operands) or len(operands) > positional:
+        if not _spell(node.kwargs.values(), key, env, operands):
+            return None
+        if len(operands) > positional and not cls.raw_arguments:
             return None  # the order of the values depends on the schema
     return tuple(key)
 
@@ -73,9 +77,14 @@ def _spell(
             key.append(_VALUE)
         elif kind in _SELF or kind in _UNLIKE_OTHERS:
             key.append(item)
-        elif kind is immutable_list:
-            part: list[Any] = [list]
+        elif kind is immutable_list or kind is tuple:
+            part: list[Any] = [kind]
             if not _spell(item, part, env, operands):
+                return False
+            key.append(tuple(part))
+        elif kind is slice:
+            part = [slice]
+            if not _spell((item.start, item.stop, item.step), part, env, operands):
                 return False
             key.append(tuple(part))
         elif kind is bool:

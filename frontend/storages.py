@@ -11,33 +11,50 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.frontend.node_types import MISSING, leaves_of
 from xductor.ir import TensorType, TorchOp
 from xductor.ir.dialect.results import AliasAttr
-from xductor.ir.storage.live_storages import shared_storages
+from xductor.ir.storage.live_storages import shared, storage_of
 
 #: Gives the recorded value of a node of the graph that is being lowered.
 Recorded = Callable[[fx.Node], Any]
 
-
-def read_aliases(
-    op: TorchOp, value: Any, recorded: Recorded, placeholders: Sequence[fx.Node]
-) -> AliasAttr | None:
-    """The operand with which each result shares storage, by identity of the recorded storages."""
-    operands = [
-        _recorded(operand, recorded, placeholders) if type(operand._type) is TensorType else None
-        for operand in op._operands
-    ]
-    return shared_storages(operands, leaves_of(value)) if operands else None
+_UNREAD: Any = object()
 
 
-def _recorded(operand: SSAValue, recorded: Recorded, placeholders: Sequence[fx.Node]) -> Any:
-    """The value recorded for an SSA value."""
-    if not isinstance(operand, OpResult):
-        return recorded(placeholders[operand.index])  # type: ignore[attr-defined]
-    op = operand.op
-    if not isinstance(op, TorchOp) or op.node.origin is None:
-        return None
-    value = recorded(op.node.origin)
-    if value is MISSING:
-        return None
-    if isinstance(value, (tuple, list)):
-        return list(leaves_of(value))[operand.index]
-    return value
+class Storages:
+    """The storages of the values of one graph, each read once while the graph is lowered."""
+
+    def __init__(self, recorded: Recorded, placeholders: Sequence[fx.Node]) -> None:
+        self._recorded = recorded
+        self._placeholders = placeholders
+        self._known: dict[int, int | None] = {}
+        """By identity of the SSA values, which all live as long as the graph is lowered."""
+
+    def aliases(self, op: TorchOp, value: Any) -> AliasAttr | None:
+        """The operand with which each result shares storage, by the identity of storages.
+
+        `value` is the recorded value of the call.
+        """
+        results = [storage_of(leaf) for leaf in leaves_of(value)]
+        self._known.update(zip(map(id, op.results), results, strict=False))
+        return shared(map(self._of, op._operands), results) if op._operands else None
+
+    def _of(self, operand: SSAValue) -> int | None:
+        if type(operand._type) is not TensorType:
+            return None
+        known = self._known.get(id(operand), _UNREAD)
+        if known is _UNREAD:
+            known = self._known[id(operand)] = storage_of(self._value(operand))
+        return known
+
+    def _value(self, operand: SSAValue) -> Any:
+        """The value recorded for an SSA value."""
+        if not isinstance(operand, OpResult):
+            return self._recorded(self._placeholders[operand.index])  # type: ignore[attr-defined]
+        op = operand.op
+        if not isinstance(op, TorchOp) or op.node.origin is None:
+            return None
+        value = self._recorded(op.node.origin)
+        if value is MISSING:
+            return None
+        if isinstance(value, (tuple, list)):
+            return list(leaves_of(value))[operand.index]
+        return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import cache
 from typing import Any
 
 import torch
@@ -33,18 +34,22 @@ def viewed(node: Node) -> Node | None:
     return None
 
 
-def written_slots(node: Node) -> set[Any]:
+def written_slots(node: Node) -> frozenset[Any]:
     """The positions and names of the arguments that a call writes to."""
     target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return set()
-    if target.namespace not in _OWN_LIBRARIES or target._schema.name in _OTHER_WRITES:
-        return set()
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace not in _OWN_LIBRARIES:
+        return frozenset()
+    return _slots(target)
+
+
+@cache
+def _slots(target: torch._ops.OpOverload) -> frozenset[Any]:
+    """Those of an operator of PyTorch's own, whose schema stays as it is."""
+    if target._schema.name in _OTHER_WRITES:
+        return frozenset()
     writes = overload_effects(target).writes
-    if not writes:
-        return set()
     names = [argument.name for argument in target._schema.arguments]
-    return {key for slot in enumerate(names) if slot[1] in writes for key in slot}
+    return frozenset(key for slot in enumerate(names) if slot[1] in writes for key in slot)
 
 
 def written_by(node: Node) -> list[Node]:

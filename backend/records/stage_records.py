@@ -126,7 +126,7 @@ class StageRecord:
             PassRecord(
                 name,
                 "bridged",
-                changed=not same_fingerprint(before, fingerprint(gm)),
+                changed=not is_unedited(gm, before),
                 counters={key: count for key, count in delta.items() if count},
             )
         )
@@ -159,16 +159,23 @@ def fingerprint(gm: GraphModule) -> Fingerprint:
     FX replaces the argument tuples of a node whenever an argument changes, so identity is enough.
     """
     return [
-        (node, node.target, node.args, node.kwargs, node.meta.get("val")) for node in gm.graph.nodes
+        (node, node.target, node._args, node._kwargs, node.meta.get("val"))
+        for node in gm.graph.nodes
     ]
 
 
-def same_fingerprint(left: Fingerprint, right: Fingerprint) -> bool:
-    """Whether two fingerprints of one graph hold the same objects."""
-    return len(left) == len(right) and all(
-        a[0] is b[0] and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] is b[4]
-        for a, b in zip(left, right, strict=True)
-    )
+def is_unedited(gm: GraphModule, known: Fingerprint) -> bool:
+    """Whether a graph has the fingerprint that it had."""
+    for node, was in zip(gm.graph.nodes, known, strict=False):
+        if (
+            node is not was[0]
+            or node.target is not was[1]
+            or node._args is not was[2]
+            or node._kwargs is not was[3]
+            or node.meta.get("val") is not was[4]
+        ):
+            return False
+    return len(gm.graph.nodes) == len(known)
 
 
 def _counters() -> Counter[str]:

@@ -20,7 +20,6 @@ from xductor.ir import (
     NodeMeta,
     OutputOp,
     Ref,
-    SymbolRef,
     SymbolTable,
     TorchOp,
 )
@@ -219,7 +218,7 @@ def referenced_graphs(graph: GraphOp) -> set[str]:
     found: set[str] = set()
     for op in graph.block.ops:
         if isinstance(op, TorchOp):
-            found |= {leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef}
+            found.update(op.args.subgraphs)
     return found
 
 

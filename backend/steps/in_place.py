@@ -18,9 +18,11 @@ from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import step_targets, stock, typed_steps, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.table_prefilter import calls_of
 from xductor.backend.steps.typed_steps import TypedStep
 from xductor.ir.effects.operator_effects import overwrites_without_reading
 from xductor.transforms import graphs_of
+from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.functionalized_calls import FUNCTIONALIZED
 from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
 from xductor.transforms.in_place.triton_calls import FUNCTIONAL as FUNCTIONAL_KERNEL
@@ -47,9 +49,10 @@ class ReinplaceStep(TypedStep):
         if typed_steps.is_all_bridged() or not (self._is_stock() and _knows_all()):
             self.stock_step(run)
             return
-        flush(run)
-        value_updates.update(run)  # Inductor's pass begins with it
-        if not self.stock_step.wanted(run) or not _is_typed(run.gm.graph):
+        if value_updates.is_watched(run):
+            flush(run)
+            value_updates.update(run)  # Inductor's pass begins with it
+        if not self.stock_step.wanted(run) or not _is_typed(run):
             self.stock_step(run)
             return
         one = registry.typed_class(REINPLACE)(regenerated=regenerated_results(run))  # type: ignore[call-arg]
@@ -111,19 +114,28 @@ def _knows_all() -> bool:
 def _is_known(registry: Any) -> bool:
     if registry is None:
         return False
-    return all(str(op) in _KNOWN or not isinstance(op, OpOverload) for op in registry)
+    return all(not isinstance(op, OpOverload) or _name_of(op) in _KNOWN for op in registry)
 
 
-def _is_typed(graph: Graph) -> bool:
+@cache
+def _name_of(op: OpOverload) -> str:
+    return str(op)
+
+
+def _is_typed(run: StageRun) -> bool:
     """Whether a graph holds no call that our pass would leave and Inductor's would not."""
-    calls = [
+    calls = calls_of(run)
+    if not any(calls.making(("call_function", one)) for one in _higher_order(_FUNCTIONALIZED)):
+        return True
+    flush(run)
+    nodes = [
         node
         for target in _higher_order(_FUNCTIONALIZED)
-        for node in graph.find_nodes(op="call_function", target=target, sort=False)
+        for node in run.gm.graph.find_nodes(op="call_function", target=target, sort=False)
     ]
     return all(
         isinstance(node.args[0], OpOverload) and not overwrites_without_reading(node.args[0])
-        for node in calls
+        for node in nodes
     )
 
 
@@ -203,7 +215,7 @@ def may_decompose(run: StageRun) -> bool:
 
 
 def _calls(module: Any, names: frozenset[str]) -> bool:
-    return any(op.name in names for graph in graphs_of(module) for op in graph.block.ops)
+    return any(analyses_of(graph).has_one_of(names) for graph in graphs_of(module))
 
 
 def _bodies_call(run: StageRun, names: tuple[str, ...]) -> bool:

@@ -79,9 +79,7 @@ class TypedGroup:
 
     def current(self) -> bool:
         """Whether the module still represents the FX graph, apart from our own changes."""
-        return self.changed or stage_records.same_fingerprint(
-            self.source, stage_records.fingerprint(self.run.gm)
-        )
+        return self.changed or stage_records.is_unedited(self.run.gm, self.source)
 
     def apply(self, one: TypedPass) -> int:
         """Run one pass and return the number of applications."""

@@ -7,7 +7,7 @@ cannot be told what it acts on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -55,22 +55,6 @@ def _graphs(gm: GraphModule) -> Iterator[Graph]:
             yield module.graph
 
 
-def may_match(table: Any, graph: Graph) -> bool:
-    """Whether a graph has a node at which an entry of a pattern table could begin.
-
-    A table of another class than Inductor's, or with another `apply`, may look elsewhere.
-    """
-    matcher = stock.lookup("torch._inductor.pattern_matcher:PatternMatcherPass")
-    if type(table) is not matcher or "apply" in vars(table) or not stock.is_stock(matcher.apply):
-        return True
-    # Inductor finds modules by their classes, so the paths of their calls say nothing.
-    return any(
-        bool(graph.find_nodes(op=op, target=None if op == "call_module" else target, sort=False))
-        for (op, target), entries in table.patterns.items()
-        if entries
-    )
-
-
 def may_reinplace(run: StageRun) -> bool:
     """Whether `reinplace_inplaceable_ops` finds a call that it could make in-place."""
     registries = [
@@ -110,6 +94,5 @@ __all__ = [
     "has_unused_attributes",
     "holds",
     "may_decompose_auto_functionalized",
-    "may_match",
     "may_reinplace",
 ]

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.strict_numerics import REASSOCIATING
-from xductor.backend.steps import runner, step_targets, stock, user_patterns
+from xductor.backend.steps import runner, stock, user_patterns
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
@@ -23,6 +23,7 @@ from xductor.backend.steps.bridge import (
     stock_pass,
 )
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.table_prefilter import calls_of, may_match
 from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
 
@@ -302,8 +303,10 @@ class TableStep:
                 run.count += run_observed([make(name, run)], run) or 0
         if run.degraded or run.untyped or not rest.patterns:
             return
+        if not may_match(rest, calls_of(run)):
+            return
         flush(run)
-        if not run.degraded and step_targets.may_match(rest, run.gm.graph):
+        if not run.degraded:
             run.bridged(self.name, lambda: self._rest(rest, run))
 
     def _rest(self, rest: Any, run: StageRun) -> None:

@@ -204,16 +204,18 @@ class ArgsAttr(Data[tuple[Any, ...]]):
         fields["data"] = data
         fields["key"] = key
         fields["_hash"] = hash(key)
-        refs, symbols, live = 0, NO_SYMBOLS, False
+        refs, symbols, subgraphs, live = 0, NO_SYMBOLS, (), False
         for leaf in leaves(data):
             kind = type(leaf)
             if kind is Ref:
                 refs += 1
             elif kind is SymExpr:
                 symbols |= leaf.symbols
+            elif kind is SymbolRef:
+                subgraphs += (leaf.name,)
             elif kind is Handle:
                 live = True
-        fields["refs"], fields["symbols"] = refs, symbols
+        fields["refs"], fields["symbols"], fields["subgraphs"] = refs, symbols, subgraphs
         # A live object behind a handle must not outlive its graph.
         if not live:
             cls._interned[key] = made
@@ -227,6 +229,9 @@ class ArgsAttr(Data[tuple[Any, ...]]):
 
     #: Names of the symbols that expressions among the arguments mention.
     symbols: frozenset[str]
+
+    #: The names of the graphs that the arguments refer to, in order of appearance.
+    subgraphs: tuple[str, ...]
 
     @classmethod
     def new(cls, params: Any) -> Self:

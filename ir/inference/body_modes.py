@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir.dialect.arguments import SymbolRef, leaves
 from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
@@ -51,17 +50,16 @@ def replay(modes: Modes, op: TorchOp) -> None:
 def _callers(graph: GraphOp, module: ModuleOp | None) -> list[tuple[GraphOp, TorchOp]]:
     """The chain of calls from a body up to a graph without callers, innermost first."""
     path: list[tuple[GraphOp, TorchOp]] = []
-    if module is None:
-        return path
+    if module is None or module.body.block.first_op is module.body.block.last_op:
+        return path  # nobody else is there to call it
     calls: dict[str, tuple[GraphOp, TorchOp]] = {}
     for caller in module.ops:
         if not isinstance(caller, GraphOp) or caller.is_declaration:
             continue
         for op in caller.block.ops:
             if isinstance(op, TorchOp) and op.raw_arguments:
-                for leaf in leaves(op.args.data):
-                    if type(leaf) is SymbolRef:
-                        calls.setdefault(leaf.name, (caller, op))
+                for name in op.args.subgraphs:
+                    calls.setdefault(name, (caller, op))
     found = calls.get(graph.sym_name.data)
     while found is not None and found not in path:
         path.append(found)

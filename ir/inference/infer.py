@@ -18,7 +18,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, Handle, SymbolRef, leaves
+from xductor.ir.dialect.arguments import ArgsAttr, Handle, leaves
 from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
@@ -290,7 +290,7 @@ def refusal_before_running(op: TorchOp) -> str | None:
     if isinstance(target, OpOverload):
         return None
     if isinstance(target, HigherOrderOperator):
-        if any(type(leaf) is SymbolRef for leaf in leaves(op.args.data)):
+        if op.args.subgraphs:
             return f"subgraphs of {target.name()}"
         return None
     effects = op.effects

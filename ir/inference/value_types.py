@@ -175,9 +175,15 @@ class TypeReader:
         if self.with_grad:
             if value.requires_grad:
                 flags += ("requires_grad",)
-            if isinstance(value, torch.nn.Parameter):
+            if _is_parameter(value):
                 flags += ("parameter",)
         return flags
+
+
+def _is_parameter(value: torch.Tensor) -> bool:
+    if type(value) is FakeTensor:  # what `isinstance` asks of a tensor, but it takes much longer
+        return bool(getattr(value, "_is_param", False))
+    return isinstance(value, torch.nn.Parameter)
 
 
 def _subclass(value: torch.Tensor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -20,25 +20,27 @@ def storage_of(value: Any) -> int | None:
         return None
 
 
-def shared_storages(operands: Sequence[Any], results: Iterable[Any]) -> AliasAttr | None:
+def shared_storages(operands: Iterable[Any], results: Iterable[Any]) -> AliasAttr | None:
     """For each result the first operand whose storage it shares; None if no result shares any.
 
     - `operands`: a value for each operand of a call; None if it is not known.
     - `results`: the leaves of the call's value.
     """
+    return shared(map(storage_of, operands), map(storage_of, results))
+
+
+def shared(operands: Iterable[int | None], results: Iterable[int | None]) -> AliasAttr | None:
+    """What `shared_storages` gives, from the identities of the storages."""
     places: dict[int, int] = {}
-    for index, operand in enumerate(operands):
-        storage = storage_of(operand)
+    for index, storage in enumerate(operands):
         if storage is not None:
             places.setdefault(storage, index)
     if not places:
         return None
-    facts: list[tuple[int, bool] | None] = []
-    for result in results:
-        storage = storage_of(result)
-        place = places.get(storage) if storage is not None else None
-        facts.append(None if place is None else (place, True))
-    return AliasAttr(tuple(facts)) if any(fact is not None for fact in facts) else None
+    found = [None if storage is None else places.get(storage) for storage in results]
+    if found.count(None) == len(found):
+        return None
+    return AliasAttr(tuple([None if place is None else (place, True) for place in found]))
 
 
-__all__ = ["shared_storages", "storage_of"]
+__all__ = ["shared", "shared_storages", "storage_of"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from xductor.ir.dialect.arguments import ArgsAttr, Ref, SymbolRef, leaves
+from xductor.ir.dialect.arguments import ArgsAttr, Ref
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.dialect.schema import Param
 from xductor.ir.dialect.types import (
@@ -272,15 +272,15 @@ def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
 
 def _check_references(op: TorchOp, graph: GraphOp) -> None:
     """Check that symbol references refer to graphs of the module."""
-    refs = [leaf for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
-    if not refs:
+    names = op.args.subgraphs
+    if not names:
         return
     module = graph.parent_op()
     graphs: Any = () if module is None else module.regions[0].block.ops
     known = {other.sym_name.data for other in graphs if other.name == "fx.graph"}
-    for ref in refs:
-        if module is not None and ref.name not in known:
-            _fail(op, f"@{ref.name} is no graph of the module", expected=", ".join(sorted(known)))
+    for name in names:
+        if module is not None and name not in known:
+            _fail(op, f"@{name} is no graph of the module", expected=", ".join(sorted(known)))
 
 
 class _Unbacked:
@@ -300,7 +300,7 @@ class _Unbacked:
             self.bound[name] = op
         for result in op.results:
             missing = (symbols_of(result._type) & self.names) - self.bound.keys()
-            if missing and not any(type(leaf) is SymbolRef for leaf in leaves(op.args.data)):
+            if missing and not op.args.subgraphs:
                 _fail(op, f"unbacked symbols {sorted(missing)} are used before an op binds them")
 
     def _binds(self, op: TorchOp) -> set[str]:

@@ -197,19 +197,28 @@ def _silent(cls: type[TorchOp]) -> bool:
     return effects == Effects(alloc=effects.alloc)
 
 
+class Silence:
+    """Which classes of ops do nothing besides computing results, told once a walk over a graph.
+
+    Effects that are registered at run time come on top of those of the schema: what one walk was
+    told is not kept for another.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[type[TorchOp], bool] = {OutputOp: True, GetAttrOp: True}
+
+    def of(self, cls: type[TorchOp]) -> bool:
+        """Whether no call of a class has an effect; False promises nothing."""
+        silent = self._known.get(cls)
+        if silent is None:
+            silent = self._known[cls] = _silent(cls) and not is_registered(cls.target)
+        return silent
+
+
 def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
     """The calls whose relative order can be observed, in order."""
-    quiet: dict[type[TorchOp], bool] = {OutputOp: True, GetAttrOp: True}
-    found: list[TorchOp] = []
-    for op in ops:
-        cls = type(op)
-        silent = quiet.get(cls)
-        if silent is None:
-            # Effects registered at run time come on top of those of the schema.
-            silent = quiet[cls] = _silent(cls) and not is_registered(cls.target)
-        if not silent and is_event(op, bodies):
-            found.append(op)
-    return found
+    silence = Silence()
+    return [op for op in ops if not silence.of(type(op)) and is_event(op, bodies)]
 
 
 def is_event(op: TorchOp, bodies: Bodies) -> bool:
@@ -269,4 +278,4 @@ def predecessors(
     return found
 
 
-__all__ = ["Footprint", "Footprints", "events", "is_event", "is_view", "predecessors"]
+__all__ = ["Footprint", "Footprints", "Silence", "events", "is_event", "is_view", "predecessors"]

@@ -9,8 +9,8 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import GetAttrOp, GraphOp, OutputOp, RawOp, SchemaOp, SymbolRef, TorchOp
-from xductor.ir.dialect.arguments import FunctionArg, leaves, references
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, RawOp, SchemaOp, TorchOp
+from xductor.ir.dialect.arguments import FunctionArg, references
 from xductor.ir.dialect.operations import results_of
 from xductor.ir.effects.effects import PURE, UNKNOWN, Effects
 from xductor.ir.effects.operator_effects import overload_effects
@@ -85,13 +85,7 @@ def _callable(item: Any) -> Any:
 
 def subgraphs_of(op: TorchOp) -> tuple[str, ...]:
     """The names of the graphs that a call refers to."""
-    if not op.raw_arguments:
-        return ()
-    names = vars(op.args).get("subgraphs")
-    if names is None:
-        found = [leaf.name for leaf in leaves(op.args.data) if type(leaf) is SymbolRef]
-        names = vars(op.args)["subgraphs"] = tuple(found)
-    return names
+    return op.args.subgraphs if op.raw_arguments else ()
 
 
 @cache

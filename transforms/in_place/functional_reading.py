@@ -24,6 +24,8 @@ from xductor.ir import (
     result_aliases,
 )
 from xductor.ir.effects.effects import Effects
+from xductor.ir.storage.sharing import has_own_storage
+from xductor.transforms.analysis.effect_order import Silence
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -83,6 +85,8 @@ class Reading:
         self._flat: dict[int, tuple[int, Any]] = {}
         self._unclear: set[SSAValue] = set()
         self._calls = 0
+        self._silence = Silence()
+        self._computing: dict[type[TorchOp], bool] = {}
         self.events: list[int] = []
         self.outputs: list[int] = []
         self.sharing: list[Any] = []
@@ -107,12 +111,13 @@ class Reading:
 
     def read(self, value: SSAValue) -> int:
         """The content of a value now."""
+        place = self._where.get(value)
+        if place is not None:
+            root, steps = place
+            return self._terms.view(self._content[root], steps)
         if type(value._type) is SymIntType:
             return self._terms.term("symint", value._type.expr)
-        if value not in self._where:
-            return self._plain[value]
-        root, steps = self._where[value]
-        return self._terms.view(self._content[root], steps)
+        return self._plain[value]
 
     def _write(self, value: SSAValue, content: int) -> None:
         root, steps = self._where[value]
@@ -120,7 +125,11 @@ class Reading:
         self._content[root] = self._terms.put(self._content[root], steps, content)
 
     def _visit(self, op: TorchOp) -> None:
-        if isinstance(op, OutputOp):
+        if self._only_computes(type(op)) and "aliases" not in op.properties:
+            call = self._terms.term("call", op.name, self._arguments(op), 0)
+            for place, result in enumerate(op.results):
+                self._result(result, self._terms.term("result", call, place))
+        elif isinstance(op, OutputOp):
             self._output(op)
         elif isinstance(op, GetAttrOp):
             self._outside(op.results[0], ("attribute", op.path))
@@ -140,6 +149,19 @@ class Reading:
             return
         elif not self._viewed(op):
             self._called(op)
+
+    def _only_computes(self, cls: type[TorchOp]) -> bool:
+        """Whether a call of a class makes new storages and does nothing else: most calls do."""
+        known = self._computing.get(cls)
+        if known is None:
+            known = self._computing[cls] = (
+                self._silence.of(cls)
+                and has_own_storage(cls)
+                and cls.name != _COPY
+                and cls.name not in KEEP_ORDER
+                and cls.name not in SCATTERED
+            )
+        return known
 
     def _output(self, op: OutputOp) -> None:
         seen: dict[SSAValue, int] = {}
@@ -285,13 +307,17 @@ class Reading:
             if base is not None and base in written and base in self._where:
                 self._where[result] = self._where[base]
                 continue
-            term = self._terms.term("result", call, place)
+            self._result(result, self._terms.term("result", call, place))
             if type(result._type) is not TensorType:
-                self._plain[result] = term
                 continue
-            self._root(result, term)
             if base is not None and base in self._where:
                 self._unclear |= {result, self._where[base][0]}
+
+    def _result(self, result: SSAValue, term: int) -> None:
+        if type(result._type) is TensorType:
+            self._root(result, term)
+        else:
+            self._plain[result] = term
 
     def _check_clear(self, root: SSAValue) -> None:
         if root in self._unclear:

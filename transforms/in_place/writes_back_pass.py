@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp
 from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.in_place.contract import FunctionalContract, Unreadable
 
@@ -36,7 +37,7 @@ class WritesBackPass(TypedPass):
         """Change the editor's graph, and return the number of applications."""
 
     def has_work(self, module: ModuleOp) -> bool:
-        return any(op.name in self.roots for graph in graphs_of(module) for op in graph.block.ops)
+        return any(analyses_of(graph).has_one_of(self.roots) for graph in graphs_of(module))
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph) for graph in graphs_of(module))

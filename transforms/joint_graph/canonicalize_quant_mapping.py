@@ -21,7 +21,6 @@ from xductor.ir import (
     graph_named,
     op_class,
 )
-from xductor.ir.dialect.arguments import leaves
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.metadata import quantization_text
 from xductor.transforms import EXACT, TypedPass, graphs_of
@@ -143,7 +142,7 @@ def _unpacked(module: ModuleOp, graph: GraphOp, name: str, unpacked: dict[str, s
 
 def _refers(op: Any) -> bool:
     """Whether an op names a subgraph or an attribute of the module."""
-    return type(op) is GetAttrOp or any(type(leaf) is SymbolRef for leaf in leaves(op.args.data))
+    return type(op) is GetAttrOp or bool(op.args.subgraphs)
 
 
 __all__ = ["CanonicalizeQuantMapping"]

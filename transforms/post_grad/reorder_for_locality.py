@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import Any
 
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import OpResult
 
 from xductor.ir import GraphOp, TorchOp
-from xductor.ir.effects.effects import Effects
+from xductor.ir.effects.effects import PURE, Effects
 from xductor.transforms import EXACT, TypedPass, graphs_of
-from xductor.transforms.analysis.block_order import arrange
+from xductor.transforms.analysis.block_order import arrange, ops_of
+from xductor.transforms.analysis.effect_order import Silence
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
@@ -64,66 +66,94 @@ class ReorderForLocality(TypedPass):
 
 
 def _reorder(graph: GraphOp, bodies: Bodies) -> int:
-    before: list[TorchOp] = list(graph.block.ops)  # type: ignore[arg-type]
-    after = _local_order(before, _Movable(graph, before, bodies))
+    before = ops_of(graph.block)
+    order = _Order(before, _Movable(graph, before, bodies))
+    after = [before[place] for place in order.run()]
     if after == before or not should_apply(ReorderForLocality.name):
         return 0
     arrange(graph.block, after)
     return 1
 
 
-def _local_order(ops: list[TorchOp], movable: _Movable) -> list[TorchOp]:
-    """The ops in their new order; they move within a linked list that is walked backwards."""
-    previous: dict[TorchOp, TorchOp | None] = dict(zip(ops, (None, *ops), strict=False))
-    following: dict[TorchOp, TorchOp | None] = dict(zip(ops, (*ops[1:], None), strict=True))
-    first_copy = next((op for op in ops if op.name == _COPY), None)
-    in_epilogue = first_copy is not None
-    seen: set[Operation] = set()
-    order: list[TorchOp] = []
-    op: TorchOp | None = ops[-1]
-    while op is not None:
-        seen.add(op)
-        if in_epilogue:
-            in_epilogue = op is not first_copy
-        else:
-            for operand in dict.fromkeys(op._operands):
-                used = operand.op if isinstance(operand, OpResult) else None
-                if not isinstance(used, TorchOp) or not movable(used, op, seen):
-                    continue
-                before, after = previous[used], following[used]
-                if after is op:
-                    continue
-                if before is not None:
-                    following[before] = after
-                assert after is not None
-                previous[after] = before
-                neighbour = previous[op]
-                previous[used], following[used] = neighbour, op
-                previous[op] = used
-                if neighbour is not None:
-                    following[neighbour] = used
-        order.append(op)
-        op = previous[op]
-    order.reverse()
-    return order
+class _Order:
+    """The ops by their places: a list that is linked backwards, and walked from its end."""
+
+    def __init__(self, ops: list[Any], movable: _Movable) -> None:
+        self.ops = ops
+        self.movable = movable
+        self.place = {id(op): place for place, op in enumerate(ops)}
+        self.previous = list(range(-1, len(ops) - 1))
+        self.following = list(range(1, len(ops) + 1))
+        self.seen = bytearray(len(ops))
+
+    def run(self) -> list[int]:
+        """The places of the ops in their new order."""
+        first_copy = next((place for place, op in enumerate(self.ops) if op.name == _COPY), None)
+        in_epilogue = first_copy is not None
+        order: list[int] = []
+        place = len(self.ops) - 1
+        while place >= 0:
+            self.seen[place] = 1
+            if in_epilogue:
+                in_epilogue = place != first_copy
+            else:
+                self.bring(place)
+            order.append(place)
+            place = self.previous[place]
+        order.reverse()
+        return order
+
+    def bring(self, place: int) -> None:
+        """Move what an op needs to right before it."""
+        previous, following = self.previous, self.following
+        brought: list[int] = []
+        for operand in self.ops[place]._operands:
+            used = self.place.get(id(operand.op)) if type(operand) is OpResult else None
+            if used is None or used in brought:
+                continue
+            brought.append(used)
+            if not self.movable.between(used, place) or not self.is_seen(operand):
+                continue
+            before, after = previous[used], following[used]
+            if after == place:
+                continue
+            if before >= 0:
+                following[before] = after
+            previous[after] = before
+            neighbour = previous[place]
+            previous[used], following[used] = neighbour, place
+            previous[place] = used
+            if neighbour >= 0:
+                following[neighbour] = used
+
+    def is_seen(self, value: Any) -> bool:
+        """Whether all users of a value have been passed."""
+        use = value.first_use
+        while use is not None:
+            if not self.seen[self.place[id(use.operation)]]:
+                return False
+            use = use._next_use
+        return True
 
 
 class _Movable:
     """Which ops may move, and how far."""
 
-    def __init__(self, graph: GraphOp, ops: list[TorchOp], bodies: Bodies) -> None:
+    def __init__(self, graph: GraphOp, ops: list[Any], bodies: Bodies) -> None:
         table = graph.symbols.data
         self._unbacked = frozenset(name for name, info in table.items() if not info.backed)
         self._bodies = bodies
-        self._region: dict[TorchOp, int] = {}
-        self._fixed: dict[TorchOp, bool] = {}
-        region = 0
+        self._region: list[int] = []
+        self._fixed: list[bool] = []
+        self._waits = [op.name == _WAIT for op in ops]
+        silence, region = Silence(), 0
         for op in ops:
-            effects = effects_of(op)
-            if effects.unknown or effects.mode or written_operands(op, bodies):
+            silent = silence.of(type(op))
+            effects = PURE if silent else effects_of(op)
+            if not silent and (effects.unknown or effects.mode or written_operands(op, bodies)):
                 region += 1
-            self._region[op] = region
-            self._fixed[op] = self._is_fixed(op, effects)
+            self._region.append(region)
+            self._fixed.append(self._is_fixed(op, effects))
 
     def _is_fixed(self, op: TorchOp, effects: Effects) -> bool:
         if op.fx_op != "call_function" or op.tuple_valued or len(op.results) != 1:
@@ -136,11 +166,8 @@ class _Movable:
             return True
         return bool(self._unbacked) and "unbacked_bindings" in op.node.text_items()
 
-    def __call__(self, op: TorchOp, user: TorchOp, seen: set[Operation]) -> bool:
-        """Whether `op` may move to right before `user`; `seen` holds all ops from `user` on."""
+    def between(self, op: int, user: int) -> bool:
+        """Whether the op at a place may move to right before the one at another."""
         return (
-            not self._fixed[op]
-            and user.name != _WAIT
-            and self._region[op] == self._region[user]
-            and all(use.operation in seen for use in op.results[0].uses)
+            not self._fixed[op] and not self._waits[user] and self._region[op] == self._region[user]
         )

@@ -42,6 +42,9 @@ class ProceduralPass(TypedPass):
         names: Any = self.roots
         return analyses.named(names)
 
+    def has_work(self, module: ModuleOp) -> bool:
+        return any(self.ops_in(analyses_of(graph)) for graph in graphs_of(module))
+
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph, None) for graph in graphs_of(module))
 
