@@ -14,6 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
 from tests.backend.paths.through_stages import FORWARD, OPTIONS, Chain, StageRecords, chain, square
+from tests.backend.pipelines.frozen_graphs import packing
 from xductor.backend.config import versions
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
 from xductor.backend.seam import dispatch
@@ -186,8 +187,9 @@ def test_cached_code_of_frozen_graphs_takes_each_models_own_constants(
     for seed in (1, 2, 1):
         torch._dynamo.reset()
         model = Scaled(seed).eval()
-        frozen = config.patch(freezing=True, **{"cpp.weight_prepack": False})
-        with torch.no_grad(), frozen, warnings.catch_warnings(action="ignore"):
+        frozen = config.patch(freezing=True)
+        quiet = warnings.catch_warnings(action="ignore")
+        with torch.no_grad(), frozen, packing(False), quiet:
             compiled = torch.compile(model, backend="xductor", options=OPTIONS)
             for _ in range(2):
                 torch.testing.assert_close(compiled(x), model(x))
