@@ -124,7 +124,19 @@ def test_explained() -> None:
     assert reasons == ["its results have other bits on another device"]
 
 
-def test_no_graph_on_cpu_is_lowered_for_it() -> None:
+ON_CPU = """
+fx.graph @f stage(post_grad) symbols() (%x : !fx.tensor<f32[8], cpu>) {
+  %z = aten.full.default [8], 2.0, dtype = f32, device = device<cpu> : !fx.tensor<f32[8], cpu>
+  %s = aten.maximum.default %x, %z : !fx.tensor<f32[8], cpu>
+  fx.output (%s,)
+}
+"""
+
+
+def test_a_graph_on_cpu_is_not_lowered() -> None:
+    """An index is the root of `randperm_index`, which this stage has once the joint stage ran."""
+    _, record = _stage(ON_CPU)
+    assert record.lowered == 0
     gm, record = _stage(INDEXED.replace("cuda:0", "cpu"))
     assert "move_constructors_to_gpu" not in {one.name for one in record.passes}
     assert not _moved(gm)

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from xdsl.utils.exceptions import VerifyException
 
 import xductor
 from tests.before_autograd.random_piece_graphs import PieceGraph, seen
+from tests.before_autograd.type_soundness import has_sound_types
 from xductor.transforms import TypedPass
 from xductor.transforms.pieces.fuse_chunk_reshape_concat_pass import FuseChunkReshapeConcatPass
 from xductor.transforms.pieces.fuse_chunk_reshape_unsqueeze_concat_pass import (
@@ -83,21 +83,12 @@ def run(seed: int, passes: tuple[TypedPass, ...] = PASSES) -> Counter[str]:
     start = seed % len(passes)
     for chosen in (passes[start : start + 1], passes[start:] + passes[:start]):
         module = xductor.from_fx(one.gm, stage="pre_grad")
-        is_sound = _verifies(module)
+        is_sound = has_sound_types(module)
         for each in chosen:
             applied[each.name] += each.rewrite(module)
-        assert not is_sound or _verifies(module), seed
+        assert not is_sound or has_sound_types(module), seed
         assert seen(xductor.to_fx(module), one.inputs) == expected, (seed, chosen)
     return applied
-
-
-def _verifies(module: object) -> bool:
-    """Whether types are what they should be: those of views are stale behind some writes."""
-    try:
-        xductor.verify(module, level="types")
-    except VerifyException:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("part", range(3))
@@ -117,3 +108,11 @@ def test_graphs_that_gave_other_gradients_once(seed: int) -> None:
 def test_pieces_without_elements() -> None:
     """What has no elements has other strides if it is a view of something else."""
     run(264)
+
+
+@pytest.mark.xfail(
+    raises=RuntimeError, strict=True, reason="writes between two views are not compared yet"
+)
+def test_a_view_from_before_a_write_does_not_stand_for_one_from_after_it() -> None:
+    """Both were made under `no_grad`; autograd refuses the older one."""
+    run(22447)
