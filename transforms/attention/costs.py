@@ -2,8 +2,8 @@
 
 On CUDA this was measured: each row of `measured_costs.csv` is an attention that was timed in both
 forms on an H200 by `tests/benchmarks/gpu_attention_costs.py`. Another attention is judged by the
-rows nearest to it. Short rows with a mask lose, as in the windows of a vision transformer, and so
-does a bias with a gradient, because the kernel writes a gradient as large as the scores.
+rows nearest to it. Short rows with a mask lose, as in the windows of a vision transformer. So do
+most long rows with a bias that has a gradient: the kernel writes one as large as the scores.
 """
 
 from __future__ import annotations
