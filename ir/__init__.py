@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xductor.ir.execution.interpreter import run
     from xductor.ir.inference.infer import InferenceEnv, NotInferred, infer_call
     from xductor.ir.modules import parse_ir, print_ir, same
-    from xductor.ir.storage.sharing import result_aliases
+    from xductor.ir.storage.sharing import aliases_through, result_aliases
     from xductor.ir.symbolic.expressions import SymExpr
     from xductor.ir.symbolic.facts import Facts
     from xductor.ir.symbolic.symbols import SymbolTable
@@ -62,6 +62,7 @@ _HOME = {
     "TensorType": "dialect.types",
     "TorchOp": "dialect.operations",
     "XductorContext": "text.context",
+    "aliases_through": "storage.sharing",
     "entry_graph": "dialect.graph",
     "graph_named": "dialect.graph",
     "infer_call": "inference.infer",
@@ -100,6 +101,7 @@ __all__ = [
     "TensorType",
     "TorchOp",
     "XductorContext",
+    "aliases_through",
     "aten",
     "entry_graph",
     "graph_named",

@@ -53,7 +53,7 @@ def refusal(function: Any) -> str | None:
         binds = home in (None, "torch", "torch._C", "torch._ops", "torch._classes")
         words = _TORCH_WORDS.intersection(name.lower().split("_")) if binds else ()
         if words or _TORCH.match(home or ""):
-            return "it is no function of tensors or numbers"
+            return "it is not a function of tensors or numbers"
         return None
     if top == "builtins":
         return None if name in _BUILTINS else f"builtins.{name} is no op of a graph"

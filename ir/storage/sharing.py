@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import SSAValue, Use
 
 from xductor.ir.dialect.arguments import Ref, references
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
@@ -29,6 +29,18 @@ def result_aliases(op: TorchOp) -> tuple[AliasFact, ...]:
     if found is None:
         found = known[key] = _from_schema(op)  # type: ignore[arg-type]
     return found
+
+
+def aliases_through(use: Use) -> list[SSAValue]:
+    """The results of a user that share storage with what it reads at this place, or may do so."""
+    op = use.operation
+    if not isinstance(op, TorchOp):
+        return []
+    return [
+        result
+        for result, fact in zip(op.results, result_aliases(op), strict=False)
+        if fact is not None and fact[0] == use.index
+    ]
 
 
 def _from_schema(op: SchemaOp) -> tuple[AliasFact, ...]:
@@ -83,10 +95,9 @@ def is_written(value: SSAValue) -> bool:
                 continue
             if writes_operand(user, use.index):
                 return True
-            for result, fact in zip(user.results, result_aliases(user), strict=False):
-                if fact is not None and fact[0] == use.index and result not in seen:
-                    seen.add(result)
-                    pending.append(result)
+            new = [result for result in aliases_through(use) if result not in seen]
+            seen.update(new)
+            pending += new
     return False
 
 

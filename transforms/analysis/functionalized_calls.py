@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 from torch._ops import OpOverload
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import Facts, RawOp, TensorType, TorchOp, result_aliases
+from xductor.ir import Facts, RawOp, TensorType, TorchOp, aliases_through
 from xductor.ir.dialect.arguments import FunctionArg
 from xductor.ir.dialect.operations import results_of
 from xductor.ir.python import targets
@@ -155,10 +155,9 @@ def reads_what_it_writes(
                 if _clash(user, one, types[one], in_storage, facts):
                     return True
                 continue
-            for result, fact in zip(user.results, result_aliases(user), strict=False):
-                if fact is not None and fact[0] == use.index and result not in types:
-                    types[result] = result._type
-                    pending.append(result)
+            new = [result for result in aliases_through(use) if result not in types]
+            types.update({result: result._type for result in new})
+            pending += new
     return False
 
 

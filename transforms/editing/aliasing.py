@@ -49,8 +49,8 @@ class Storages(Protocol):
         """Whether a write may be seen, or missed, if `new` stood for `old` and `gone` went."""
         ...
 
-    def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
-        """Whether two values were made under different modes of autograd."""
+    def autograd_problem(self, old: SSAValue, new: SSAValue, root: SSAValue) -> str:
+        """Why autograd would tell two views of one storage apart; "" if it would not."""
         ...
 
 
@@ -95,8 +95,8 @@ def _in_one_storage(
             return problem
     if state.facts.known_equal(_offset(old), _offset(new)) is not True:
         return "it would begin elsewhere in its storage"
-    if state.is_written(root) and state.is_of_other_modes(old, new):
-        return "it is written to, and would be a tensor made under other modes"
+    if problem := state.autograd_problem(old, new, root):
+        return problem
     returned = state.returned_tensors
     if old in returned:
         tensor = tensor_of(new)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, GraphOp, TensorType, TorchOp, result_aliases
+from xductor.ir import Facts, GraphOp, TensorType, TorchOp, aliases_through
 from xductor.ir.dialect.types import Dim
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.graphs import facts_of
@@ -140,9 +140,9 @@ class Replacement:
         made: Any = old.owner
         return self.has_writes and self.analyses.memory.interfere(old, new, made)
 
-    def is_of_other_modes(self, old: SSAValue, new: SSAValue) -> bool:
-        """Never: such passes run behind autograd, or leave alone what stands among modes."""
-        return False
+    def autograd_problem(self, old: SSAValue, new: SSAValue, root: SSAValue) -> str:
+        """None: such passes run behind autograd, or leave alone what stands among modes."""
+        return ""
 
     def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
         """Whether `source`, which has the same content, may stand for the only result."""
@@ -167,7 +167,7 @@ class Replacement:
             user: Any = use.operation
             if reads_storage(user):
                 return True
-            if any(fact is not None and fact[0] == use.index for fact in result_aliases(user)):
+            if aliases_through(use):
                 return True
         return False
 

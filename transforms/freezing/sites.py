@@ -96,7 +96,7 @@ class Site:
             raise Declined(f"sizes {list(sizes)} beside it make it larger")
         held = constant(graph, other.owner) if type(other.owner) is GetAttrOp else None
         if held is None:
-            raise Declined("what stands beside it is no constant that is known")
+            raise Declined("the other operand is not a known constant")
         with _disable_current_modes(), torch.no_grad():
             if not bool(torch.isfinite(held).all()):
                 raise Declined("what stands beside it is not finite")

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from torch.fx import Graph
-from xdsl.ir import SSAValue, Use
+from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, TensorType, TorchOp, result_aliases
+from xductor.ir import Facts, TensorType, TorchOp, aliases_through
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
@@ -199,14 +199,8 @@ class _Work:
         if not self.forms.requires_grad(result):
             return False
         place = self.state.region(result.owner)  # type: ignore[arg-type]
-        users: Any = [use.operation for use in result.uses if _may_view(use)]
+        users: Any = [use.operation for use in result.uses if aliases_through(use)]
         return any(self.state.region(user) != place for user in users)
-
-
-def _may_view(use: Use) -> bool:
-    """Whether what reads a value may give a view of it."""
-    facts = result_aliases(use.operation)  # type: ignore[arg-type]
-    return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
 class _Sunk:

@@ -68,7 +68,7 @@ class MayWrite:
         """Why an op may not write; None if it may."""
         type_ = strided(write.value)
         if type_ is None:
-            return "it is no plain strided tensor"
+            return "it is not a strided tensor"
         if _overlaps_itself(type_):
             return "its elements share memory"
         if write.result is not None and not _same_layout(write.result, type_, self.facts):

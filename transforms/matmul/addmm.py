@@ -64,7 +64,7 @@ class Addmm(Rewrite):
         if input.ndim > 2:
             return no("what is added has more dims than the product")
         if is_nothing(beta) or is_nothing(alpha):
-            return no("addmm does not read what counts for nothing, and so loses its NaN")
+            return no("with a factor of 0 addmm loses the NaN of what it multiplies")
         sizes = (mat1.shape[0], mat2.shape[1])[2 - input.ndim :]
         pairs = zip(input.shape, sizes, strict=True)
         return all_of(*[any_of(own == 1, own == size) for own, size in pairs])

@@ -149,7 +149,7 @@ def _refusal(pair: _Pair) -> str | None:
     types: list[Any] = [one._type for one in (*pair.factors, pair.middle)]
     first = types[0]
     if any(type(one) is not TensorType or one.data.layout != "strided" for one in types):
-        return "they are no plain matrices"
+        return "an operand is not a strided matrix"
     if first.device.type not in _DEVICES:
         return f"there is no kernel for {first.device.type}"
     if any(one.device != first.device or one.dtype is not first.dtype for one in types):

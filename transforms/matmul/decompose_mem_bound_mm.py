@@ -197,7 +197,7 @@ class DecomposeAddmmWithFactors(_Decomposed):
 
     def where(self, beta: Scalar, alpha: Scalar) -> Any:
         if is_nothing(alpha) or is_nothing(beta):
-            return no("addmm does not read what counts for nothing, and so loses its NaN")
+            return no("with a factor of 0 addmm loses the NaN of what it multiplies")
         return True
 
     def pays(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
@@ -232,7 +232,7 @@ class DecomposeAddmmOfNothing(_Decomposed):
 
     def where(self, alpha: Scalar) -> Any:
         if is_nothing(alpha):
-            return no("addmm does not read what counts for nothing, and so loses its NaN")
+            return no("with a factor of 0 addmm loses the NaN of what it multiplies")
         return True
 
     def pays(self, mat1: Tensor, mat2: Tensor) -> Any:

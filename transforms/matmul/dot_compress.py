@@ -37,7 +37,7 @@ class UseTritonDotCompress(Rewrite):
         return one_of(aten.matmul(square, w), aten.bmm(square, w))
 
     def where(self, x: Tensor, w: Tensor) -> Any:
-        return (x.ndim == 3 and w.ndim in (2, 3)) or no("it is no batch of matrices")
+        return (x.ndim == 3 and w.ndim in (2, 3)) or no("the operands are not batches of matrices")
 
     def pays(self, x: Tensor, w: Tensor) -> Any:
         rows, columns, outer = x.shape[1], x.shape[2], w.shape[-1]

@@ -56,7 +56,9 @@ class _Plain(_Lce, abstract=True):
         return _transposed(aten.linear(_transposed(x), weight))
 
     def where(self, x: Tensor, weight: Tensor) -> Any:
-        return (x.ndim == 3 and weight.ndim == 2) or no("it is no linear of matrices")
+        return (x.ndim == 3 and weight.ndim == 2) or no(
+            "the operands are not those of a linear layer over a batch"
+        )
 
     def replacement(self, x: Tensor, weight: Tensor) -> Any:
         return aten.matmul(weight, x)
@@ -72,7 +74,7 @@ class _Biased(_Lce, abstract=True):
 
     def where(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
         ranks = x.ndim, weight.ndim, bias.ndim
-        return ranks == (3, 2, 1) or no("it is no linear of matrices")
+        return ranks == (3, 2, 1) or no("the operands are not those of a linear layer over a batch")
 
     def replacement(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
         return aten.add(aten.matmul(weight, x), aten.unsqueeze(bias, -1))
@@ -121,7 +123,9 @@ class FirstLce(_Lce):
         return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide))
 
     def where(self, xs: list[Tensor], wide: Tensor) -> Any:
-        return (xs[0].ndim == 3 and wide.ndim == 2) or no("it is no linear of matrices")
+        return (xs[0].ndim == 3 and wide.ndim == 2) or no(
+            "the operands are not those of a linear layer over a batch"
+        )
 
     def replacement(self, xs: list[Tensor], wide: Tensor) -> Any:
         return aten.matmul(wide, aten.cat(xs, 1))
@@ -139,7 +143,7 @@ class BiasedFirstLce(_Lce):
 
     def where(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
         ranks = xs[0].ndim, wide.ndim, bias.ndim
-        return ranks == (3, 2, 1) or no("it is no linear of matrices")
+        return ranks == (3, 2, 1) or no("the operands are not those of a linear layer over a batch")
 
     def replacement(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
         return aten.add(aten.matmul(wide, aten.cat(xs, 1)), aten.unsqueeze(bias, -1))

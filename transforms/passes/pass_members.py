@@ -94,7 +94,7 @@ def _check_uses(cls: type, base: type) -> None:
     for name in unknown:
         if name not in used:
             raise DeclarationError(
-                f"{cls.__name__} has no use for `{name}`: it is no attribute of a pass, and no "
+                f"{cls.__name__} has no use for `{name}`: it is not an attribute of a pass, and no "
                 f"method of its class names it.{meant(name, _public(base))} An option is a field, "
                 "with an annotation; a name that begins with an underscore is left alone"
             )

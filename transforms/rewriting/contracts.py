@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir import SchemaOp, TensorType, TorchOp, aliases_through
 from xductor.ir.effects.effects import PURE, Effects
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import has_backward, storage_root
@@ -222,10 +222,9 @@ def _stays_inside(root: SSAValue, match: Match, gone: set[TorchOp]) -> bool:
                 if sees_sizes_alone(user):
                     continue
                 return False
-            for result, fact in zip(user.results, result_aliases(user), strict=False):
-                if fact is not None and fact[0] == use.index and result not in seen:
-                    seen.add(result)
-                    pending.append(result)
+            new = [result for result in aliases_through(use) if result not in seen]
+            seen.update(new)
+            pending += new
     return True
 
 

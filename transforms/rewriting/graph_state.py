@@ -149,6 +149,43 @@ class GraphState:
         ]
         return made_in != wanted
 
+    def autograd_problem(self, old: SSAValue, new: SSAValue, root: SSAValue) -> str:
+        """Why autograd would tell two views of one storage apart; "" if it would not.
+
+        It refuses a view that was made under `no_grad`, or is a result among others, once its
+        storage was written since: `new` may neither bring such a view in nor take it away.
+        """
+        if not self.is_written(root):
+            return ""
+        if self.is_of_other_modes(old, new):
+            return "it is written to, and would be a tensor made under other modes"
+        write = self._write_since_a_view(old, new, root) if self.env.with_grad else None
+        if write is not None:
+            return f"{write.name} writes to it between two views that would become one"
+        return ""
+
+    def _write_since_a_view(self, old: SSAValue, new: SSAValue, root: SSAValue) -> TorchOp | None:
+        """A write to a storage above `old`, and below `new` or a view through which only one of
+        the two comes; None if there is none.
+        """
+        key = self.order.key
+        before, after = [
+            {tensor_of(value) for value in aliases_above(one)} - {root} for one in (old, new)
+        ]
+        views = (before ^ after) - {tensor_of(old)} | after & {tensor_of(new)}
+        makers: list[Any] = [view.owner for view in views]
+        oldest = min((op for op in makers if op.parent is not None), key=key, default=None)
+        if oldest is None:
+            return None
+        place = key(old.owner)  # type: ignore[arg-type]
+        for write in self.writes_below(oldest):
+            if key(write) >= place:
+                return None
+            written = [write.operands[index] for index in written_operands(write, self.bodies)]
+            if root in map(storage_root, written):
+                return write
+        return None
+
     @cached_property
     def _around(self) -> WrittenAround:
         return written_around()

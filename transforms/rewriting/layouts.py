@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
-from xdsl.ir import SSAValue, Use
+from xdsl.ir import SSAValue
 
 from xductor.ir import (
     NotInferred,
@@ -17,8 +17,8 @@ from xductor.ir import (
     SchemaOp,
     TensorType,
     TorchOp,
+    aliases_through,
     infer_call,
-    result_aliases,
 )
 from xductor.ir.functions.torch_calls import aten_call
 from xductor.ir.inference.infer import Inferred, NotApplicable
@@ -120,9 +120,7 @@ def check_offset(value: SSAValue, state: GraphState) -> str | None:
             effects = effects_of(user)
             if effects.unknown or effects.writes or reads_storage(user):
                 return f"and {user.name} may see that"
-            for result, fact in zip(user.results, result_aliases(user), strict=False):
-                if fact is not None and fact[0] == use.index:
-                    pending.append(result)
+            pending += aliases_through(use)
     return None
 
 
@@ -159,7 +157,7 @@ def lay_out_anew(
     - `keeps_strides`: only its offset changed, which its views alone show.
     """
     renewed: list[TorchOp] = []
-    users = [use for use in value.uses if not keeps_strides or _may_view(use)]
+    users = [use for use in value.uses if not keeps_strides or aliases_through(use)]
     pending = list(dict.fromkeys(use.operation for use in users))
     while pending:
         user = pending.pop(0)
@@ -186,15 +184,6 @@ def lay_out_anew(
         state.erase(user)
         renewed.append(made)
     return renewed
-
-
-def _may_view(use: Use) -> bool:
-    """Whether what reads a value may give a view of it."""
-    user = use.operation
-    if not isinstance(user, SchemaOp):
-        return True
-    facts = result_aliases(user)
-    return any(fact is not None and fact[0] == use.index for fact in facts)
 
 
 def _laid_out_as(op: TorchOp, found: Inferred, state: GraphState) -> list[Any] | None:

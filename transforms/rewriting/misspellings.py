@@ -46,7 +46,7 @@ def check_members(cls: type, base: type, variables: Mapping[str, Any]) -> None:
         if name in used or not _may_be_meant(cls, name, value, variables):
             continue
         raise PatternError(
-            f"{cls.__name__} has no use for `{name}`: it is no part of a rewrite, and no method "
+            f"{cls.__name__} has no use for `{name}`: it is not part of a rewrite, and no method "
             f"names it.{_guess(name, base)} A name that begins with an underscore is left alone"
         )
 

@@ -14,7 +14,15 @@ from torch.fx import Graph, Node
 from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xductor.ir import GetAttrOp, SchemaOp, SymExpr, TensorType, TorchOp, result_aliases
+from xductor.ir import (
+    GetAttrOp,
+    SchemaOp,
+    SymExpr,
+    TensorType,
+    TorchOp,
+    aliases_through,
+    result_aliases,
+)
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
 from xductor.ir.effects.operator_effects import overload_effects
 from xductor.ir.inference.infer import storage_root
@@ -169,10 +177,9 @@ class UniformValues:
                 user: Any = use.operation
                 if use.index in written_operands(user, self._analyses.bodies):
                     return True
-                for result, fact in zip(user.results, result_aliases(user), strict=False):
-                    if fact is not None and fact[0] == use.index and result not in seen:
-                        seen.add(result)
-                        pending.append(result)
+                new = [result for result in aliases_through(use) if result not in seen]
+                seen.update(new)
+                pending += new
         return False
 
     def _found(self, op: SchemaOp) -> Iterator[tuple[OpResult, torch.Tensor]]:

@@ -110,9 +110,6 @@ def test_pieces_without_elements() -> None:
     run(264)
 
 
-@pytest.mark.xfail(
-    raises=RuntimeError, strict=True, reason="writes between two views are not compared yet"
-)
 def test_a_view_from_before_a_write_does_not_stand_for_one_from_after_it() -> None:
     """Both were made under `no_grad`; autograd refuses the older one."""
     run(22447)
