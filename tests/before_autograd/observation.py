@@ -12,8 +12,9 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 from torch._functorch import partitioners
-from torch._inductor import config
+from torch._inductor import compile_fx, config
 
+import xductor
 from tests.before_autograd.in_float64 import in_float64
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
@@ -170,17 +171,15 @@ def observe_compiled(
     backend: str = "xductor",
     rewrites: Sequence[Any] = (),
     on_error: str = "raise",
-    without: str = "",
 ) -> tuple[Observation, list[stage_records.StageRecord]]:
     """As `observe`, compiled up to code generation; with the records of the stages.
 
-    Random numbers are drawn as in eager. `without` names a pass of ours that is left out.
+    Random numbers are drawn as in eager.
     """
     torch._dynamo.reset()
     options: dict[str, Any] = {}
     if backend == "xductor":
         options = {"xductor.on_error": on_error, "xductor.rewrites": list(rewrites)}
-        options |= {"xductor.disabled_passes": [without]} if without else {}
     with (
         without_codegen(),
         config.patch(fallback_random=True, force_disable_caches=True),
@@ -190,6 +189,29 @@ def observe_compiled(
         warnings.simplefilter("ignore")
         compiled = torch.compile(function, backend=backend, options=options, fullgraph=True)
         return observe(compiled, leaves), records
+
+
+def observe_what_goes_to_autograd(
+    function: Callable[..., Any], leaves: Inputs, rewrites: Sequence[Any], *, by_stock: bool
+) -> Observation:
+    """As `observe`, with the graph that our stage before autograd gives; as it stands, or compiled
+    by stock.
+    """
+    options = {"xductor.on_error": "raise", "xductor.rewrites": list(rewrites)}
+
+    def compiled(gm: Any, inputs: Any) -> Callable[..., Any]:
+        with xductor.installed(options):
+            rewritten = compile_fx._recursive_pre_grad_passes(gm, inputs)
+        return compile_fx.compile_fx(rewritten, inputs) if by_stock else rewritten
+
+    torch._dynamo.reset()
+    with (
+        without_codegen(),
+        config.patch(fallback_random=True, force_disable_caches=True),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        return observe(torch.compile(function, backend=compiled, fullgraph=True), leaves)
 
 
 __all__ = [
@@ -203,4 +225,5 @@ __all__ = [
     "observe",
     "observe_compiled",
     "observe_exact",
+    "observe_what_goes_to_autograd",
 ]

@@ -12,6 +12,8 @@ import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -25,6 +27,7 @@ from tests.before_autograd.observation import (
     observe,
     observe_compiled,
     observe_exact,
+    observe_what_goes_to_autograd,
 )
 from tests.before_autograd.programs import Program, program
 from tests.before_autograd.rewrites import REWRITES
@@ -42,9 +45,8 @@ class Outcome:
     - `refused`: programs that eager does not take, most of them in their backward.
     - `mismatches`: those in which ours differs from eager where stock does not, or otherwise.
     - `stock`: those in which stock differs in all the parts that ours does, in the same way.
-    - `other_numbers`: those in which it does, with other numbers in a part, which are stock's if
-      attention is not fused, or if stock's own fault with written inputs is mended. Whether we
-      did our share right is not known.
+    - `other_faults`: those in which stock differs in other ways. The graph that we give to autograd
+      is right in eager, and stock goes wrong with it as we do, its fault with written inputs aside.
     - `written_twice`: those in which eager has other gradients than without its checkpoints, and
       ours has those, or differs from them as stock does.
     - `raised`: compiles that raised, or whose backward did.
@@ -53,7 +55,7 @@ class Outcome:
     compared: int = 0
     refused: int = 0
     stock: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
-    other_numbers: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
+    other_faults: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
     written_twice: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
     mismatches: list[tuple[Program, str]] = field(default_factory=list[tuple[Program, str]])
     raised: int = 0
@@ -63,7 +65,7 @@ class Outcome:
         return (
             f"{self.compared} compared, {self.refused} refused by eager, "
             f"{len(self.stock)} where stock differs from eager too, "
-            f"{len(self.other_numbers)} where it does with other numbers, "
+            f"{len(self.other_faults)} where it goes wrong with our graph, "
             f"{len(self.written_twice)} whose checkpoints write twice, "
             f"{len(self.mismatches)} mismatches"
         )
@@ -126,10 +128,8 @@ class _Compared:
         own = self._own(ours, faults, stock, known)
         kind = self.outcome.stock
         if own:
-            same_parts = all(part in known and " " in part for part in own)
-            kind = self.outcome.other_numbers
-            if not same_parts or not self._goes_on_with_others(ours, faults, stock, known):
-                kind = self.outcome.mismatches
+            is_stocks = self._is_stocks(ours, faults)
+            kind = self.outcome.other_faults if is_stocks else self.outcome.mismatches
         return kind, "\n".join(says)
 
     def _own(
@@ -143,32 +143,39 @@ class _Compared:
         tolerance = _ROUNDED if self.program.rounds else _EXACT
         return [part for part in faults if not _alike(part, faults, known, ours, stock, tolerance)]
 
-    def _goes_on_with_others(
-        self,
-        ours: Observation | Exception,
-        faults: dict[str, str],
-        stock: Observation | Exception,
-        known: dict[str, str],
-    ) -> bool:
-        """Whether numbers are others than stock's only because what goes wrong there meets fused
-        attention, or because stock has yet another fault, that of written inputs.
+    def _is_stocks(self, ours: Observation | Exception, faults: dict[str, str]) -> bool:
+        """Whether the graph that we give to autograd is right as it stands, and stock goes wrong
+        with it as we do, or would if its fault with written inputs were mended.
         """
-        plain = self.compiled("xductor", without="fuse_attention")
-        its = self.faults(plain)
-        if not self._own(plain, its, stock, known) and its.keys() == known.keys():
-            return True
-        with keeping_what_inputs_held():
-            mended = self.compiled("inductor")
-        return not self._own(ours, faults, mended, self.faults(mended))
+        if self.faults(self._from_autograd_on(by_stock=False)):
+            return False
+        for mended in (nullcontext, keeping_what_inputs_held):
+            with mended():
+                stock = self._from_autograd_on(by_stock=True)
+            if not self._own(ours, faults, stock, self.faults(stock)):
+                return True
+        return False
 
-    def compiled(self, backend: str, without: str = "") -> Observation | Exception:
-        rewrites = REWRITES if self.program.seed % 3 else ()
+    def _from_autograd_on(self, *, by_stock: bool) -> Observation | Exception:
+        function, leaves = self.program.function(), self.program.leaves
+        try:
+            return observe_what_goes_to_autograd(
+                function, leaves, self._rewrites, by_stock=by_stock
+            )
+        except Exception as error:
+            return error
+
+    @property
+    def _rewrites(self) -> Sequence[Any]:
+        return REWRITES if self.program.seed % 3 else ()
+
+    def compiled(self, backend: str) -> Observation | Exception:
         function, leaves = self.program.function(), self.program.leaves
         found: Observation | Exception
         with stage_records.record() as records:
             try:
                 found, _ = observe_compiled(
-                    function, leaves, backend=backend, rewrites=rewrites, without=without
+                    function, leaves, backend=backend, rewrites=self._rewrites
                 )
             except Exception as error:
                 self.outcome.raised += 1
@@ -183,6 +190,7 @@ class _Compared:
         """The parts that differ from eager, and how."""
         if isinstance(found, Exception):
             says = re.sub(r"backend='\w+'", "the backend", str(found))
+            says = re.sub(r"0x[0-9a-f]+", "an address", says.split("While executing")[0])
             return {"raises": f"{type(found).__name__}: {says}"}
         faults = dict(differences(self.expected, found, _EXACT))
         if not faults or not self.program.rounds:
@@ -236,7 +244,7 @@ def run_in_children(count: int, seed: int, attends: bool = False) -> Outcome:
         total.applications += outcome.applications
         for kind, known, new in (
             ("MISMATCH", total.mismatches, outcome.mismatches),
-            ("OTHER NUMBERS", total.other_numbers, outcome.other_numbers),
+            ("STOCK WITH OUR GRAPH", total.other_faults, outcome.other_faults),
             ("WRITTEN TWICE", total.written_twice, outcome.written_twice),
             ("STOCK TOO", total.stock, outcome.stock),
         ):

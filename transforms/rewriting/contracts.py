@@ -23,6 +23,7 @@ from xductor.transforms.analysis.op_effects import effects_of, written_operands
 from xductor.transforms.editing.aliasing import storage_problem
 from xductor.transforms.editing.replacement import difference, known_equal
 from xductor.transforms.passes.permits import Permit
+from xductor.transforms.rewriting.gained_gradients import gains_gradient
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset, check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -63,9 +64,8 @@ def check_output(
             raise Violation(f"{where}: expected {before}, found {after}")
         return
     a, b = before.data, after.data
-    if state.env.with_grad and is_differentiable(a.dtype) and state.is_of_other_modes(old, new):
-        # Through a view that is made under `no_grad` no gradient flows, whatever its type says.
-        raise Declined(f"{where}: gradients may flow otherwise, it was made under other modes")
+    if state.env.with_grad and is_differentiable(a.dtype):
+        _check_gradient_flow(old, new, where, state)
     if unlike := difference(before, after, state.facts, permits):
         fault = Violation
         if unlike.what == "requires_grad" and not _is_told_by_rewrite(new, state):
@@ -86,6 +86,14 @@ def check_output(
     if fault is not None:
         changed = f"strides change from {list(a.stride)} to {list(b.stride)}"
         raise Declined(f"{where}: {changed}, {fault}")
+
+
+def _check_gradient_flow(old: SSAValue, new: SSAValue, where: str, state: GraphState) -> None:
+    """Raise Declined if gradients may flow otherwise through the new value, whatever types say."""
+    if state.is_of_other_modes(old, new):  # no gradient flows through what `no_grad` is around
+        raise Declined(f"{where}: gradients may flow otherwise, it was made under other modes")
+    if gains_gradient(old, state) or gains_gradient(new, state):
+        raise Declined(f"{where}: a later write gives it the gradient that its type shows")
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
