@@ -27,6 +27,7 @@ from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.value_types import TypeReader, leaves_of
+from xductor.ir.storage.sharing import is_written
 
 #: How the values of new calls are made; see `record_new_values`.
 NewValues = Literal["run", "types", "checked"]
@@ -77,6 +78,8 @@ def record_new_values(
             if value is MISSING:
                 entered(op)
                 value = run_on_recorded(node, key, mode)
+                if key != "val":
+                    _give_later_gradients(op, value)
                 check_types(op, value, reader)
             elif (
                 values == "checked" and (given := _run_without_guards(node, key, mode)) is not None
@@ -291,6 +294,19 @@ def _no_guards(shape_env: Any) -> Iterator[None]:
     guard = getattr(shape_env, "error_on_new_guards", shape_env.suppress_guards)
     with guard():
         yield
+
+
+def _give_later_gradients(op: TorchOp, value: Any) -> None:
+    """Let a call's value require the gradient that its type shows if a write below gives it one:
+    before autograd recorded values are as the whole graph leaves them.
+    """
+    values = list(value) if isinstance(value, (tuple, list)) else [value]
+    for result, part in zip(op.results, values, strict=False):
+        said = result.type
+        if type(said) is not TensorType or "requires_grad" not in said.data.flags:
+            continue
+        if isinstance(part, torch.Tensor) and not part.requires_grad and is_written(result):
+            part.requires_grad_()
 
 
 def check_types(op: TorchOp, value: Any, reader: Any) -> None:

@@ -247,7 +247,7 @@ def seen(gm: Any, inputs: list[torch.Tensor]) -> Any:
         (
             one.dtype,
             tuple(one.shape),
-            [step for size, step in zip(one.shape, one.stride(), strict=True) if size > 1],
+            _strides_shown(one),
             one.storage_offset() if one.numel() else 0,
             one.requires_grad,
             str(one.detach().tolist()),
@@ -255,6 +255,13 @@ def seen(gm: Any, inputs: list[torch.Tensor]) -> Any:
         for one in tensors
     ]
     return told, [storages.index(one) for one in storages], _gradients(results, leaves)
+
+
+def _strides_shown(tensor: torch.Tensor) -> list[int]:
+    """The strides along which elements lie; a tensor without elements shows none."""
+    if not tensor.numel():
+        return []
+    return [step for size, step in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 def _gradients(results: list[torch.Tensor], leaves: list[torch.Tensor]) -> Any:

@@ -141,11 +141,12 @@ class GraphState:
         A tensor made in inference mode, or a view made under `no_grad`, may not be written to in
         the ways in which another view of its storage may.
         """
-        if isinstance(new, OpResult) and new.op.parent is None:
+        tensors = [tensor_of(one) for one in (new, old)]
+        if isinstance(tensors[0], OpResult) and tensors[0].op.parent is None:
             return False
         made_in, wanted = [
             self.region(one.op) if isinstance(one, OpResult) else 0  # type: ignore[arg-type]
-            for one in (new, old)
+            for one in tensors
         ]
         return made_in != wanted
 

@@ -113,3 +113,14 @@ def test_pieces_without_elements() -> None:
 def test_a_view_from_before_a_write_does_not_stand_for_one_from_after_it() -> None:
     """Both were made under `no_grad`; autograd refuses the older one."""
     run(22447)
+
+
+@pytest.mark.parametrize("seed", [3500845, 5500228, 11500151])
+def test_types_that_show_a_gradient_of_later(seed: int) -> None:
+    """What is made under `no_grad` is written to later, and a call of it spelled otherwise."""
+    run(seed)
+
+
+def test_a_view_under_no_grad_of_what_was_written_in_place_there() -> None:
+    """The result of the write is the tensor that was made outside."""
+    run(4500105)
