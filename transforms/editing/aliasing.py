@@ -110,13 +110,13 @@ def _surely_share(one: SSAValue, other: SSAValue) -> bool:
     above = list(aliases_above(other))
     for value in aliases_above(one):
         if value in above:
-            return all(map(_is_view, above[: above.index(value)]))
-        if not _is_view(value):
+            return all(map(is_certain_view, above[: above.index(value)]))
+        if not is_certain_view(value):
             return False
     return False
 
 
-def _is_view(value: SSAValue) -> bool:
+def is_certain_view(value: SSAValue) -> bool:
     """Whether a value is certain to be a view of what it is made from."""
     assert isinstance(value, OpResult)
     assert isinstance(value.op, TorchOp)
@@ -182,4 +182,4 @@ def _offset(value: SSAValue) -> Dim:
     return type_.data.offset
 
 
-__all__ = ["Storages", "is_outside", "storage_problem", "tensor_of"]
+__all__ = ["Storages", "is_certain_view", "is_outside", "storage_problem", "tensor_of"]

@@ -123,10 +123,18 @@ class MayWrite:
                 continue
             if back is not None and reader is back and value is not back._operands[1]:
                 continue
-            if self._is_apart(value, write):
+            if self._is_apart(value, write) and not self._is_rewritten(write, position):
                 continue
             return f"{_name(reader)} reads what was there"
         return None
+
+    def _is_rewritten(self, write: Write, position: int) -> bool:
+        """Whether the result, which may become the written tensor, is written to up to a place."""
+        if write.result is None:
+            return False
+        start = self.uses.position(write.op)
+        writes = self.uses.memory.storage(write.result).writes
+        return any(start < one <= position for one in writes)
 
     def _is_apart(self, value: SSAValue, write: Write) -> bool:
         """Whether a value shows nothing of what would be written."""
@@ -156,7 +164,7 @@ class MayWrite:
                 problem = self._returned(write, value, reader, outside, storage.returned)
                 if problem is not None:
                     return problem
-            if reader is back or reader in write.ignored:
+            if reader in write.ignored:
                 continue
             if changed is not None and position > changed:
                 return f"{_name(reader)} reads the result after it was written again"

@@ -10,10 +10,11 @@ from typing import Any
 from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, OutputOp, TensorType, TorchOp
-from xductor.ir.inference.infer import storage_root
+from xductor.ir.inference.infer import aliases_above
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.memory import Storage
 from xductor.transforms.analysis.op_effects import never_writes
+from xductor.transforms.editing.aliasing import is_certain_view
 from xductor.transforms.in_place.views import view_steps, viewed
 
 _COPY_INTO = "aten.copy_.default"
@@ -145,9 +146,11 @@ def is_given(value: SSAValue) -> bool:
 
 
 def given_root(value: SSAValue) -> SSAValue | None:
-    """The input, parameter or constant whose storage a value shares; None if there is none."""
-    root = storage_root(value)
-    return root if is_given(root) else None
+    """The input, parameter or constant whose storage a value shares; None if there is none, or if
+    a call on the way to it may have copied.
+    """
+    *way, root = aliases_above(value)
+    return root if is_given(root) and all(map(is_certain_view, way)) else None
 
 
 def views_of(value: SSAValue) -> list[SSAValue]:

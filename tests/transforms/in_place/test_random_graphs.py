@@ -67,3 +67,11 @@ def test_graphs_give_the_passes_work() -> None:
     assert applied["decompose_auto_functionalized"] > 50
     for name in ("index_put_.default", "copy_.default %slice", "copy_.default %diagonal"):
         assert any(name in text for text in texts)
+
+
+@pytest.mark.parametrize("seed", [9500552, 10501221, 15501418])
+def test_graphs_that_the_contract_refused_once(seed: int) -> None:
+    """A part is written, and then all of it; a copy back that undoes a write; a reshape that may
+    have copied.
+    """
+    assert through_the_tail(seed) is not None  # the contract raises where the pass is wrong
