@@ -21,7 +21,7 @@ from xductor.transforms.passes.numerics import REASSOCIATES
 class BatchLayernorm(TorchLevelFusion):
     """Layer norms over dims of equal sizes with one `eps`; each row by its weight and bias.
 
-    The library computes 16 bits in float32 and rounds once, so what stands for it does.
+    The library computes 16-bit norms in float32 and rounds once, and the replacement does the same.
     """
 
     name = "batch_layernorm"
@@ -70,7 +70,7 @@ def _as(tensor: Any, type_: TensorType) -> Any:
 
 
 def _beside(tensor: Any, rank: int) -> Any:
-    """A tensor for each row: [n, *sizes] as [n, 1, .., *sizes], of some rank."""
+    """Reshape a tensor of one entry a row, [n, *sizes], to [n, 1, .., *sizes] of a given rank."""
     count, *sizes = tensor.shape
     return aten.reshape(tensor, [count, *[1] * (rank - tensor.ndim), *sizes])
 

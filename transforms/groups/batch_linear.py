@@ -19,7 +19,7 @@ LINEAR = frozenset(("aten.linear.default",))
 
 @dataclass(frozen=True)
 class BatchLinear(TorchLevelFusion):
-    """F.linear of matrices of one shape, whose inputs are cut from one tensor or from none."""
+    """F.linear of matrices of one shape; the inputs are all pieces of one tensor, or none is."""
 
     name = "batch_linear"
     inductor = "group_batch_fusion.py:PreGradBatchLinearFusion"
@@ -47,8 +47,8 @@ class BatchLinear(TorchLevelFusion):
 
 
 def linear_form(call: AtenCall, forms: Forms) -> Hashable | None:
-    """The input of a linear of matrices, and of what kind weight and bias are, but for how many
-    outputs there are; None for another linear.
+    """The input of a linear of matrices, and the kinds of its weight and bias, leaving the number
+    of outputs open; None for any other linear.
     """
     x, weight, bias = call.items
     kinds: list[Any] = [forms.tensor(one) for one in (x, weight)]

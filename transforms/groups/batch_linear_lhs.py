@@ -20,9 +20,9 @@ from xductor.transforms.passes.numerics import REASSOCIATES
 
 @dataclass(frozen=True)
 class BatchLinearLhs(TorchLevelFusion):
-    """F.linear of one matrix by several weights, whose results may be of several widths.
+    """F.linear of one matrix by several weights; the results may have different widths.
 
-    What stands for a result is a part of each row of one tensor: a copy where somebody can tell.
+    Each result becomes a part of each row of one tensor, and is copied where the layout shows.
     """
 
     name = "batch_linear_lhs"

@@ -17,11 +17,11 @@ _ADDMM = "aten.addmm.default"
 
 @dataclass(frozen=True)
 class BatchLinearPostGrad(GroupFusion):
-    """mm as bmm, and addmm without factors as bmm and an add for each.
+    """mm as bmm, and addmm without factors as bmm followed by an add for each.
 
-    Of 16 bits what is added goes into the product, which would be rounded before.
+    With 16-bit floats the bias is added within the product, which would otherwise round first.
 
-    - `shape_broadcast_batch_linear`: what is added is expanded to the sizes of the product.
+    - `shape_broadcast_batch_linear`: the bias is expanded to the sizes of the product.
     """
 
     name = "batch_linear_post_grad"

@@ -1,4 +1,4 @@
-"""What ops have in common: types of operands, what these are made by, who reads results."""
+"""What the ops of a group have in common: operand types, producers and readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BITS = frozenset(("conj", "neg"))
 
 
 class Forms:
-    """What is asked of the values of one graph."""
+    """Questions about the values of one graph, by which ops are compared."""
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
@@ -34,10 +34,10 @@ class Forms:
         self._unbacked = frozenset(name for name, info in table.items() if not info.backed)
 
     def tensor(self, value: Any) -> Hashable | None:
-        """Dtype, device and sizes, and never where it begins; None for what cannot be stacked.
+        """Dtype, device and sizes, never the offset; None for a tensor that cannot be stacked.
 
-        That is a tensor of another layout or class, one with conjugate or negative bits, and one
-        whose sizes depend on data.
+        A tensor cannot be stacked if it is not strided, is a subclass, has a conjugate or negative
+        bit, or has sizes that depend on data.
         """
         type_ = value.type if isinstance(value, SSAValue) else None
         if type(type_) is not TensorType:
@@ -50,7 +50,7 @@ class Forms:
         return data.dtype, data.device, data.shape, "requires_grad" in data.flags
 
     def is_contiguous(self, value: SSAValue) -> bool:
-        """Whether a tensor is laid out as a row of a stack is, but for dims of size one."""
+        """Whether a tensor has the strides of a row of a stack, apart from dims of size one."""
         type_ = value.type
         assert type(type_) is TensorType
         steps, wanted = (
@@ -60,7 +60,7 @@ class Forms:
         return 0 in type_.shape or known_equal(steps, wanted, self._state.facts)
 
     def has_sizes(self, value: SSAValue, sizes: Sequence[Dim]) -> bool:
-        """Whether a tensor is known to have some sizes."""
+        """Whether a tensor is known to have the given sizes."""
         type_ = value.type
         assert type(type_) is TensorType
         return known_equal(type_.shape, tuple(sizes), self._state.facts)
@@ -70,12 +70,12 @@ class Forms:
         return bool(self._state.writes) and storage_root(value) in self._state.written_roots
 
     def is_seen(self, value: SSAValue) -> bool:
-        """Whether the caller, or an op that reads whole storages, sees where a value lies."""
+        """Whether the caller, or an op that reads whole storages, can see where a value lies."""
         state = self._state
         return storage_root(value) in state.returned_roots or check_offset(value, state) is not None
 
     def may_be_written_from_outside(self, value: SSAValue) -> bool:
-        """Whether a write to another tensor may hit a value, which comes in from outside."""
+        """Whether a value comes from outside and a write to another tensor may hit it."""
         state, root = self._state, storage_root(value)
         return bool(state.writes) and any(
             may_overlap(other, root, state.graph) for other in state.written_roots
@@ -103,11 +103,11 @@ class Forms:
         return type(type_) is TensorType and "requires_grad" in type_.data.flags
 
     def parent(self, value: SSAValue) -> Hashable:
-        """By what a value is made: the name of the op, or the value itself if it comes in."""
+        """What makes a value: the name of the op, or the value itself if it is an input."""
         return aten_name(value.op) if isinstance(value, OpResult) else value
 
     def cut_from(self, value: SSAValue) -> Hashable:
-        """The op of whose results a value is one, or the tensor that was indexed for it."""
+        """What a value is a piece of: an op with several results, or an indexed tensor."""
         if not isinstance(value, OpResult):
             return None
         if len(value.op.results) > 1:
@@ -121,7 +121,7 @@ class Forms:
         return tuple([aten_name(user) for user in sorted(users, key=self._state.order.key)])
 
     def first_user(self, value: SSAValue) -> str:
-        """The name of the first op that reads a value; "" for one that none reads."""
+        """The name of the first op that reads a value; "" if no op does."""
         users: Any = (use.operation for use in value.uses)
         first = min(users, key=self._state.order.key, default=None)
         return "" if first is None else aten_name(first)

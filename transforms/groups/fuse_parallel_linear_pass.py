@@ -37,12 +37,12 @@ class ProductGroup(TorchGroup):
 
 @dataclass(frozen=True)
 class FuseParallelLinearPass(TorchLevelFusion):
-    """Linears and matrix products of one input as one by their weights, put together.
+    """Linears and matrix products of one input as one product by their concatenated weights.
 
-    The weights are put together in the graph, so that it has the parameters that it had. What
-    stands for a result is a part of each row of one tensor: a copy where somebody can tell.
+    The weights are concatenated in the graph, whose parameters stay the same. Each result becomes a
+    part of each row of one tensor, and is copied where the layout shows.
 
-    - `freezing`: whether what is made of weights alone is made once and for all.
+    - `freezing`: whether values computed from weights alone are computed once, at compile time.
     """
 
     name = "fuse_parallel_linear_pass"
@@ -91,7 +91,7 @@ class FuseParallelLinearPass(TorchLevelFusion):
         return list(aten.split_with_sizes(made, widths, x.ndim - 1))
 
     def _biases(self, group: ProductGroup, widths: Sequence[Any]) -> Any:
-        """The biases, with zeros where there is none; None if there is none at all."""
+        """The biases, with zeros for products that have none; None if no product has one."""
         given = [None if one.bias is None else group.handle(one.bias) for one in group.products]
         some = next((one for one in given if one is not None), None)
         if some is None:
@@ -112,11 +112,11 @@ class FuseParallelLinearPass(TorchLevelFusion):
         return sum(one.saved for one in work[1:]) > spent
 
     def _work(self, product: Product, result: SSAValue, forms: Forms) -> _Work:
-        """What a product adds to the work of others, if it is done with them.
+        """The reads and writes that a product saves and adds when it joins a group.
 
-        The multiplications are the same. Its input is not read once more; in the backward neither
-        is it, and the gradient of the input, made by each product, is not written, read and added.
-        The weights are read and written to be put together, and so are the gradients of results.
+        The multiplications are the same. The input is not read again, forward or backward, and the
+        gradient that each product makes for it is not written, read and added. The weights are read
+        and written to be concatenated, and so are the gradients of the results.
         """
         *lead, inner = [forms.sizes.usual(size) for size in product.x.type.shape]  # type: ignore[union-attr]
         outer, width = prod(lead), forms.sizes.usual(product.width)
@@ -131,7 +131,7 @@ class FuseParallelLinearPass(TorchLevelFusion):
 
 
 def _may_be_joined(product: Product, forms: Forms) -> bool:
-    """Whether a product is of tensors that can be put together, in any order."""
+    """Whether a product is of tensors that can be concatenated, in any order."""
     operands = (product.x, product.weight, product.bias)
     if any(one is not None and forms.tensor(one) is None for one in operands):
         return False
@@ -139,10 +139,10 @@ def _may_be_joined(product: Product, forms: Forms) -> bool:
 
 
 class _Work(NamedTuple):
-    """Numbers that are read or written.
+    """How many numbers are read or written.
 
-    - `saved`: not, as others of a group read and write them; `spent`: for the group.
-    - `copy`: if the result has to be copied.
+    - `saved`: that the group no longer reads or writes; `spent`: that it reads or writes besides.
+    - `copy`: that are spent if the result has to be copied.
     """
 
     saved: int

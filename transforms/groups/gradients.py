@@ -1,7 +1,7 @@
-"""To which values of a graph before autograd a gradient comes back from what it returns.
+"""Which values of a graph before autograd receive a gradient from its results.
 
-A group joins the histories of its members: one that had no gradient to wait for would get one of
-zeros, which ops above it may turn into NaN, or which may need what was written since.
+A group joins the autograd histories of its members. A member that received no gradient would
+receive zeros, which ops above it may turn into NaN, or which may need values written since.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xductor.transforms.rewriting.graph_state import GraphState
 
 
 def reached_by_gradients(state: GraphState) -> set[SSAValue]:
-    """The values that gradients reach; of what the graph writes to, the roots of storages."""
+    """The values that gradients reach; of tensors that are written to, the storage roots."""
     written = state.written_roots if state.writes else set[SSAValue]()
 
     def place(value: SSAValue) -> SSAValue:

@@ -1,4 +1,4 @@
-"""What all group fusions do; each says which form an op has, and what does a group at once."""
+"""What all group fusions share. Each says what form an op has and what replaces a group."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 
 class Group:
-    """The ops of a group, in the order of their results; operands are given by place."""
+    """The ops of a group, in the order of their results; operands are asked for by position."""
 
     def __init__(self, ops: Sequence[TorchOp], stacking: Stacking, facts: Facts) -> None:
         self.ops = ops
@@ -36,30 +36,30 @@ class Group:
         self._facts = facts
 
     def operands(self, place: int) -> list[Any]:
-        """An operand of each op."""
+        """The operand of each op at one position."""
         return [value_handle(op._operands[place], self._facts) for op in self.ops]
 
     def stacked(self, place: int) -> Any:
-        """An operand of all ops, one behind the other along a new dim in front."""
+        """The operands at one position, stacked along a new leading dim."""
         return self.stacking.stack(self.operands(place))
 
     def rows(self, stacked: Any) -> list[Any]:
-        """What is at each place of the first dim: a view for each op."""
+        """A view of each entry of the leading dim, one for each op."""
         return self.stacking.rows(stacked, len(self.ops))
 
 
 @dataclass(frozen=True)
 class GroupFusion(ProceduralPass):
-    """Ops of one form that one consumer reaches and that do not depend on each other, as one.
+    """Fuse independent ops of one form that one consumer reaches.
 
-    - `min_fuse_set_size`, `max_fuse_set_size`: how many ops a group has.
-    - `max_fuse_search_depth`: how many ops up from itself a consumer looks for them; None for no
-      consumer, but all of the graph.
-    - `fuse_nodes_with_same_parent`: only ops whose operands are made by the same.
-    - `fuse_nodes_with_same_users`: only ops whose results are read by the same.
+    - `min_fuse_set_size`, `max_fuse_set_size`: the fewest and the most ops of a group.
+    - `max_fuse_search_depth`: how many ops above itself a consumer searches; None searches the
+      whole graph instead.
+    - `fuse_nodes_with_same_parent`: only ops whose operands have the same producer.
+    - `fuse_nodes_with_same_users`: only ops whose results have the same readers.
 
-    Class attributes: `stacking`, how the stage puts tensors together. Members that draw random
-    numbers, which a group draws at once, are permitted to ("draws").
+    Class attributes: `stacking`, how the stage stacks tensors. A fusion whose members draw random
+    numbers permits "draws", since a group draws them all at once.
     """
 
     roots: ClassVar[frozenset[str]] = frozenset()
@@ -73,7 +73,7 @@ class GroupFusion(ProceduralPass):
 
     @abstractmethod
     def form(self, op: Any, forms: Forms) -> Hashable | None:
-        """What ops of a group have in common besides their name; None for one that is in none."""
+        """What the ops of a group share besides their name; None if an op joins no group."""
 
     def kind(self, op: Any) -> str:
         """The overload that an op calls."""
@@ -81,17 +81,17 @@ class GroupFusion(ProceduralPass):
 
     @abstractmethod
     def fused(self, group: Group) -> list[Any]:
-        """Makes what stands for the result of each op of a group."""
+        """Build the value that replaces the result of each op of a group."""
 
     def pays(self, group: Group, forms: Forms, copied: Sequence[TorchOp]) -> bool:
-        """Whether a group is less work at once.
+        """Whether a group is less work when it is fused.
 
-        - `copied`: those of its ops for whose results a part of what is made has to be copied.
+        - `copied`: the ops whose results have to be copied out of the fused one.
         """
         return True
 
     def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> Group:
-        """Ops as `fused` sees them."""
+        """The ops as `fused` sees them."""
         return Group(ops, self.stacking, facts)
 
     def may_fire(self, graph: Graph) -> bool:
@@ -142,7 +142,7 @@ class _Work:
         )
 
     def groups(self, members: list[Any]) -> Iterator[list[Any]]:
-        """The members in sets that do not depend on each other, each as they were found."""
+        """The members split into sets of independent ops, each in the order found."""
         fewest, most = self.one.min_fuse_set_size, self.one.max_fuse_set_size
         in_order = sorted(members, key=self.state.order.key)
         levels = self.dependencies.below(in_order).levels
@@ -174,7 +174,7 @@ class _Work:
         return True
 
     def _build(self, group: Group) -> list[Any]:
-        """What stands for each result; with storage of its own where that could be told.
+        """The value that replaces each result, copied where sharing a storage would show.
 
         Raises Declined if it does not pay.
         """
@@ -191,10 +191,10 @@ class _Work:
         return steps != row.stride and check_users(result, row, self.state) is not None
 
     def _is_viewed_elsewhere(self, result: SSAValue) -> bool:
-        """Whether a result is viewed under other modes than it is made under.
+        """Whether a result is viewed under other modes than it was made under.
 
-        Under `no_grad` a view of one of several views requires no gradient, and that of a tensor
-        which is no view may.
+        Under `no_grad` a view of one of several views requires no gradient, while a view of a
+        tensor that is not a view may.
         """
         if not self.forms.requires_grad(result):
             return False
@@ -204,7 +204,7 @@ class _Work:
 
 
 class _Sunk:
-    """Ops that were moved to right below another, and can be moved back."""
+    """Ops that were moved to just below another op, and can be moved back."""
 
     def __init__(self, state: GraphState, ops: Sequence[Any], last: Any) -> None:
         self._analyses = state.analyses
@@ -219,7 +219,7 @@ class _Sunk:
 
 
 def _match(members: Sequence[TorchOp], in_order: Sequence[TorchOp]) -> Match:
-    """A group as contracts ask about it."""
+    """A group as the match that the contracts ask about."""
     operands = [operand for op in members for operand in op._operands]
     return Match.of(in_order[-1], members, [op.results[0] for op in members], operands)
 

@@ -1,4 +1,4 @@
-"""`group_linear`: products of matrices of unlike shapes in one call of fbgemm."""
+"""`group_linear`: products of matrices of different shapes in one call of fbgemm."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ADDMM = "aten.addmm.default"
 
 
 def has_fbgemm() -> bool:
-    """Whether the operator is there that does many products in one call."""
+    """Whether fbgemm's operator for many products in one call is installed."""
     return hasattr(torch.ops.fbgemm, "gmm")
 
 
 @dataclass(frozen=True)
 class GroupLinear(GroupFusion):
-    """mm, or addmm without factors, of even sizes; only where fbgemm has its operator.
+    """mm, or addmm without factors, with even sizes, where fbgemm is installed.
 
     - `max_fuse_tensor_size_group_linear`: the largest size of an operand.
     """

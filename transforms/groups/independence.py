@@ -1,4 +1,4 @@
-"""Which ops of a set depend on others of it, by values and by effects, and what hangs on them."""
+"""Which ops of a set depend on each other, through values and effects, and what depends on them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xductor.transforms.analysis.effect_order import Footprints, predecessors
 
 
 class Below(NamedTuple):
-    """What depends on the members of a set, above the last of them.
+    """The ops above the last member of a set that depend on a member.
 
-    - `levels`: for each member how many members stand above it, one above the other. Those of one
-      level do not depend on each other.
+    - `levels`: for each member the length of the longest chain of members that it depends on.
+      Members of one level do not depend on each other.
     - `ops`: the other ops, in order.
     """
 
@@ -25,7 +25,7 @@ class Below(NamedTuple):
 
 
 class Dependencies:
-    """What in one graph depends on what; of ops that are put into it `stand_for` tells."""
+    """The dependencies of one graph; `stand_for` tells it of ops that were inserted."""
 
     def __init__(self, analyses: Analyses, footprints: Footprints) -> None:
         self._order = analyses.order
@@ -37,11 +37,11 @@ class Dependencies:
 
     @property
     def has_effects(self) -> bool:
-        """Whether the order of some ops is more than that of their values."""
+        """Whether some ops have effects, so that more than their values orders them."""
         return bool(self._before)
 
     def below(self, members: Sequence[Any]) -> Below:
-        """What depends on members, which are in order."""
+        """What depends on some members, which are given in order."""
         key = self._order.key
         last = key(members[-1])
         levels = dict.fromkeys(members, 0)
@@ -70,7 +70,7 @@ class Dependencies:
         return Below(levels, ops)
 
     def stand_for(self, members: Sequence[Any], made: Sequence[Any]) -> None:
-        """What members had to keep to, what was made for them has to keep to."""
+        """Note that inserted ops inherit the dependencies of the members that they replace."""
         for op in members if self._after else ():
             for later in self._after.pop(op, ()):
                 self._before[later].remove(op)

@@ -17,7 +17,7 @@ _SELECT = "aten.select.int"
 
 @dataclass(frozen=True)
 class BatchedPointwise(GroupFusion):
-    """A pointwise op of tensors of equal sizes, and of the same constants."""
+    """A pointwise op of tensors of equal sizes with the same constants."""
 
     stage = "post_grad"
     numerics = EXACT
@@ -34,7 +34,7 @@ class BatchedPointwise(GroupFusion):
         return op.args, tuple(tensors), parent
 
     def parent(self, op: Any, forms: Forms) -> Hashable:
-        """What ops of a group are made from, where the user asks for that."""
+        """What the operands of a group are pieces of, if the user asks for that."""
         return forms.parent(op._operands[0])
 
     def fused(self, group: Group) -> list[Any]:
@@ -48,10 +48,10 @@ class BatchedPointwise(GroupFusion):
 
 @dataclass(frozen=True)
 class BatchedArithmetic(BatchedPointwise):
-    """The same of two tensors; those of a group are selected from one, if the user asks for it.
+    """A pointwise op of two tensors; if the user asks for it, all are pieces of one tensor.
 
-    Not of 16 bits with a factor: whether the product with it is rounded depends on where in the
-    tensor an element stands.
+    16-bit ops with a factor are left alone: whether the product with it is rounded depends on the
+    position of an element in the tensor.
     """
 
     def form(self, op: Any, forms: Forms) -> Hashable | None:
@@ -74,7 +74,7 @@ class BatchedArithmetic(BatchedPointwise):
 class BatchAtenTanh(BatchedPointwise):
     """tanh of tensors of one shape as one.
 
-    By which code eager computes an element depends on where in the tensor it stands.
+    Which code eager computes an element with depends on its position in the tensor.
     """
 
     name = "batch_aten_tanh"
@@ -87,7 +87,7 @@ class BatchAtenTanh(BatchedPointwise):
 
 @dataclass(frozen=True)
 class BatchAtenSigmoid(BatchedPointwise):
-    """As `BatchAtenTanh`, of sigmoid."""
+    """As `BatchAtenTanh`, for sigmoid."""
 
     name = "batch_aten_sigmoid"
     inductor = "group_batch_fusion.py:BatchSigmoidPostGradFusion"

@@ -22,7 +22,7 @@ from xductor.transforms.passes.numerics import EXACT, REASSOCIATES
 
 @dataclass(frozen=True)
 class PreGradPointwise(TorchLevelFusion):
-    """A pointwise call with equal arguments, of tensors of equal sizes."""
+    """A pointwise call of tensors of equal sizes with equal other arguments."""
 
     numerics = EXACT
     function: ClassVar[Any]
@@ -36,7 +36,7 @@ class PreGradPointwise(TorchLevelFusion):
         return None if told is None else (tensor, told, self.around(call, forms))
 
     def around(self, call: AtenCall, forms: Forms) -> Hashable:
-        """What calls of a group have around them."""
+        """What surrounds the calls of a group."""
         return forms.parent(call.items[0]) if self.fuse_nodes_with_same_parent else None
 
     def fused(self, group: Group) -> list[Any]:
@@ -47,14 +47,14 @@ class PreGradPointwise(TorchLevelFusion):
 
 @dataclass(frozen=True)
 class ReadAlike(PreGradPointwise):
-    """Calls whose results are first read by calls of one operator."""
+    """Calls whose results are read first by calls of one operator."""
 
     def around(self, call: AtenCall, forms: Forms) -> Hashable:
         return forms.first_user(call.results[0])
 
 
 def _told(items: list[Any], first: SSAValue, forms: Forms) -> Hashable | None:
-    """The arguments besides the first; None where one group could not share them."""
+    """The arguments besides the first; None if a group could not share them."""
     values = [item for item in items if isinstance(item, SSAValue)]
     for value in values:
         if isinstance(value.type, TensorType) and not _lies_within(value, first, forms):
@@ -64,7 +64,7 @@ def _told(items: list[Any], first: SSAValue, forms: Forms) -> Hashable | None:
 
 
 def _lies_within(value: SSAValue, first: SSAValue, forms: Forms) -> bool:
-    """Whether a tensor is broadcast to another one in the same way if that one has a dim more."""
+    """Whether a tensor broadcasts to another in the same way once that one has a leading dim."""
     one: Any = value.type
     other: Any = first.type
     if forms.tensor(value) is None or one.dtype != other.dtype or one.device != other.device:
@@ -76,7 +76,7 @@ def _lies_within(value: SSAValue, first: SSAValue, forms: Forms) -> bool:
 class BatchTanh(PreGradPointwise):
     """tanh of tensors of one shape as one.
 
-    By which code eager computes an element depends on where in the tensor it stands.
+    Which code eager computes an element with depends on its position in the tensor.
     """
 
     name = "batch_tanh"
@@ -90,7 +90,7 @@ class BatchTanh(PreGradPointwise):
 
 @dataclass(frozen=True)
 class BatchSigmoid(PreGradPointwise):
-    """As `BatchTanh`, of sigmoid."""
+    """As `BatchTanh`, for sigmoid."""
 
     name = "batch_sigmoid"
     inductor = "group_batch_fusion.py:BatchSigmoidPreGradFusion"
@@ -103,7 +103,7 @@ class BatchSigmoid(PreGradPointwise):
 
 @dataclass(frozen=True)
 class BatchRelu(PreGradPointwise):
-    """relu of tensors of one shape as one, not in place."""
+    """relu of tensors of one shape as one; not the in-place form."""
 
     name = "batch_relu"
     inductor = "group_batch_fusion.py:BatchReLuPreGradFusion"
@@ -115,7 +115,7 @@ class BatchRelu(PreGradPointwise):
 
 @dataclass(frozen=True)
 class BatchDetach(ReadAlike):
-    """detach of tensors of one shape as one, where nobody can tell a view from a copy."""
+    """detach of tensors of one shape as one, where a copy cannot be told from a view."""
 
     name = "batch_detach"
     inductor = "group_batch_fusion.py:BatchDetachPreGradFusion"
@@ -159,9 +159,9 @@ class BatchClamp(ReadAlike):
 class BatchDropout(ReadAlike):
     """Dropouts of tensors of one shape as one, which draws all numbers at once.
 
-    Only where random numbers need not be those of eager, and of dropouts that draw.
+    Only for dropouts that draw, and where the random numbers need not be those of eager.
 
-    - `fallback_random`, `align_random_eager`: whether they have to be.
+    - `fallback_random`, `align_random_eager`: whether they must be those of eager.
     """
 
     name = "batch_dropout"

@@ -1,4 +1,4 @@
-"""Which candidates may form groups: those that one consumer reaches, or all of a graph.
+"""Which candidates may form a group: those that one consumer reaches, or those of the whole graph.
 
 A search upwards from a consumer does not go past a candidate.
 """
@@ -20,9 +20,9 @@ _FAR = 1 << 30
 class Search:
     """The candidates of one graph by form, while groups of them are fused.
 
-    - `ops`: those of the graph in order. What is put into it later is no candidate.
-    - `depth`: how many steps up a consumer reaches. A result of an op with several is one more step
-      away: FX has a node for it.
+    - `ops`: the ops of the graph, in order. Ops inserted later are not candidates.
+    - `depth`: how many steps up a consumer searches. A result of an op with several results is one
+      step further away, since FX has a node for it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Search:
         return nearest
 
     def _steps_of(self, op: Any) -> int:
-        """Steps up from an op to the next candidate."""
+        """How many steps up from an op the next candidate stands."""
         steps = self._steps.get(op)
         return self._see(op) if steps is None else steps
 
@@ -62,7 +62,7 @@ class Search:
             op = op._prev_op
 
     def fused(self, ops: Iterable[Any]) -> None:
-        """Candidates that are none any more."""
+        """Note that candidates were fused."""
         for op in ops:
             self._forms.pop(op, None)
             self._steps.pop(op, None)
@@ -93,7 +93,7 @@ class Search:
 
 
 class Everywhere:
-    """All candidates of one form, however far from each other they stand."""
+    """All candidates of one form, however far apart they stand."""
 
     def __init__(self, forms: Mapping[Any, Hashable]) -> None:
         self._forms = forms

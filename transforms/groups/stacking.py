@@ -1,4 +1,4 @@
-"""How a stage puts tensors one behind the other along a new dim, and takes them apart again."""
+"""How a stage stacks tensors along a new dim and takes them apart again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from xductor.ir import aten
 
 @dataclass(frozen=True)
 class Stacking:
-    """Op functions of one stage.
+    """The op functions of one stage for that.
 
-    - `stack`: tensors of one type as one, along a new dim in front.
-    - `rows`: a view of each place of the first dim, of which there are so many.
-    - `copy`: a tensor of its own with the same content.
+    - `stack`: stacks tensors of one type along a new leading dim.
+    - `rows`: a view of each entry of the leading dim, whose size is given.
+    - `copy`: a tensor with the same content and a storage of its own.
     """
 
     stack: Callable[[Sequence[Any]], Any]

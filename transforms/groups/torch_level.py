@@ -1,4 +1,4 @@
-"""What the group fusions before autograd have in common: calls in torch's words, as operators."""
+"""What the group fusions before autograd share: torch-level calls read as operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xductor.transforms.rewriting.handles import value_handle
 
 
 class TorchGroup(Group):
-    """A group of calls whose arguments are given by their place in the schema."""
+    """A group of calls whose arguments are asked for by their position in the schema."""
 
     def __init__(self, ops: Sequence[TorchOp], stacking: Stacking, facts: Facts) -> None:
         super().__init__(ops, stacking, facts)
@@ -29,15 +29,15 @@ class TorchGroup(Group):
         return [self.handle(call.items[place]) for call in self.calls]
 
     def handle(self, item: Any) -> Any:
-        """An argument as op functions take it."""
+        """An argument as the op functions take it."""
         return value_handle(item, self._facts) if isinstance(item, SSAValue) else item
 
 
 @dataclass(frozen=True)
 class TorchLevelFusion(GroupFusion):
-    """A fusion before autograd, of the calls of some operators in whatever words.
+    """A fusion before autograd of the calls of some operators, however they are spelled.
 
-    A call in place is another operator, and one with `out=` is none.
+    An in-place call is a different operator; a call with `out=` is left alone.
     """
 
     stage = "pre_grad"
@@ -61,14 +61,14 @@ class TorchLevelFusion(GroupFusion):
 
     @abstractmethod
     def form_of(self, call: AtenCall, forms: Forms) -> Hashable | None:
-        """As `form`, of the call that an op means, besides what its result is."""
+        """As `form`, for the call that an op spells; the result is compared elsewhere."""
 
     def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> TorchGroup:
         return TorchGroup(ops, self.stacking, facts)
 
 
 def constants(items: Sequence[Any]) -> Hashable | None:
-    """Arguments by which calls are compared, bit for bit; None where a value is within a list."""
+    """Arguments by which calls are compared, bit for bit; None if a value stands in a list."""
     if any(isinstance(leaf, SSAValue) for leaf in leaves(tuple(items))):
         return None
     return ArgsAttr(tuple(items))
