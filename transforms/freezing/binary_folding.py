@@ -29,12 +29,12 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 class BinaryFolding(ProceduralPass):
     """`conv(x, w, b) * c` becomes `conv(x, w * c, b * c)`; sums, differences and quotients alike.
 
-    The weight and the bias are computed of constants alone, and so are computed at compile time
-    afterwards. What stands beside the result is a number, or a tensor that the module holds with
-    one element, or one for each channel; it is finite, and where something is divided by it not 0.
-    16-bit weights would be rounded once more, which only ``fast`` admits.
+    The new weight and bias depend on constants alone, so `constant_fold` computes them at compile
+    time. The other operand is a number, or a tensor of the module with one element or one for each
+    channel; it is finite, and not 0 where it is a divisor. 16-bit weights would be rounded once
+    more, which only ``fast`` admits.
 
-    - `enable_linear_binary_folding`: products too, not only convolutions.
+    - `enable_linear_binary_folding`: fold into products too, not only into convolutions.
     """
 
     name = "binary_folding"
@@ -69,7 +69,7 @@ class BinaryFolding(ProceduralPass):
         return folded
 
     def _check(self, site: Site, graph: GraphOp) -> None:
-        """Raises Declined where a computation keeps what stands beside it."""
+        """Raise Declined where a computation must keep the other operand."""
         computation, type_ = site.computation, site.result.type
         if not self.enable_linear_binary_folding and not isinstance(computation, Convolution):
             raise Declined("products are not folded: enable_linear_binary_folding is off")
@@ -87,7 +87,7 @@ class BinaryFolding(ProceduralPass):
 
 
 class Folded:
-    """Builds what stands for a site: the computation with another weight and bias."""
+    """Builds the replacement of a site: the computation with another weight and bias."""
 
     def __init__(self, site: Site, facts: Facts) -> None:
         self.site = site
@@ -95,7 +95,7 @@ class Folded:
         self.facts = facts
 
     def build(self) -> Any:
-        """The value in the place of the site's result."""
+        """Build the value that replaces the result of the site."""
         site, computation = self.site, self.computation
         weight, bias = handle(computation.weight, self.facts), self._bias()
         other = self._vector()
@@ -115,7 +115,7 @@ class Folded:
         return aten.reshape(made, list(handle(site.result, self.facts).shape))
 
     def _bias(self) -> Any:
-        """What is added to the product of data and weight; None for nothing."""
+        """The bias that the computation adds; None if it adds none."""
         bias = handle(self.computation.bias, self.facts)
         if bias is None or not isinstance(self.computation, Addmm):
             return bias
@@ -128,7 +128,7 @@ class Folded:
         return aten.full(sizes, 0.0, dtype=weight.dtype, device=weight.device, pin_memory=False)
 
     def _vector(self) -> Any:
-        """What stands beside the result: a number, or a tensor of one dim in the weight's dtype."""
+        """The other operand: a number, or a tensor of one dim in the weight's dtype."""
         other = handle(self.site.other, self.facts)
         if not isinstance(other, Tensor):
             return other

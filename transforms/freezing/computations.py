@@ -1,4 +1,4 @@
-"""Convolutions and products: what is linear in a weight, and what stands where in the call."""
+"""Convolutions and products: calls that are linear in a weight, and their arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xductor.transforms.matmul.weights import Scale, scaled_by_channel
 
 @dataclass(frozen=True)
 class Computation:
-    """A call that is linear in its weight, and has a bias or room for one.
+    """A call that is linear in its weight and can take a bias.
 
     Subclasses name the arguments: `data` is what the weight is applied to.
     """
@@ -38,16 +38,16 @@ class Computation:
 
     @property
     def channels(self) -> int:
-        """The size of the dim that bias and result have in common: the last of the weight."""
+        """The number of channels: the size that bias and result share."""
         return sizes_of(self.weight)[-1]
 
     @property
     def channel(self) -> int:
-        """The place of that dim in the result, from the end."""
+        """The position of the channels in the result, from the end."""
         return -1
 
     def scaled_weight(self, weight: Tensor, by: Any, scale: Scale) -> Any:
-        """The weight, scaled by a number or by a tensor of one element, or one for each channel."""
+        """The weight scaled by a number, or by a tensor of one element or one for each channel."""
         return scale(weight, by)
 
     def call(self, data: Tensor, weight: Any, bias: Any) -> Any:
@@ -146,7 +146,7 @@ def sizes_of(value: SSAValue) -> tuple[int, ...]:
 
 
 def _is_vector(value: SSAValue) -> bool:
-    """Whether a bias is the same for each row."""
+    """Whether a bias is a vector, the same for each row."""
     return is_plain(value) and prod(sizes_of(value)[:-1]) == 1
 
 

@@ -1,4 +1,4 @@
-"""Runs what may be computed at compile time, as far as somebody reads the result."""
+"""Runs ops that may be computed at compile time and whose results are read."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _ARGUMENTS = CallArguments(_no_symbol, _no_subgraph)
 
 
 class Computed:
-    """The values of the ops of one graph that could be computed, and were wanted.
+    """The values of the ops of one graph that were computed.
 
-    - `ops`: in order. What a kernel refused is not among them, nor what is computed of it.
+    - `ops`: in order. Ops that a kernel refused, and ops that depend on them, are not among them.
     """
 
     def __init__(self, foldable: Foldable) -> None:
@@ -50,14 +50,14 @@ class Computed:
                     self._run(op)
 
     def read_elsewhere(self) -> Iterator[tuple[OpResult, torch.Tensor]]:
-        """The results that ops read which were not computed, with their values, in order."""
+        """The results that ops outside of them read, with their values, in order."""
         for op in self.ops:
             for result in op.results:
                 if result in self._tensors and self._is_held(result, self._is_done):
                     yield result, self._tensors[result]
 
     def _wanted(self) -> list[SchemaOp]:
-        """The ops that have to run, so that what other ops read is there."""
+        """The ops that have to run for the results that other ops read."""
         foldable = set(self.foldable.ops)
         wanted: set[Any] = set()
         for op in reversed(self.foldable.ops):
@@ -70,7 +70,7 @@ class Computed:
         return [op for op in self.foldable.ops if op in wanted]
 
     def _is_held(self, result: OpResult, computed: set[Any]) -> bool:
-        """Whether the graph has to hold a result, where `computed` is not part of it any more."""
+        """Whether the graph has to hold a result once `computed` is gone."""
         readers = [use.operation for use in result.uses if use.operation not in computed]
         if self.foldable.sources[result]:
             return bool(readers)
@@ -101,7 +101,8 @@ class Computed:
             self._forget_if_read(operand)
 
     def _as_typed(self, op: SchemaOp, values: list[Any]) -> dict[SSAValue, torch.Tensor] | None:
-        """The results that are read, in the layouts that their types say; None if one cannot."""
+        """The results that are read, in the layouts of their types; None if one cannot be laid out
+        so."""
         if len(values) != len(op.results):
             return None
         made: dict[SSAValue, torch.Tensor] = {}
@@ -131,7 +132,7 @@ class Computed:
         return made.copy_(value)
 
     def _forget_if_read(self, value: SSAValue) -> None:
-        """Let go of the memory of a value that nobody reads any more but what was computed."""
+        """Free a value once all ops that read it were computed."""
         if all(use.operation in self._is_done for use in value.uses):
             self._tensors.pop(value, None)
 

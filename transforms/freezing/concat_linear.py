@@ -1,4 +1,4 @@
-"""`matmul_fuse_pattern` and its kin: products of one tensor with constants, as one product."""
+"""`matmul_fuse_pattern` and its kin: products of one tensor with constants become one product."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 @dataclass(frozen=True)
 class ConcatLinear(ProceduralPass):
-    """Products that read one tensor, and weights that only they read, become one product.
+    """Products of one tensor by weights that only they read become one product.
 
     The weights stand side by side in one constant, and each result is a slice of the product; it is
     copied where readers cannot follow to other strides.
 
     - `enable_concat_linear`: on a CPU too.
 
-    Class attributes: `fewest`, how many products are worth it.
+    Class attributes: `fewest`, the fewest products that are worth it.
     """
 
     stage = "post_grad"
@@ -53,7 +53,7 @@ class ConcatLinear(ProceduralPass):
         return fused
 
     def _groups(self, ops: Sequence[Any], graph: GraphOp) -> Iterator[list[Any]]:
-        """The products of one tensor, where there are enough of them."""
+        """The products of one tensor, where they are enough."""
         by_form: dict[Hashable, list[Any]] = {}
         for op in ops:
             form = self._form(op, graph)
@@ -64,7 +64,7 @@ class ConcatLinear(ProceduralPass):
                 yield group
 
     def _form(self, op: Any, graph: GraphOp) -> Hashable | None:
-        """What the products of a group have in common; None for one that is in none."""
+        """What the products of a group share; None if a product joins no group."""
         *bias, data, weight = op._operands
         if bias and not (op.argument("alpha") == 1 and op.argument("beta") == 1):
             return None
@@ -106,7 +106,7 @@ class _Hoisted:
 
 
 class _Fused:
-    """Builds the product that stands for those of a group."""
+    """Builds the product that replaces a group."""
 
     def __init__(self, group: Sequence[Any], state: GraphState) -> None:
         self.group = group
@@ -114,13 +114,13 @@ class _Fused:
         self.facts: Facts = state.facts
 
     def match(self) -> Match:
-        """The group as contracts ask about it."""
+        """The group as the match that the contracts ask about."""
         group = self.group
         operands = [operand for op in group for operand in op._operands]
         return Match.of(group[-1], group, [op.results[0] for op in group], operands)
 
     def build(self) -> list[Any]:
-        """What stands for the result of each product."""
+        """Build the value that replaces the result of each product."""
         *biases, data, weights = zip(*[op._operands for op in self.group], strict=True)
         x = value_handle(data[0], self.facts)
         weight = self._side_by_side(weights, 1)
@@ -144,7 +144,7 @@ class _Fused:
         return aten.cat([value_handle(one, self.facts) for one in values], dim)
 
     def _copied(self, parts: Mapping[SSAValue, Any]) -> set[SSAValue]:
-        """The results that need storage of their own, as they had, instead of a part of one."""
+        """The results that must keep a storage of their own."""
         state = self.state
         moved = {
             result: part.type

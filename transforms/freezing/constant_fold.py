@@ -21,17 +21,17 @@ from xductor.transforms.passes.debug_counters import should_apply
 
 @dataclass(frozen=True)
 class ConstantFold(TypedPass):
-    """What is computed of constants alone is computed now, by eager's kernels, and held.
+    """Values that depend on constants alone are computed now, by eager's kernels, and held.
 
-    Held is what other ops read: the constants and the steps in between go. Left alone are draws,
-    writes and whatever has another effect, uninitialised memory, calls of graphs, what shares its
-    storage with an output, what a kernel refuses, and dequantisations, which code generation fuses
-    into products. Constructors are not held for themselves, since generated code makes them for
-    free, unless they were computed with and a product or a convolution reads the result.
+    Only results that other ops read are held; the constants and steps behind them go. Left alone
+    are random draws, writes and other effects, uninitialised memory, calls of graphs, values that
+    share storage with an output, ops that a kernel refuses, and dequantisations, which code
+    generation fuses into products. A constructor is held only if something was computed from it and
+    a product or a convolution reads the result: generated code makes the others for free.
 
-    - `budget`: how many bytes a result may take, or else `GROWTH` times as many as the constants
-      that it is computed of.
-    - `dont_constant_fold`: names of operators that are left alone, too.
+    - `budget`: how many bytes a result may take; it may also take `GROWTH` times the bytes of the
+      constants it is computed from.
+    - `dont_constant_fold`: names of further operators that are left alone.
     """
 
     name = "constant_fold"
@@ -45,7 +45,7 @@ class ConstantFold(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether a constant is read by nobody, or an op reads nothing but constants."""
+        """Whether some constant has no reader, or some op reads only constants."""
         return holds_something_to_fold(graph)
 
     def rewrite(self, module: ModuleOp) -> int:
@@ -58,7 +58,7 @@ class ConstantFold(TypedPass):
         return self._hold(computed, editor) + self._erase_unread(computed, editor)
 
     def _hold(self, computed: Computed, editor: Editor) -> int:
-        """Let reads of constants take the places of what was computed; how many there are."""
+        """Replace computed values by reads of constants; returns how many."""
         held = 0
         for result, tensor in computed.read_elsewhere():
             op: TorchOp = result.owner  # type: ignore[assignment]
@@ -72,7 +72,7 @@ class ConstantFold(TypedPass):
         return held
 
     def _erase_unread(self, computed: Computed, editor: Editor) -> int:
-        """Erase what nobody reads any more; how many constants went that nobody had read."""
+        """Erase what is no longer read; returns how many constants had not been read before."""
         dropped = sum(_is_unread(op) for op in _constants(editor))
         for op in reversed(computed.ops):
             if _is_unread(op):

@@ -1,4 +1,4 @@
-"""Which ops may be computed at compile time, as far as the graph tells."""
+"""Which ops of a graph may be computed at compile time."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _NEVER = frozenset(("aten._efficientzerotensor.default", *DEQUANTISATIONS))
 class Foldable:
     """The ops of one graph that may be computed at compile time.
 
-    - `ops`: in order; constructors among them.
-    - `sources`: for each value that is constant, the reads of constants of which it is computed;
-      none for what is made of constructors alone.
+    - `ops`: in order, constructors included.
+    - `sources`: for each constant value, the reads of constants that it is computed from; none if
+      constructors alone make it.
 
-    `budget` and `refused` are those of `ConstantFold`.
+    `budget` and `refused` are as in `ConstantFold`.
     """
 
     def __init__(self, analyses: Analyses, budget: int, refused: Collection[str]) -> None:
@@ -73,7 +73,7 @@ class Foldable:
                     self._add(op)
 
     def is_constructor(self, op: SchemaOp) -> bool:
-        """Whether the values of an op are made of no other values."""
+        """Whether an op makes its values from no others."""
         return not op._operands or op.name in _LIKE
 
     def _read_constants(self) -> None:
@@ -90,7 +90,7 @@ class Foldable:
                 self.sources[value] = frozenset((value.owner,))
 
     def _returned(self) -> Iterator[SSAValue]:
-        """What an output is, or may be a view of."""
+        """The values that an output is, or may be a view of."""
         for value in self.graph.output.operands:
             yield from aliases_above(value)
 
@@ -124,7 +124,7 @@ class Foldable:
         return bool(self.analyses.memory.storage(storage_root(value)).writes)
 
     def _is_small_weight(self, op: SchemaOp) -> bool:
-        """Whether an op makes an int8 weight a large one, or views one that is made so."""
+        """Whether an op widens an int8 weight, or views one that was widened."""
         if op.name == _CAST:
             return _widens_weight(op)
         if op.name != _PERMUTE or op._operands[0].owner.name != GetAttrOp.name:  # type: ignore[union-attr]

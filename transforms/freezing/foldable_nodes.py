@@ -1,4 +1,4 @@
-"""Whether an FX graph may hold something to compute at compile time: a quick look, no promise."""
+"""A quick look at an FX graph: may it hold something to compute at compile time?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xductor.transforms.freezing.foldable import PRODUCTS
 
 
 def holds_something_to_fold(graph: Graph) -> bool:
-    """Whether a constant is read by nobody, or an op reads nothing but constants."""
+    """Whether some constant has no reader, or some op reads only constants."""
     constants = graph.find_nodes(op="get_attr", sort=False)
     if not constants:
         return False

@@ -1,4 +1,4 @@
-"""Arithmetic beside a computation: which may be folded into its weight, and why another may not."""
+"""Arithmetic behind a computation: which may be folded into the weight, and why not."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _RESHAPES = frozenset(("aten.reshape.default", "aten.view.default"))
 
 @dataclass(frozen=True)
 class Site:
-    """A computation, perhaps a reshape that keeps the last dim, and the arithmetic behind them.
+    """A computation, an optional reshape that keeps the last dim, and the arithmetic behind it.
 
-    - `other`: what stands beside the result, a number or a tensor.
+    - `other`: the other operand of the arithmetic, a number or a tensor.
     - `is_first`: whether the result of the computation is the first operand.
     """
 
@@ -64,7 +64,7 @@ class Site:
         return [one.results[0] for one in ops]
 
     def match(self) -> Match:
-        """The site as contracts ask about it."""
+        """The site as the match that the contracts ask about."""
         computation = self.computation
         read = [computation.data, computation.weight, computation.bias, self.other]
         tensors = [one for one in read if isinstance(one, SSAValue)]
@@ -72,7 +72,7 @@ class Site:
         return Match.of(self.op, ops, [self.op.results[0]], tensors)
 
     def check_other(self, graph: GraphOp) -> None:
-        """Raises Declined where what stands beside the result does not fit, or is not known."""
+        """Raise Declined if the other operand does not fit or is not known."""
         if self.kind == "div" and not self.is_first:
             raise Declined("something is divided by the result")
         numbers = [self.alpha] if isinstance(self.other, SSAValue) else [self.alpha, self.other]
@@ -105,7 +105,7 @@ class Site:
 
 
 def site_of(op: Any) -> Site | None:
-    """What may be folded at an op; None where there is nothing near."""
+    """The site that may be folded at an op; None if there is none."""
     if op.parent is None:
         return None
     operands: Sequence[Any] = [op.argument("self"), op.argument("other")]
@@ -130,9 +130,7 @@ def _keeps_last(reshape: Any) -> bool:
 
 
 def _has_type_of(op: Any, value: Any, computation: Computation) -> bool:
-    """Whether the arithmetic neither promotes nor broadcasts what it gets, nor has the computation
-    done so.
-    """
+    """Whether neither the arithmetic nor the computation promotes or broadcasts the result."""
     after, before, weight = op.results[0].type, value.type, computation.weight.type
     return (
         type(after) is TensorType
@@ -143,7 +141,7 @@ def _has_type_of(op: Any, value: Any, computation: Computation) -> bool:
 
 
 def is_of_constants(value: SSAValue) -> bool:
-    """Whether a value is computed of what the module holds, and of nothing else."""
+    """Whether a value depends on tensors of the module alone."""
     owner: Any = value.owner
     if type(owner) is GetAttrOp:
         return True
@@ -155,7 +153,7 @@ def is_of_constants(value: SSAValue) -> bool:
 
 
 def is_read_once(value: SSAValue, graph: GraphOp) -> bool:
-    """Whether a value has one use; of what the module holds, whether the graph reads it once."""
+    """Whether a value has one use; for a tensor of the module, whether the graph reads it once."""
     owner: Any = value.owner
     same = [owner]
     if type(owner) is GetAttrOp:

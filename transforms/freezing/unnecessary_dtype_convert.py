@@ -1,4 +1,4 @@
-"""`unnecessary_dtype_convert`: casts to the dtype that a value has already, in frozen graphs."""
+"""`unnecessary_dtype_convert`: casts to the dtype that a value already has, in frozen graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from xductor.transforms import Rewrite, Tensor
 
 
 class UnnecessaryDtypeConvert(Rewrite):
-    """A cast that changes no dtype goes away: folded weights leave some, and packing sees none."""
+    """A cast to the same dtype goes away. Folding leaves some, and packing does not look through
+    them."""
 
     stage = "post_grad"
     inductor = "freezing_patterns.py:unnecessary_dtype_convert"

@@ -1,6 +1,6 @@
-"""Cats and stacks of pieces: what they read of the tensors that were cut, and reading just that.
+"""Cats and stacks of pieces of tensors become reads of the tensors that were cut.
 
-Where a view lies in a storage is said by its type, so that every way to cut a tensor (split, chunk,
-unbind, slice, select, narrow) is the same here. What a cat reads is the tensor that was cut, a
-slice or a permutation of it, fewer and larger pieces, or a permutation that is reshaped.
+The type of a view says where it lies in its storage, so all ways to cut a tensor (split, chunk,
+unbind, slice, select, narrow) are the same here. A cat of pieces may read the tensor that was cut,
+a slice or a permutation of it, fewer and larger pieces, or a permutation that is reshaped.
 """

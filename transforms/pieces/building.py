@@ -28,7 +28,7 @@ from xductor.transforms.rewriting.handles import value_handle
 
 
 class Factor(NamedTuple):
-    """A part of a dim of the base: `size` elements of it, each `step` indices from the last."""
+    """A part of a dim of the base: `size` elements, `step` indices apart."""
 
     dim: int
     size: Dim
@@ -37,7 +37,7 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True)
 class Range:
-    """What is read of one dim of the base: so many elements from an index on, every so many."""
+    """The range that is read of one dim of the base: start, number of elements and step."""
 
     start: Dim
     size: Dim
@@ -46,11 +46,11 @@ class Range:
 
 @dataclass
 class Way:
-    """How to read something of a base.
+    """How to read elements of a base tensor.
 
-    - `ranges`: of each dim of the base; None for a single index, in `starts`.
-    - `cut`: the sizes into which the dims that are left are cut; `order`: in which order these go.
-    - `sizes`: those of the result.
+    - `ranges`: one for each dim of the base; None where a single index, given in `starts`, is read.
+    - `cut`: the sizes into which the remaining dims are split; `order`: their order in the result.
+    - `sizes`: the sizes of the result.
     """
 
     base: SSAValue
@@ -81,7 +81,7 @@ def _is_all(one: Range, size: Dim) -> bool:
 def way_to(
     reading: Reading, sizes: tuple[Dim, ...], candidates: Sequence[SSAValue], facts: Facts
 ) -> Way | None:
-    """The shortest way to a reading of some sizes from one of the values of its root."""
+    """The shortest way to a reading, under the given sizes, from one of the candidates."""
     ways = [_way_from(base, reading, sizes, facts) for base in candidates]
     return min((one for one in ways if one is not None), key=lambda one: one.cost, default=None)
 
@@ -126,7 +126,7 @@ def _way_from(base: SSAValue, reading: Reading, sizes: tuple[Dim, ...], facts: F
 
 
 def _order(reading: Reading, factors: list[Factor], places: list[Factor]) -> list[int] | None:
-    """Where each part of the reading is among the places; None if one is read twice."""
+    """The position of each part of the reading among the places; None if a part is read twice."""
     units = [number for number, one in enumerate(places) if one not in factors]
     pending = list(factors)
     order: list[int] = []
@@ -146,7 +146,7 @@ def _order(reading: Reading, factors: list[Factor], places: list[Factor]) -> lis
 
 
 def _factors(step: Step, base: TensorType, facts: Facts) -> list[Factor] | None:
-    """Steps as parts of dims of a base, outermost first; None if they go across its dims."""
+    """Steps as parts of the dims of a base, outermost first; None if a step crosses dims."""
     size, distance = step
     found: list[Factor] = []
     while True:
@@ -166,7 +166,7 @@ def _factors(step: Step, base: TensorType, facts: Facts) -> list[Factor] | None:
 
 
 def _dim_of(distance: Dim, base: TensorType, facts: Facts) -> tuple[int, int] | None:
-    """The dim of a base along which a distance goes, and how many of its indices that is."""
+    """The dim of a base along which a distance runs, and how many of its indices that is."""
     found: tuple[int, int] | None = None
     for dim, (size, step) in enumerate(zip(base.shape, base.stride, strict=True)):
         if size == 1:
@@ -189,7 +189,7 @@ def _divided(dividend: Dim, divisor: Dim, facts: Facts) -> Dim | None:
 
 
 def _starts(distance: Dim, base: TensorType, facts: Facts) -> list[Dim] | None:
-    """The index in each dim of the element that is so far behind the first one."""
+    """The index in each dim of the element at a distance from the first one."""
     starts: list[Dim] = [0] * base.rank
     if facts.known_equal(distance, 0) is True:
         return starts
@@ -229,15 +229,15 @@ def _range(own: list[Factor], start: Dim, size: Dim, facts: Facts) -> Range | No
 
 
 class Reader:
-    """Makes the ops of a way, inside of `building(...)`."""
+    """Builds the ops of a way, within `building(...)`."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
 
     def build(self, way: Way, reading: Reading) -> Any:
-        """A handle of a value that has the elements of the reading.
+        """Build a value that has the elements of the reading.
 
-        Raises Unbuildable: the ops would read something else.
+        Raises Unbuildable: the ops would read other elements.
         """
         made = self._sliced(way)
         left = [one.size for one in way.ranges if one is not None]
@@ -272,7 +272,7 @@ class Reader:
         return made
 
     def _check(self, made: Any, reading: Reading) -> None:
-        """What was made is a view with the elements of the reading, under whatever sizes."""
+        """Check that what was built is a view with the elements of the reading, under any sizes."""
         found = reading_by_type(reading.root, made.type)
         facts = self.facts
         flat = Reading(reading.root, found.offset, (merged(found.steps, facts),))

@@ -1,4 +1,4 @@
-"""`cat_of_pieces`: pieces that are put together again are read where they were cut from."""
+"""`cat_of_pieces`: pieces that are joined again are read from where they were cut."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CatOfPieces(PiecesPass):
     """A cat or stack of pieces as a view of what was cut, or a cat of fewer and larger pieces.
 
     Where Inductor's pattern asks for all pieces of one `split_with_sizes`, this one takes pieces
-    however they were cut: in part, of several tensors, mixed with others.
+    however they were cut: some of them, of several tensors, mixed with other operands.
     """
 
     name = "cat_of_pieces"

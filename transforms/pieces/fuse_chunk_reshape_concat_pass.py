@@ -12,7 +12,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class FuseChunkReshapeConcatPass(TorchLevelPieces):
-    """A cat of pieces under other sizes, as a reshape or a permutation of the whole."""
+    """A cat of reshaped pieces becomes a reshape or a permutation of the whole tensor."""
 
     name = "fuse_chunk_reshape_concat_pass"
     inductor = "pre_grad.py:fuse_chunk_reshape_concat_pass"

@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class FuseChunkReshapeUnsqueezeConcatPass(TorchLevelPieces):
-    """A cat of pieces under other sizes with a dim of size one, as a reshape of the whole."""
+    """A cat of reshaped and unsqueezed pieces becomes a reshape of the whole tensor."""
 
     name = "fuse_chunk_reshape_unsqueeze_concat_pass"
     inductor = "pre_grad.py:fuse_chunk_reshape_unsqueeze_concat_pass"

@@ -13,7 +13,7 @@ SQUEEZES = ("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims")
 
 @dataclass(frozen=True)
 class FuseChunkSqueezeCatPass(TorchLevelPieces):
-    """A cat of pieces without their dim of size one, as a reshape of the whole."""
+    """A cat of squeezed pieces becomes a reshape of the whole tensor."""
 
     name = "fuse_chunk_squeeze_cat_pass"
     inductor = "pre_grad.py:fuse_chunk_squeeze_cat_pass"

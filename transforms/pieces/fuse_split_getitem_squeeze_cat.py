@@ -12,7 +12,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class FuseSplitGetitemSqueezeCat(TorchLevelPieces):
-    """A cat or stack of pieces of which some lost a dim of size one, in fewer calls."""
+    """A cat or stack of pieces, some of which are squeezed, takes fewer calls."""
 
     name = "fuse_split_getitem_squeeze_cat"
     inductor = "pre_grad.py:fuse_split_getitem_squeeze_cat"

@@ -1,4 +1,4 @@
-"""How what the parts of a join read may be read at the join instead."""
+"""How the join itself may read what its parts read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xductor.transforms.rewriting.graph_state import GraphState
 
 
 class JoinedReads:
-    """The readings of the values of one graph, and what has to hold where they are made anew."""
+    """The readings of the values of one graph, and the conditions for reading at the join."""
 
     def __init__(self, state: GraphState) -> None:
         self.state = state
@@ -25,7 +25,7 @@ class JoinedReads:
         self.regions = Regions(self.facts)
 
     def check_types(self, join: Join) -> None:
-        """That the parts lie where their types say. Raises Declined."""
+        """Check that the parts lie where their types say. Raises Declined."""
         env = self.state.env
         for op in dict.fromkeys(op for part in join.parts for op in makers(part)):
             try:
@@ -36,8 +36,8 @@ class JoinedReads:
                 raise Declined(f"the recorded types of {op.name} are not what it gives")
 
     def check_modes(self, join: Join, copies: Sequence[TorchOp]) -> None:
-        """That before autograd the parts, and what was copied to them, are cut under the modes of
-        the join. Raises Declined.
+        """Check that before autograd the parts, and what was copied to them, are cut under the
+        modes of the join. Raises Declined.
 
         No gradient flows through a view that is made under `no_grad`, whatever its type says.
         """
@@ -51,7 +51,7 @@ class JoinedReads:
                     raise Declined(f"{op.name} stands under other modes")
 
     def way(self, source: Source, sizes: tuple[Dim, ...], parts: Sequence[SSAValue]) -> Way | None:
-        """The shortest way from the root, or from one of its views that the parts come from."""
+        """The shortest way to a reading, from the root or a view that the parts come through."""
         behind = [op._operands[0] for op in source.copies]
         candidates = dict.fromkeys(
             base for value in (parts[0], parts[-1], *behind) for base in reversed(bases(value))

@@ -1,4 +1,4 @@
-"""Calls that put tensors together, and the runs of pieces in them that lie behind each other."""
+"""Cats and stacks, and the runs of adjacent pieces among their parts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ JOINS = frozenset(("aten.cat.default", "aten.stack.default"))
 class Join:
     """A cat or a stack.
 
-    - `parts`: the tensors that are put together; `dim`: along which dim of the result.
-    - `stacks`: whether each part is one index of that dim.
+    - `parts`: the tensors that are joined; `dim`: the dim of the result along which they are.
+    - `stacks`: whether each part takes one index of that dim.
     """
 
     op: TorchOp
@@ -33,9 +33,9 @@ class Join:
 
 @dataclass(frozen=True)
 class Run:
-    """Parts that follow each other in a join, and what they read as one tensor.
+    """Consecutive parts of a join, and what they read as one tensor.
 
-    `source` is None for a part whose elements nobody knows where to find.
+    `source` is None for a part whose place in memory is not known.
     """
 
     parts: tuple[SSAValue, ...]
@@ -43,7 +43,7 @@ class Run:
 
     @property
     def is_all_of_one(self) -> bool:
-        """Whether they are all of what the first part was cut from, in order."""
+        """Whether the parts are all pieces of what the first was cut from, in order."""
         if self.source is None:
             return False
         return any(self._is(base) for base in bases(self.parts[0])[1:])
@@ -57,7 +57,7 @@ class Run:
 
 
 def join_of(op: Any) -> Join | None:
-    """A call as a join; None if it is none, has no elements, or parts that nobody knows."""
+    """The call as a join; None if it is not a join, has no elements, or has unknown parts."""
     call = aten_call(op)
     if call is None or call.name not in JOINS or len(op.results) != 1:
         return None
@@ -71,9 +71,9 @@ def join_of(op: Any) -> Join | None:
 
 
 def runs_of(join: Join, regions: Regions) -> list[Run]:
-    """The parts of a join in as few runs as there can be of which each is a view.
+    """The parts of a join in the fewest runs that are views.
 
-    Any part of a run is a run, so that the longest one from each beginning gives the fewest.
+    Any stretch of a run is a run, so taking the longest one each time gives the fewest.
     """
     found: list[Run] = []
     for part in join.parts:
@@ -90,10 +90,9 @@ def runs_of(join: Join, regions: Regions) -> list[Run]:
 
 
 def _part_source(part: SSAValue, join: Join, regions: Regions) -> Source | None:
-    """What a part reads, with the dims of the result; None if it is opaque in this join.
+    """What a part reads, with the dims of the result; None if that is not known.
 
-    A part of another dtype is cast; one of another rank is the vector without elements that a cat
-    passes over.
+    A part of another dtype is cast; a part of another rank is the empty vector, which cat ignores.
     """
     type_ = strided(part)
     if type_ is None or type_.dtype is not join.type.dtype:
@@ -110,7 +109,7 @@ def _part_source(part: SSAValue, join: Join, regions: Regions) -> Source | None:
 
 
 def whole_of(join: Join, runs: Sequence[Run], facts: Facts) -> Source | None:
-    """What the result of a join reads of one root, as a view or a reshape; None if of several."""
+    """What a join reads of one root, as a view or a reshape; None for several roots."""
     first = runs[0].source
     if first is None:
         return None
@@ -127,7 +126,7 @@ def whole_of(join: Join, runs: Sequence[Run], facts: Facts) -> Source | None:
 def parted(
     runs: Sequence[Run], join: Join, regions: Regions, keeps: Callable[[Run], bool]
 ) -> list[Run]:
-    """Runs of which those that `keeps` does not want are single parts again."""
+    """The runs, with those that `keeps` rejects split into single parts."""
     found: list[Run] = []
     for run in runs:
         if len(run.parts) == 1 or keeps(run):

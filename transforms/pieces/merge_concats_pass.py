@@ -20,7 +20,7 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 @dataclass(frozen=True)
 class MergeConcatsPass(ProceduralPass):
-    """A cat whose parts include cats that nobody else reads, as one cat of all parts."""
+    """A cat with parts that are cats read by nothing else becomes one cat of all parts."""
 
     name = "merge_concats_pass"
     stage = "pre_grad"
@@ -53,7 +53,7 @@ def _merge(op: TorchOp, procedure: Procedure) -> bool:
 
 
 def _flat(join: Join, inner: list[TorchOp]) -> Sequence[SSAValue]:
-    """The parts of a cat, and in place of a cat that it alone reads the parts of that one."""
+    """The parts of a cat, with each cat that only it reads replaced by the parts of that cat."""
     found: list[SSAValue] = []
     for part in join.parts:
         below = join_of(part.op) if isinstance(part, OpResult) and _is_read_once(part) else None
@@ -66,7 +66,7 @@ def _flat(join: Join, inner: list[TorchOp]) -> Sequence[SSAValue]:
 
 
 def _goes_on(below: Join, join: Join) -> bool:
-    """Whether a part is a cat along the same dim, which is not cast."""
+    """Whether a part is a cat along the same dim that is not cast."""
     same = below.dim == join.dim and below.type.dtype is join.type.dtype
     return same and not below.stacks
 

@@ -1,4 +1,4 @@
-"""`merge_getitem_cat_pass`: neighbouring pieces that are put together again are one piece."""
+"""`merge_getitem_cat_pass`: neighbouring pieces that are joined again are one piece."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class MergeGetitemCatPass(TorchLevelPieces):
-    """A cat of pieces of one tensor, in order, as one piece of it."""
+    """A cat of consecutive pieces of one tensor becomes one piece of it."""
 
     name = "merge_getitem_cat_pass"
     inductor = "split_cat.py:merge_getitem_cat"

@@ -22,7 +22,7 @@ SPLITS = frozenset(("aten.split.Tensor", "aten.split_with_sizes.default", "aten.
 
 
 class Split(NamedTuple):
-    """A split of `source` along a dim that is counted from the front."""
+    """A split of `source` along a dim counted from the front."""
 
     op: TorchOp
     source: SSAValue
@@ -31,7 +31,8 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class MergeSplitsPass(ProceduralPass):
-    """Splits and chunks of a piece that nobody else reads, and the split that it is a piece of."""
+    """A split or chunk of a piece that nothing else reads is merged into the split that made the
+    piece."""
 
     name = "merge_splits_pass"
     stage = "pre_grad"
@@ -45,7 +46,7 @@ class MergeSplitsPass(ProceduralPass):
 
 
 def split_of(op: Any) -> Split | None:
-    """A call as a split whose pieces are known by their types; None for another one."""
+    """The call as a split whose pieces are known from their types; None for any other call."""
     call = aten_call(op)
     if call is None or call.name not in SPLITS:
         return None

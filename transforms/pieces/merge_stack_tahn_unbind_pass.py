@@ -1,6 +1,6 @@
 """`merge_stack_tahn_unbind_pass`: tanh of stacked pieces, unbound again, as pieces of one tanh.
 
-Inductor has the name, misspelled, and a table that is empty.
+Inductor has the misspelled name with an empty table.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ UNBIND = frozenset(("aten.unbind.int",))
 
 @dataclass(frozen=True)
 class MergeStackTahnUnbindPass(ProceduralPass):
-    """tanh of a stack of pieces that lie behind each other, as tanh of what they are pieces of.
+    """tanh of a stack of adjacent pieces becomes tanh of the tensor that they are pieces of.
 
-    By which code eager computes an element depends on where in the tensor it stands.
+    Which code eager computes an element with depends on its position in the tensor.
     """
 
     name = "merge_stack_tahn_unbind_pass"
@@ -57,7 +57,7 @@ class MergeStackTahnUnbindPass(ProceduralPass):
 
 
 def _replace(op: TorchOp, procedure: Procedure, reads: JoinedReads) -> bool:
-    """Replace what an unbind gives, if it is of tanh of a stack along the same dim."""
+    """Replace the results of an unbind of tanh of a stack along the same dim."""
     unbind = aten_call(op)
     tanh = None if unbind is None else _made_for(unbind.argument("self"), "aten.tanh.default")
     stack = None if tanh is None else _made_for(tanh.argument("self"), "aten.stack.default")
@@ -93,7 +93,7 @@ def _replace(op: TorchOp, procedure: Procedure, reads: JoinedReads) -> bool:
 
 
 def _made_for(value: Any, name: str) -> AtenCall | None:
-    """The call of an operator that makes a value for one reader; None for another one."""
+    """The call of an operator that makes a value with one reader; None for anything else."""
     if not isinstance(value, OpResult) or len(list(value.uses)) != 1:
         return None
     call = aten_call(value.op)
@@ -101,7 +101,7 @@ def _made_for(value: Any, name: str) -> AtenCall | None:
 
 
 def _neighbours(join: Join, reads: JoinedReads) -> tuple[Join, Run] | None:
-    """What a stack would be as a cat along the dim in which its parts lie behind each other."""
+    """The stack as a cat along the dim in which its parts are adjacent."""
     types = [strided(part) for part in join.parts]
     first = types[0]
     if first is None or len(types) < 2:

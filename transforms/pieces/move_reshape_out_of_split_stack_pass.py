@@ -13,7 +13,7 @@ RESHAPES = ("aten.reshape.default", "aten.view.default", "aten.unflatten.int")
 
 @dataclass(frozen=True)
 class MoveReshapeOutOfSplitStackPass(LongPieces):
-    """A stack of pieces under other sizes, which are given to the whole instead."""
+    """A stack of reshaped pieces becomes a reshape of the whole tensor."""
 
     name = "move_reshape_out_of_split_stack_pass"
     inductor = "split_cat.py:move_reshape_out_of_split_stack"

@@ -1,4 +1,4 @@
-"""`move_view_after_cat_aten_pass`: the same view of every piece, once and of the whole."""
+"""`move_view_after_cat_aten_pass`: the same view of every piece becomes one view of the whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VIEWS = ("aten.reshape.default", "aten.view.default", "aten._unsafe_view.defaul
 
 @dataclass(frozen=True)
 class MoveViewAfterCatAtenPass(PiecesPass):
-    """A cat of reshaped pieces as a reshape of what was cut, or of a permutation of it."""
+    """A cat of reshaped pieces becomes a reshape of what was cut, or of a permutation of it."""
 
     name = "move_view_after_cat_aten_pass"
     inductor = "split_cat.py:move_view_after_cat"

@@ -1,4 +1,4 @@
-"""`mutate_cat_pass`: pieces that are put together in order are what was cut, or a slice of it."""
+"""`mutate_cat_pass`: pieces that are joined in order are what was cut, or a slice of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class MutateCatPass(TorchLevelPieces):
-    """A cat of pieces of one tensor, in order, as that tensor or a slice of it."""
+    """A cat of consecutive pieces of one tensor becomes that tensor or a slice of it."""
 
     name = "mutate_cat_pass"
     inductor = "split_cat.py:mutate_cat_node"

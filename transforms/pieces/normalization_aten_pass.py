@@ -1,6 +1,6 @@
 """`normalization_aten_pass`: one spelling for split and cat.
 
-Our own passes read any spelling: this is for what a user, or Inductor, has behind it.
+Our own passes read any spelling; this serves the passes of a user, or of Inductor, behind it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xductor.transforms import EXACT, Rewrite, Tensor, no
 
 
 class NormalizationAtenPass(Rewrite):
-    """A split into pieces of one size by all their sizes; the last one may be smaller."""
+    """A split by one size becomes a split by all sizes; the last piece may be smaller."""
 
     name = "normalization_aten_pass"
     stage = "post_grad"
@@ -35,7 +35,7 @@ class NormalizationAtenPass(Rewrite):
 
 
 class NormalizeSplitWithSizes(Rewrite):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_aten_pass"
     stage = "post_grad"
@@ -54,7 +54,7 @@ class NormalizeSplitWithSizes(Rewrite):
 
 
 class NormalizeCat(Rewrite):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_aten_pass"
     stage = "post_grad"

@@ -14,7 +14,7 @@ from xductor.transforms.pieces.normalization_aten_pass import (
 
 
 class NormalizationPassAten(NormalizationAtenPass):
-    """A split into pieces of one size by all their sizes."""
+    """A split by one size becomes a split by all sizes."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -23,7 +23,7 @@ class NormalizationPassAten(NormalizationAtenPass):
 
 
 class NormalizeSplitSizes(NormalizeSplitWithSizes):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -32,7 +32,7 @@ class NormalizeSplitSizes(NormalizeSplitWithSizes):
 
 
 class NormalizeJoin(NormalizeCat):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -41,7 +41,7 @@ class NormalizeJoin(NormalizeCat):
 
 
 class NormalizeStack(Rewrite):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -59,7 +59,7 @@ class NormalizeStack(Rewrite):
 
 
 class NormalizeUnbind(Rewrite):
-    """A dim counted from the front."""
+    """The dim is counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"

@@ -1,4 +1,4 @@
-"""What all passes over joins of pieces do; each says which joins it takes, and for what."""
+"""What all passes over joins of pieces share. Each says which joins it takes and what it makes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ join of fewer pieces."""
 
 
 class Pieces:
-    """A join with what is known of its parts."""
+    """A join and what is known of its parts."""
 
     def __init__(self, join: Join, regions: Regions) -> None:
         self.join = join
@@ -57,7 +57,7 @@ class Pieces:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The parts in as few runs as there can be of which each is a view."""
+        """The parts in the fewest runs that are views."""
         return runs_of(self.join, self.regions)
 
     @cached_property
@@ -66,21 +66,21 @@ class Pieces:
         return whole_of(self.join, self.runs, self.regions.facts)
 
     def are_rows(self) -> bool:
-        """Whether every part is one index of a dim of something."""
+        """Whether every part is one index of a dim of a tensor."""
         return self.are_made_by(*ROWS)
 
     def has_rows(self) -> bool:
-        """Whether a part is one index of a dim of something."""
+        """Whether some part is one index of a dim of a tensor."""
         return self.has_one_made_by(*ROWS)
 
     def has_one_made_by(self, *names: str) -> bool:
-        """Whether a part is made by an op of one of some names."""
+        """Whether some part is made by an op with one of the names."""
         return any(
             isinstance(one, OpResult) and aten_name(one.op) in names for one in self.join.parts
         )
 
     def are_made_by(self, *names: str) -> bool:
-        """Whether every part is made by an op of one of some names."""
+        """Whether every part is made by an op with one of the names."""
         return all(
             isinstance(one, OpResult) and aten_name(one.op) in names for one in self.join.parts
         )
@@ -88,11 +88,10 @@ class Pieces:
 
 @dataclass(frozen=True)
 class PiecesPass(ProceduralPass):
-    """Cats and stacks that read what was cut, in less work.
+    """Cats and stacks of pieces read what was cut, with less work.
 
-    A part is a piece by where it lies, not by the op that cut it. What the result reads is made
-    by slices, a permutation and a reshape of a tensor that is there, under the contracts of
-    rewrites.
+    Where a part lies makes it a piece, not the op that cut it. The result is built by slices, a
+    permutation and a reshape of a tensor that is there, under the contracts of rewrites.
     """
 
     stage = "post_grad"
@@ -101,10 +100,10 @@ class PiecesPass(ProceduralPass):
 
     @abstractmethod
     def forms(self, pieces: Pieces) -> Sequence[Form]:
-        """What may stand for a join, the best first."""
+        """What may replace a join, the best first."""
 
     def wants(self, run: Run) -> bool:
-        """Whether a run is made one piece, where the join stays."""
+        """Whether a run becomes one piece where the join stays."""
         return True
 
     def ops_in(self, analyses: Analyses) -> list[Any]:
@@ -116,7 +115,7 @@ class PiecesPass(ProceduralPass):
 
 
 class _Work:
-    """One pass over one graph."""
+    """One pass on one graph."""
 
     def __init__(self, one: PiecesPass, procedure: Procedure) -> None:
         self.one = one
@@ -191,8 +190,8 @@ class _Work:
         return aten.unsqueeze(part, join.dim) if join.stacks else part
 
     def _check_layout(self, join: Join, found: TensorType) -> None:
-        """That no reader lays out its result by the step of a dim of size one, as eager calls do
-        that look for channels last. Raises Declined.
+        """Check that no reader lays out its result by the stride of a dim of size one, as eager
+        calls do that look for channels last. Raises Declined.
         """
         if found.stride == join.type.stride:
             return
@@ -209,7 +208,7 @@ class _Work:
             raise Declined(f"strides change to {list(found.stride)}, {fault}")
 
     def _way_of(self, run: Run) -> Way | None:
-        """How to read a run of several parts as one; None if it stays as it is."""
+        """How to read a run of several parts as one tensor; None if it stays as it is."""
         if len(run.parts) == 1 or run.source is None:
             return None
         dims = run.source.reading.dims
@@ -218,7 +217,8 @@ class _Work:
 
 
 def _match(join: Join, copies: Sequence[TorchOp]) -> Match:
-    """A join, and the copies behind which its parts are pieces, as contracts ask about them."""
+    """A join, and the copies through which its parts are pieces, as the match that contracts ask
+    about."""
     return Match.of(join.op, [join.op], join.op.results[:1], join.parts, copies)
 
 

@@ -1,4 +1,4 @@
-"""What a value reads of the storage of another: arithmetic over sizes and steps."""
+"""What a value reads of the storage of another: arithmetic on sizes and strides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xductor.ir.symbolic.expressions import add, floordiv, mul, sub
 
 
 class Step(NamedTuple):
-    """So many elements, each so far from the one before."""
+    """A number of elements at equal distances."""
 
     size: Dim
     step: Dim
@@ -29,9 +29,9 @@ A dim of several steps is no strided view: it is what a reshape makes of several
 
 @dataclass(frozen=True)
 class Reading:
-    """The elements that a value has, in the storage of a root, in order.
+    """The elements of a value in the storage of a root, in order.
 
-    - `offset`: of the first one, from the beginning of the storage, in elements.
+    - `offset`: of the first element from the beginning of the storage, in elements.
     - `dims`: the steps of each dim of the value.
     """
 
@@ -61,7 +61,7 @@ def reading_by_type(root: SSAValue, type_: TensorType) -> Reading:
 
 
 def same_steps(left: Steps, right: Steps, facts: Facts) -> bool:
-    """Whether two dims are alike for all values of the symbols."""
+    """Whether two dims read alike for all values of the symbols."""
     if left == right:
         return True
     return len(left) == len(right) and all(
@@ -82,7 +82,7 @@ def same_elements(left: Reading, right: Reading, facts: Facts) -> bool:
 
 
 def put_together(left: Reading, right: Reading, dim: int, facts: Facts) -> Reading | None:
-    """What a cat of two readings along a dim reads; None if that is no reading of one root."""
+    """What a cat of two readings along a dim reads; None if it does not read one root."""
     if left.root is not right.root or len(left.dims) != len(right.dims):
         return None
     pairs = zip(left.dims, right.dims, strict=True)
@@ -96,7 +96,7 @@ def put_together(left: Reading, right: Reading, dim: int, facts: Facts) -> Readi
 
 
 def _continued(left: Steps, right: Steps, distance: Dim, facts: Facts) -> Steps | None:
-    """The steps of a dim behind which another comes, whose first element is so far away."""
+    """The steps of a dim that is continued by another, whose first element is at a distance."""
 
     def goes_on(outer: Step) -> bool:
         return facts.known_equal(distance, mul(outer.size, outer.step)) is True
@@ -117,7 +117,7 @@ def _continued(left: Steps, right: Steps, distance: Dim, facts: Facts) -> Steps 
 
 
 def merged(steps: Sequence[Step], facts: Facts) -> Steps:
-    """Steps of one dim, as few as they can be."""
+    """The steps of one dim merged into the fewest."""
     found: list[Step] = []
     for size, step in steps:
         if size == 1:
@@ -130,7 +130,7 @@ def merged(steps: Sequence[Step], facts: Facts) -> Steps:
 
 
 def reshaped(reading: Reading, sizes: Sequence[Dim], facts: Facts) -> Reading | None:
-    """The same elements in the same order under other sizes; None where steps cannot be parted."""
+    """The same elements in the same order under other sizes; None if a step cannot be split."""
     pending = list(reversed(reading.steps))
     dims: list[Steps] = []
     for size in sizes:
@@ -142,7 +142,7 @@ def reshaped(reading: Reading, sizes: Sequence[Dim], facts: Facts) -> Reading | 
 
 
 def _taken(pending: list[Step], size: Dim, facts: Facts) -> list[Step] | None:
-    """The steps that a dim of some size takes off the end of `pending`, which are the outermost."""
+    """The steps that a dim of a given size takes from the end of `pending`, its outermost steps."""
     taken: list[Step] = []
     while facts.known_equal(size, 1) is not True:
         if not pending:
@@ -164,7 +164,7 @@ def _taken(pending: list[Step], size: Dim, facts: Facts) -> list[Step] | None:
 
 
 def _quotient(size: Dim, part: Dim, facts: Facts) -> Dim | None:
-    """How often a part goes into a size without remainder; None where that is not known."""
+    """How often a part goes into a size without remainder; None if that is not known."""
     if part == 0 or facts.divides(part, size) is not True:
         return None
     found = floordiv(size, part)

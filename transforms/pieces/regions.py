@@ -1,4 +1,4 @@
-"""What the values of a graph read: from their types, and from what shares storage with what."""
+"""What the values of a graph read, found from their types and from alias facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEEP_ORDER = frozenset(
 
 
 class Source(NamedTuple):
-    """What a value reads, and the copies behind which it is that; they stay where they are."""
+    """What a value reads, and the copies through which it reads it; the copies stay in place."""
 
     reading: Reading
     copies: tuple[TorchOp, ...] = ()
@@ -37,13 +37,13 @@ class Regions:
         self._known: dict[SSAValue, Source | None] = {}
 
     def of(self, value: SSAValue) -> Source | None:
-        """What a value reads; None if its type does not say where its elements lie."""
+        """What a value reads; None if its type does not tell where its elements lie."""
         if value not in self._known:
             self._known[value] = self._find(value)
         return self._known[value]
 
     def forget(self) -> None:
-        """Values have been replaced."""
+        """Forget what is known, since values were replaced."""
         self._known.clear()
 
     def _find(self, value: SSAValue) -> Source | None:
@@ -55,7 +55,7 @@ class Regions:
         )
 
     def _is_true(self, value: SSAValue) -> bool:
-        """Whether a view under other sizes has the elements that its type says."""
+        """Whether a view under other sizes has the elements that its type claims."""
         assert isinstance(value, OpResult)
         if aten_name(value.op) not in KEEP_ORDER:
             return True
@@ -63,7 +63,7 @@ class Regions:
         return operand is not None and type_ is not None and is_reshape(operand, type_, self.facts)
 
     def _behind_copy(self, value: SSAValue, type_: TensorType) -> Source | None:
-        """What a value reads that is a copy in the same order, seen through views of the copy."""
+        """What a value reads that views a copy, if the copy keeps the order of elements."""
         current = value
         while isinstance(current, OpResult) and aten_name(current.op) in KEEP_ORDER:
             op: Any = current.op
@@ -85,9 +85,9 @@ class Regions:
 
 
 def is_reshape(before: TensorType, after: TensorType, facts: Facts) -> bool:
-    """Whether a view of one type, under the sizes of another, lies where the other says.
+    """Whether a view of one type, under the sizes of another, lies where the other type says.
 
-    PyTorch's fake kernels take some views for possible that are not.
+    PyTorch's fake kernels accept some views that are not possible.
     """
     root: Any = None
     found = reshaped(reading_by_type(root, before), after.shape, facts)
@@ -95,10 +95,10 @@ def is_reshape(before: TensorType, after: TensorType, facts: Facts) -> bool:
 
 
 def bases(value: SSAValue) -> list[SSAValue]:
-    """The value and what it is a view of for certain, up to the root.
+    """The value and the values it is certainly a view of, up to the root.
 
-    All are strided, of one dtype, without conjugate and negative bits, and no subclasses, and a
-    gradient goes through all of them or through none.
+    All are plain strided tensors of one dtype without conjugate or negative bit, and a gradient
+    flows through all of them or through none.
     """
     found = [value]
     own = strided(value)
@@ -118,7 +118,7 @@ def bases(value: SSAValue) -> list[SSAValue]:
 
 
 def makers(value: SSAValue) -> list[TorchOp]:
-    """The ops by which a value is a view of its root, or of a copy of what it reads."""
+    """The ops that make a value a view of its root, or of a copy of what it reads."""
     return [one.op for one in bases(value)[:-1] if isinstance(one, OpResult)]  # type: ignore[misc]
 
 

@@ -1,4 +1,5 @@
-"""`remove_split_ops_pass`: splits of which one piece is read, or whose pieces are joined again."""
+"""`remove_split_ops_pass`: splits with one piece that is read, or with pieces that are joined
+again."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SPLITS = ("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.defa
 
 @dataclass(frozen=True)
 class RemoveSplitOpsPass(TorchLevelPieces):
-    """One piece alone as a narrow; pieces that are joined in order as what was split."""
+    """A lone piece becomes a narrow; pieces that are joined in order become what was split."""
 
     name = "remove_split_ops_pass"
     inductor = "pre_grad.py:remove_split_ops_pass"
@@ -48,7 +49,7 @@ class RemoveSplitOpsPass(TorchLevelPieces):
 
 
 def _narrow(op: TorchOp, procedure: Procedure) -> bool:
-    """Replace a split of which one piece is read."""
+    """Replace a split with one piece that is read."""
     read = [value for value in op.results if value.first_use is not None]
     call = aten_call(op) if op.parent is not None else None
     if call is None or len(read) != 1 or len(op.results) == 1:

@@ -9,7 +9,7 @@ from xductor.transforms import EXACT, Rewrite, Tensor, all_of
 
 
 class RemoveSplitWithSizeOnePass(Rewrite):
-    """A split by a size that is no less than what is split."""
+    """A split by a size not less than that of the dim."""
 
     name = "remove_split_with_size_one_pass"
     stage = "pre_grad"
@@ -28,7 +28,7 @@ class RemoveSplitWithSizeOnePass(Rewrite):
 
 
 class RemoveSplitWithSizesOfOne(Rewrite):
-    """A split by one size."""
+    """A split by a list of one size."""
 
     name = "remove_split_with_size_one_pass"
     stage = "pre_grad"

@@ -10,7 +10,7 @@ from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 
 @dataclass(frozen=True)
 class SelectCatAtenPass(PiecesPass):
-    """A cat of what `select` or `unbind` gave, as a reshape of what they were given."""
+    """A cat of results of `select` or `unbind` becomes a reshape of their operand."""
 
     name = "select_cat_aten_pass"
     inductor = "split_cat.py:merge_select_cat_aten"

@@ -11,10 +11,10 @@ from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 
 @dataclass(frozen=True)
 class SplitCatAtenPass(PiecesPass):
-    """In a cat of many parts, pieces that lie behind each other are one slice.
+    """In a cat of many parts, adjacent pieces become one slice.
 
-    - ``threshold_to_cat``: how many parts a cat has at least. So many pieces has a run that becomes
-      one, too, where it is not all of what was cut.
+    - ``threshold_to_cat``: the fewest parts of a cat, and the fewest pieces of a run that becomes
+      one where it is not all of what was cut.
     """
 
     name = "split_cat_aten_pass"

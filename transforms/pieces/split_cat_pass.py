@@ -1,4 +1,4 @@
-"""`split_cat_pass`: pieces that are cut and put together again, in as few calls as it takes."""
+"""`split_cat_pass`: pieces that are cut and joined again take as few calls as possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class SplitCatPass(TorchLevelPieces):
-    """A cat or stack of pieces, in whatever order, beside others or not, as what it reads."""
+    """A cat or stack of pieces, in any order and mixed with others, becomes what it reads."""
 
     name = "split_cat_pass"
     inductor = "split_cat.py:simplify_split_cat"

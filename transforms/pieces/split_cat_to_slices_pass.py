@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import LongPieces
 
 @dataclass(frozen=True)
 class SplitCatToSlicesPass(LongPieces):
-    """In a cat, pieces that lie behind each other are one slice."""
+    """In a cat, adjacent pieces become one slice."""
 
     name = "split_cat_to_slices_pass"
     inductor = "split_cat.py:split_cat_to_slices"

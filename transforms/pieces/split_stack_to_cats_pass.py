@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import LongPieces
 
 @dataclass(frozen=True)
 class SplitStackToCatsPass(LongPieces):
-    """In a stack, pieces that lie behind each other are one slice, under other sizes."""
+    """In a stack, adjacent pieces become one reshaped slice."""
 
     name = "split_stack_to_cats_pass"
     inductor = "split_cat.py:split_stack_to_cats"

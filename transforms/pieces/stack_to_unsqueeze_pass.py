@@ -1,4 +1,4 @@
-"""`stack_to_unsqueeze_pass`: a stack is a cat of what has one more dim."""
+"""`stack_to_unsqueeze_pass`: a stack becomes a cat of unsqueezed tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the passes over joins of pieces before autograd have in common."""
+"""What the passes over joins of pieces before autograd share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CUTS = frozenset(
 
 @dataclass(frozen=True)
 class TorchLevelPieces(PiecesPass):
-    """Cats and stacks of pieces before autograd, in whatever words they are written."""
+    """Cats and stacks of pieces before autograd, however they are spelled."""
 
     stage = "pre_grad"
     roots = spelled(JOINS)
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether a join of the graph has what may be a piece."""
+        """Whether a join of the graph has a part that may be a piece."""
         return any(
             _is_cut(part)
             for kind, target in _keys(frozenset(JOINS))
@@ -45,8 +45,8 @@ class TorchLevelPieces(PiecesPass):
 class LongPieces(TorchLevelPieces):
     """As `TorchLevelPieces`, for joins of many parts.
 
-    - ``threshold_to_cat``: how many pieces a run has at least that becomes one, where it is not all
-      of what was cut.
+    - ``threshold_to_cat``: the fewest pieces of a run that becomes one where it is not all of what
+      was cut.
     """
 
     threshold_to_cat: int = 10
@@ -55,7 +55,7 @@ class LongPieces(TorchLevelPieces):
         return len(run.parts) >= self.threshold_to_cat or run.is_all_of_one
 
     def if_long(self, pieces: Pieces, forms: Sequence[Form]) -> Sequence[Form]:
-        """Some forms; but for `fewer`, which asks for itself, only of what is long or complete."""
+        """The forms of a join that is long or complete; `fewer` decides for itself."""
         if all(self.wants(run) for run in pieces.runs) or self._is_long(pieces):
             return forms
         return tuple([one for one in forms if one == "fewer"])
@@ -72,7 +72,7 @@ def _is_cut(node: Node) -> bool:
 
 @cache
 def _keys(names: frozenset[str]) -> frozenset[tuple[str, Any]]:
-    """Op and target of the nodes that may be calls of some overloads."""
+    """Op and target of nodes that may be calls of the given overloads."""
     classes = [op_class_by_name(name) for name in spelled(names)]
     return frozenset((cls.fx_op, cls.target) for cls in classes)
 

@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import LongPieces
 
 @dataclass(frozen=True)
 class UnbindCatToViewPass(LongPieces):
-    """In a cat, rows that lie behind each other are one view."""
+    """In a cat, adjacent rows become one view."""
 
     name = "unbind_cat_to_view_pass"
     inductor = "split_cat.py:unbind_cat_to_view"

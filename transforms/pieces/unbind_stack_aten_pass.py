@@ -10,7 +10,7 @@ from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 
 @dataclass(frozen=True)
 class UnbindStackAtenPass(PiecesPass):
-    """A stack, or a cat of what `unsqueeze` gave, as a view of what the rows were taken from."""
+    """A stack, or a cat of unsqueezed rows, becomes a view of what the rows were taken from."""
 
     name = "unbind_stack_aten_pass"
     inductor = "split_cat.py:merge_unbind_stack_aten"

@@ -1,4 +1,4 @@
-"""`unbind_stack_pass`: rows that are put together again are what they were rows of."""
+"""`unbind_stack_pass`: rows that are joined again are what they were rows of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import TorchLevelPieces
 
 @dataclass(frozen=True)
 class UnbindStackPass(TorchLevelPieces):
-    """A cat or stack of rows as what it reads of the tensor that they are rows of."""
+    """A cat or stack of rows becomes what it reads of the tensor that they are rows of."""
 
     name = "unbind_stack_pass"
     inductor = "split_cat.py:merge_unbind_stack"

@@ -11,7 +11,7 @@ from xductor.transforms.pieces.torch_level_pieces import LongPieces
 
 @dataclass(frozen=True)
 class UnbindStackToSlicesPass(LongPieces):
-    """In a stack, rows that lie behind each other are one slice."""
+    """In a stack, adjacent rows become one slice."""
 
     name = "unbind_stack_to_slices_pass"
     inductor = "split_cat.py:unbind_stack_to_slices"
