@@ -20,9 +20,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Seconds for one cell.
 LIMIT = 3600
-"""Seconds for one cell."""
 
+#: One model of the corpus for each family; compiled and compared with eager.
 FAMILIES = {
     "decoder": "gpt2", "encoder": "bert", "convolutions": "convolutions", "recurrent": "recurrent",
     "recommender": "recommender", "mixed precision": "mixed_precision", "writes": "writes",
@@ -30,7 +31,6 @@ FAMILIES = {
     "data-dependent sizes": "size_from_data", "custom operators": "custom_operator",
     "attention by hand": "attention",
 }  # fmt: skip
-"""One model of the corpus for each family; compiled and compared with eager."""
 
 _TRAINING = "train-static"
 _IN_INFERENCE_ONLY = ("loop_and_branch", "size_from_data")

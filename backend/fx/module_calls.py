@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from xductor.backend.fx.missing_values import propagate_values
 
+#: Of a module: the function, the attributes that follow the input, and what follows those.
 Spelling = Callable[[Any], tuple[Any, tuple[str, ...], tuple[Any, ...]]]
-"""Of a module: the function, the attributes that follow the input, and what follows those."""
 
 
 def _convolution(function: Any) -> Spelling:

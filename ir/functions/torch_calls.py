@@ -48,8 +48,8 @@ class Operand:
         self.rank = rank
 
 
+#: The meaning of a call from its arguments; None where it has none.
 Read = Callable[[Sequence[Any], Mapping[str, Any]], Meant | None]
-"""The meaning of a call from its arguments; None where it has none."""
 
 
 class AtenCall:
@@ -267,10 +267,10 @@ def _function_reader(name: str, target: Any) -> Read:
 
 _SELF = {"input": "self"}
 
+#: Parameters that a function has under other names than the operator that it is.
 _OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "swapaxes": {"axis0": "dim0", "axis1": "dim1"},
 }
-"""Parameters that a function has under other names than the operator that it is."""
 
 
 def _method_reader(name: str) -> Read | None:
@@ -303,8 +303,8 @@ def _python_method(name: str) -> Read | None:
 
 _WRAPPED_METHODS = {"__pow__": "pow", "__floordiv__": "floor_divide"}
 
+#: Methods in C that do something else than the operator of their name.
 _NOT_THEIR_OPERATOR = frozenset(("type", "numpy", "new", "apply_", "map_", "map2_", "__getitem__"))
-"""Methods in C that do something else than the operator of their name."""
 
 
 def _renamed(
@@ -547,13 +547,14 @@ def _functions() -> Mapping[Any, Read]:
     return found
 
 
+#: Functions of torch.nn.functional that are the operator of their name, with these parameters.
 ACTIVATIONS: Mapping[str, tuple[str, ...]] = {
     "relu": (), "relu6": (), "silu": (), "mish": (), "selu": (), "hardswish": (),
     "hardsigmoid": (), "sigmoid": (), "tanh": (), "elu": ("alpha",), "celu": ("alpha",),
     "leaky_relu": ("negative_slope",), "hardtanh": ("min_val", "max_val"),
 }  # fmt: skip
-"""Functions of torch.nn.functional that are the operator of their name, with these parameters."""
 
+#: Operators of Python: the operator, and the one for a number on the left.
 BINARY: Mapping[str, tuple[str, str | None]] = {
     "add": ("add", "add"), "sub": ("sub", "rsub"), "mul": ("mul", "mul"), "truediv": ("div", None),
     "floordiv": ("floor_divide", None), "mod": ("remainder", None), "matmul": ("matmul", None),
@@ -563,7 +564,6 @@ BINARY: Mapping[str, tuple[str, str | None]] = {
     "eq": ("eq", "eq"), "ne": ("ne", "ne"), "lt": ("lt", "gt"), "gt": ("gt", "lt"),
     "le": ("le", "ge"), "ge": ("ge", "le"),
 }  # fmt: skip
-"""Operators of Python: the operator, and the one for a number on the left."""
 
 IN_PLACE = {
     "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "iand": "bitwise_and_",

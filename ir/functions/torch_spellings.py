@@ -25,8 +25,8 @@ from xductor.ir.functions.torch_calls import (
 )
 from xductor.ir.python.canonical_names import synonyms_of
 
+#: A call as a graph before autograd has it: what is called, positional and keyword arguments.
 Written = tuple[type[TorchOp], tuple[Any, ...], dict[str, Any]]
-"""A call as a graph before autograd has it: what is called, positional and keyword arguments."""
 
 
 def spelled(names: Iterable[str]) -> frozenset[str]:

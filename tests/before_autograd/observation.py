@@ -75,8 +75,8 @@ def _weighted(tensor: Tensor, place: int) -> Tensor:
     return (tensor.float() * torch.cos(weights + place)).sum()
 
 
+#: The numbers of an observation in float64: of its tensors, then of its gradients.
 Exact = Sequence[Tensor | None]
-"""The numbers of an observation in float64: of its tensors, then of its gradients."""
 
 
 def observe_exact(function: Callable[..., Any], leaves: Inputs) -> Exact:

@@ -24,6 +24,10 @@ from xductor.backend.steps.stack_room import with_stack_room
 from xductor.transforms import TypedPass
 from xductor.transforms.rows import registry
 
+#: What each may cost, in copies of the graph.
+#:
+#: In the idle joint stage no enabled rewrite has a root in the graph. Those of the next line have
+#: some, but none over what they ask for, or on another device; nothing is lowered for either.
 LIMITS: Mapping[str, float] = {
     "from_fx": 2.5,
     "verify": 0.3,
@@ -34,14 +38,9 @@ LIMITS: Mapping[str, float] = {
     "print": 20.0,
     "parse": 20.0,
 }
-"""What each may cost, in copies of the graph.
 
-In the idle joint stage no enabled rewrite has a root in the graph. Those of the next line have
-some, but none over what they ask for, or on another device; nothing is lowered for either.
-"""
-
+#: How much more a node of a large graph may cost than one of a small graph.
 GROWTH_LIMIT = 1.3
-"""How much more a node of a large graph may cost than one of a small graph."""
 
 LIFTING = ("graph_copy", "from_fx", "verify", "to_fx")
 TEXT = ("graph_copy", "print", "parse")

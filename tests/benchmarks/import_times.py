@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+#: Seconds added to `import torch` by `import xductor`, and then by using it for the first time.
 LIMITS = {"import": 0.1, "first use": 0.6}
-"""Seconds added to `import torch` by `import xductor`, and then by using it for the first time."""
 
 _PROGRAM = """
 import json, time

@@ -19,8 +19,8 @@ from tests.benchmarks.import_times import LIMITS as IMPORT_LIMITS  # noqa: E402
 from tests.benchmarks.import_times import import_seconds  # noqa: E402
 from tests.benchmarks.joint_graphs import joint_graph  # noqa: E402
 
+#: Sizes of the joint graphs, and how often each is measured.
 BLOCKS = {2: 15, 12: 5, 49: 3}
-"""Sizes of the joint graphs, and how often each is measured."""
 
 
 def rows(figures: list[Figures], growths: list[dict[str, float]]) -> list[list[str]]:

@@ -14,13 +14,13 @@ from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.rows import registry
 
+#: Ratios, and seconds for the last on a machine that copies a node in `NODE_SECONDS`.
 LIMITS = {
     "200 rewrites against 20": 1.5,
     "one walk against graph_copy": 0.3,
     "contracts against none": 1.2,
     "registering 300 rewrites": 0.07,
 }
-"""Ratios, and seconds for the last on a machine that copies a node in `NODE_SECONDS`."""
 
 NODE_SECONDS = 22e-6
 

@@ -31,8 +31,8 @@ from xductor.backend.seam import dispatch
 from xductor.backend.steps.stack_room import with_stack_room
 
 Work = Callable[[Any], object]
+#: By stage: of each call the seconds of Inductor's function, and of ours.
 Seconds = dict[str, list[tuple[float, float]]]
-"""By stage: of each call the seconds of Inductor's function, and of ours."""
 
 
 def in_turns(stock: Work, ours: Work, copy: Callable[[], Any], runs: int) -> tuple[float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.benchmarks.joint_graphs import joint_graph
 from tests.benchmarks.rewrite_figures import LIMITS, contracts, matching, registering, walk
 
+#: Blocks of a joint graph with about 2,500 nodes.
 MIDDLE = 12
-"""Blocks of a joint graph with about 2,500 nodes."""
 
 
 def test_many_rewrites_that_do_not_apply() -> None:

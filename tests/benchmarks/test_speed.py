@@ -24,8 +24,8 @@ from tests.benchmarks.figures import (
 )
 from tests.benchmarks.joint_graphs import joint_graph
 
+#: Blocks of joint graphs with about 400, 2,500 and 10,000 nodes.
 SMALL, MIDDLE, LARGE = 2, 12, 49
-"""Blocks of joint graphs with about 400, 2,500 and 10,000 nodes."""
 
 traced_large = [
     pytest.mark.slow,

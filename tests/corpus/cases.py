@@ -10,20 +10,20 @@ import pytest
 from tests.corpus import models
 from tests.corpus.model_runs import Case, ModelRuns
 
+#: Modes as `(train, dynamic)`.
 EVAL_STATIC, EVAL_DYNAMIC, TRAIN_STATIC, TRAIN_DYNAMIC = ALL_MODES = tuple(
     (train, dynamic) for train in (False, True) for dynamic in (False, True)
 )
-"""Modes as `(train, dynamic)`."""
 
+#: Models that take long to compile.
 LARGE = frozenset(name for name in models.names() if models.META[name]["needs"])
-"""Models that take long to compile."""
 
 SMALL = tuple(name for name in models.names() if name not in LARGE)
+#: Models that are worth every mode.
 QUICK = (
     "feed_forward", "dropout", "attention", "loop_and_branch", "sizes", "writes", "custom_operator",
     "redundant", "size_from_data",
 )  # fmt: skip
-"""Models that are worth every mode."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 IN_REPO = Path(__file__).with_name("models.py")
 MARK = "@row "
 STAGES = ("pre_grad", "joint", "post_grad")
+#: As `(train, dynamic, with what)`.
 VARIANTS = {
     "eval static": (False, False, None),
     "eval dynamic": (False, True, None),
@@ -38,7 +39,6 @@ VARIANTS = {
     "train autocast": (True, False, "autocast"),
     "train checkpoint": (True, False, "checkpoint"),
 }
-"""As `(train, dynamic, with what)`."""
 
 
 @dataclass

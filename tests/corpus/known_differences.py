@@ -65,8 +65,8 @@ def _scaled_softmax(gm: fx.GraphModule) -> None:
 
 
 _SCALED_SOFTMAX = ("mul_softmax_pattern", "div_softmax_pattern")
+#: Whether this torch's own patterns keep rows with NaN and infinities, as ours do (2.13 on).
 _keeps_nonfinite_rows = hasattr(joint_graph, "_preserve_scaled_softmax_nonfinite_semantics")
-"""Whether this torch's own patterns keep rows with NaN and infinities, as ours do (2.13 on)."""
 
 
 def stock_joint_passes(gm: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:

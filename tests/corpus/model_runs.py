@@ -31,12 +31,12 @@ from xductor.backend.steps import failures, runner
 OUR_OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
 INDUCTOR_OPTIONS = {"fx_graph_cache": False, "fallback_random": True}
 STAGE_FUNCTIONS = {stage: name for name, stage in STAGE_OF.items()}
+#: Inductor's own functions, from where they are defined: what watches the stages is not there.
 STOCK_STAGES = {
     "pre_grad": pre_grad.pre_grad_passes,
     "joint": joint_graph.joint_graph_passes,
     "post_grad": post_grad.post_grad_passes,
 }
-"""Inductor's own functions, from where they are defined: what watches the stages is not there."""
 
 
 @dataclass(frozen=True)

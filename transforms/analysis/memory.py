@@ -214,8 +214,8 @@ def sees_sizes_alone(op: TorchOp) -> bool:
     return op.name in _OF_SIZES
 
 
+#: Methods that see of a tensor its sizes alone.
 _OF_SIZES = frozenset(("method.size", "method.dim", "method.numel"))
-"""Methods that see of a tensor its sizes alone."""
 
 
 @cache

@@ -32,7 +32,7 @@ class BinaryFolding(ProceduralPass):
     The new weight and bias depend on constants alone, so `constant_fold` computes them at compile
     time. The other operand is a number, or a tensor of the module with one element or one for each
     channel; it is finite, and not 0 where it is a divisor. 16-bit weights would be rounded once
-    more, which only ``fast`` admits.
+    more, which only `fast` admits.
 
     - `enable_linear_binary_folding`: fold into products too, not only into convolutions.
     """

@@ -63,7 +63,7 @@ class Mm(Computation):
 
 
 class Addmm(Computation):
-    """`aten.addmm`: ``beta * self + alpha * (mat1 @ mat2)``; where beta is 0, self is not read."""
+    """`aten.addmm`: `beta * self + alpha * (mat1 @ mat2)`; where beta is 0, self is not read."""
 
     target = "aten.addmm.default"
     names: ClassVar = {"data": "mat1", "weight": "mat2", "bias": "self"}

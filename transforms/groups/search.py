@@ -11,8 +11,8 @@ from typing import Any
 
 from xdsl.ir import Block
 
+#: Candidates by form, in the order in which they were found.
 Found = dict[Hashable, list[Any]]
-"""Candidates by form, in the order in which they were found."""
 
 _FAR = 1 << 30
 

@@ -31,8 +31,8 @@ def _selects(stacked: Any, count: int) -> list[Any]:
     return [aten.select(stacked, 0, number) for number in range(count)]
 
 
+#: Behind autograd: what code generation reads without a copy.
 ATEN = Stacking(_cat, _selects, aten.clone)
-"""Behind autograd: what code generation reads without a copy."""
 
 
 def _stack(tensors: Sequence[Any]) -> Any:
@@ -43,7 +43,7 @@ def _unbound(stacked: Any, count: int) -> list[Any]:
     return list(aten.unbind(stacked))
 
 
+#: Before autograd: one view of all rows, whose backward is one stack.
 TORCH = Stacking(_stack, _unbound, aten.clone)
-"""Before autograd: one view of all rows, whose backward is one stack."""
 
 __all__ = ["ATEN", "TORCH", "Stacking"]

@@ -39,8 +39,8 @@ _ADD = "aten.add.Tensor"
 _SUMS = frozenset((_ADD,))
 
 
+#: A product that is added up, and the op that makes it.
 Term = tuple[TorchOp, Product]
-"""A product that is added up, and the op that makes it."""
 
 
 @dataclass

@@ -94,7 +94,7 @@ class TypedPass(ModulePass):
 
     @classmethod
     def count_roots(cls, graph: Graph) -> int:
-        """How many of ``roots`` ``graph`` holds."""
+        """How many of `roots` `graph` holds."""
         return sum(
             len(graph.find_nodes(op=op, target=target, sort=False)) for op, target in _lookups(cls)
         )

@@ -40,12 +40,12 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 _SPELLED = spelled(JOINS)
 
+#: What gives one index of a dim, the dim left out or not.
 ROWS = ("aten.select.int", "aten.unbind.int", "aten.squeeze.dim", "aten.unsqueeze.default")
-"""What gives one index of a dim, the dim left out or not."""
 
+#: What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a
+#: join of fewer pieces.
 Form = Literal["view", "reshape", "fewer"]
-"""What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a
-join of fewer pieces."""
 
 
 class Pieces:

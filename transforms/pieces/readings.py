@@ -20,11 +20,10 @@ class Step(NamedTuple):
     step: Dim
 
 
+#: One dim of a value, outermost first; none for a dim of size one.
+#:
+#: A dim of several steps is no strided view: it is what a reshape makes of several dims by a copy.
 Steps = tuple[Step, ...]
-"""One dim of a value, outermost first; none for a dim of size one.
-
-A dim of several steps is no strided view: it is what a reshape makes of several dims by a copy.
-"""
 
 
 @dataclass(frozen=True)

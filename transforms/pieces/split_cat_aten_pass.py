@@ -13,7 +13,7 @@ from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 class SplitCatAtenPass(PiecesPass):
     """In a cat of many parts, adjacent pieces become one slice.
 
-    - ``threshold_to_cat``: the fewest parts of a cat, and the fewest pieces of a run that becomes
+    - `threshold_to_cat`: the fewest parts of a cat, and the fewest pieces of a run that becomes
       one where it is not all of what was cut.
     """
 

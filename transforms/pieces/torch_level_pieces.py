@@ -45,7 +45,7 @@ class TorchLevelPieces(PiecesPass):
 class LongPieces(TorchLevelPieces):
     """As `TorchLevelPieces`, for joins of many parts.
 
-    - ``threshold_to_cat``: the fewest pieces of a run that becomes one where it is not all of what
+    - `threshold_to_cat`: the fewest pieces of a run that becomes one where it is not all of what
       was cut.
     """
 

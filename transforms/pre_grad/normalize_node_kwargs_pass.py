@@ -38,8 +38,8 @@ _RANK_OF_FIRST = frozenset(
      "scatter_add", "index_select", "flip", "roll", "glu", "diagonal", "repeat_interleave"}
 )  # fmt: skip
 _ONE_MORE = frozenset(("unsqueeze", "stack"))
+#: Parameters that count dims of the first tensor; of these operators, or with one dim more.
 DIMS = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "start_dim", "end_dim"))
-"""Parameters that count dims of the first tensor; of these operators, or with one dim more."""
 
 
 @dataclass(frozen=True)

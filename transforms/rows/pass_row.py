@@ -15,28 +15,28 @@ class PassRow:
     """A pass of Inductor, and how this project has it; or a pass that is ours alone.
 
     What the class of a typed pass says (numerics, roots, where Inductor has it, counter) is not
-    said again: a row with a ``factory`` leaves ``inductor`` and ``counter`` to the class, and
+    said again: a row with a `factory` leaves `inductor` and `counter` to the class, and
     `registry.inductor_of` and `registry.counter_of` tell them of every row.
 
-    - ``name``: Inductor's name; with ``stage`` it identifies the row.
-    - ``inductor``: ``"file:name"`` in ``torch/_inductor/fx_passes`` (``../`` leads out of it);
-      ``name`` may be dotted, and may end in ``[key]`` for an entry of a table.
-    - ``origin``: ``ours`` for a pass that Inductor has not.
-    - ``table``: the table of Inductor's stage in whose sweep the typed pass stands for an entry,
-      ``"early_patterns"`` or ``"pass_patterns[0]"``; the pipelines read it. A typed pass of no
+    - `name`: Inductor's name; with `stage` it identifies the row.
+    - `inductor`: `"file:name"` in `torch/_inductor/fx_passes` (`../` leads out of it);
+      `name` may be dotted, and may end in `[key]` for an entry of a table.
+    - `origin`: `ours` for a pass that Inductor has not.
+    - `table`: the table of Inductor's stage in whose sweep the typed pass stands for an entry,
+      `"early_patterns"` or `"pass_patterns[0]"`; the pipelines read it. A typed pass of no
       table is a step of its own, which the pipeline names.
-    - ``kind``: ``declared`` (a rewrite given as pattern and replacement) and ``procedural`` are
-      ours; ``hook`` is a place where the user's own passes run, typed ones on the typed graph and
-      callables on FX; ``bridged`` runs Inductor's own; ``not yet`` is a name that Inductor has with
+    - `kind`: `declared` (a rewrite given as pattern and replacement) and `procedural` are
+      ours; `hook` is a place where the user's own passes run, typed ones on the typed graph and
+      callables on FX; `bridged` runs Inductor's own; `not yet` is a name that Inductor has with
       an empty body, and that we have not built either.
-    - ``flag``: the config options under which Inductor runs it; empty if it always does.
-    - ``counter``: what ``counters["inductor"]`` counts it under, besides the matcher's two.
-    - ``factory``: ``"module:Class"`` of our typed pass, or of the declared rewrite that is it;
-      ``"module:NAME"`` of a tuple of rewrites.
-    - ``covered_by``: the typed pass that does the job, in another stage or with others of its own;
+    - `flag`: the config options under which Inductor runs it; empty if it always does.
+    - `counter`: what `counters["inductor"]` counts it under, besides the matcher's two.
+    - `factory`: `"module:Class"` of our typed pass, or of the declared rewrite that is it;
+      `"module:NAME"` of a tuple of rewrites.
+    - `covered_by`: the typed pass that does the job, in another stage or with others of its own;
       it stands for Inductor's entry, which does not run.
-    - ``parts``: whose validations and proofs count as the row's, where it has none by its name.
-    - ``until``: the last release of torch that has the pass, if later ones lack it; ``since``: the
+    - `parts`: whose validations and proofs count as the row's, where it has none by its name.
+    - `until`: the last release of torch that has the pass, if later ones lack it; `since`: the
       first one, if the earliest supported one lacks it.
     """
 
@@ -79,8 +79,8 @@ class PassRow:
 class RowMaker:
     """Makes the rows of a stage, with what most of them have in common.
 
-    - ``file``: Inductor's file, of which a bridged pass is the function called by its name.
-    - ``flag``: the config option that most of the passes are behind.
+    - `file`: Inductor's file, of which a bridged pass is the function called by its name.
+    - `flag`: the config option that most of the passes are behind.
     """
 
     stage: Stage
@@ -97,7 +97,7 @@ class RowMaker:
         factory: str = "",
         **more: Any,
     ) -> PassRow:
-        """A row; ``factory`` is within `xductor.transforms`, ``more`` are fields of `PassRow`."""
+        """A row; `factory` is within `xductor.transforms`, `more` are fields of `PassRow`."""
         return PassRow(
             name,
             self.stage,

@@ -49,7 +49,7 @@ def place_names(stage: Stage) -> frozenset[str]:
 
 
 def row(name: str, stage: Stage | None = None) -> PassRow:
-    """The row of the pass called ``name`` (of the first stage that has it, if none is given).
+    """The row of the pass called `name` (of the first stage that has it, if none is given).
 
     Raises:
         KeyError: no such pass.
@@ -67,7 +67,7 @@ def _factories() -> dict[str, str]:
 
 
 def typed_class(name: str) -> type[TypedPass]:
-    """The class of our typed pass ``name``, imported at the first use.
+    """The class of our typed pass `name`, imported at the first use.
 
     Raises:
         KeyError: no typed pass has that name.
@@ -138,7 +138,7 @@ debug_counters.know_names(_names_of_loaded)
 
 @cache
 def home(name: str) -> tuple[str, str]:
-    """Module and name of the function of Inductor that our typed pass ``name`` stands for."""
+    """Module and name of the function of Inductor that our typed pass `name` stands for."""
     return _home(typed_class(name).inductor)
 
 

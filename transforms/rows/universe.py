@@ -1,7 +1,7 @@
-"""What xDSL's own tools find of this project: ``xdsl-opt``, ``xdsl-gui`` and the like.
+"""What xDSL's own tools find of this project: `xdsl-opt`, `xdsl-gui` and the like.
 
-They know dialects as a whole, so the first op of ``aten`` that a text mentions loads a class for
-each of its overloads. ``xductor-opt`` looks ops up one at a time instead, and knows every library.
+They know dialects as a whole, so the first op of `aten` that a text mentions loads a class for
+each of its overloads. `xductor-opt` looks ops up one at a time instead, and knows every library.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def _op_names(namespace: str) -> list[str]:
     return sorted(names)
 
 
+#: Entry point of the group `xdsl.universe`.
 UNIVERSE = Universe(
     all_dialects={
         "fx": _fx,
@@ -58,4 +59,3 @@ UNIVERSE = Universe(
     },
     all_passes=dict(passes_for_cli()),
 )
-"""Entry point of the group ``xdsl.universe``."""

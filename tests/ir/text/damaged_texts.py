@@ -34,8 +34,8 @@ from xductor.ir import XductorContext, parse_ir
 for _name in ("torch._higher_order_ops", "torch._inductor.inductor_prims"):
     import_module(_name)  # or the first text that names an op of theirs takes a second
 
+#: Seconds of CPU time that a text may take. Those of the corpus take some milliseconds.
 LIMIT = 1.0
-"""Seconds of CPU time that a text may take. Those of the corpus take some milliseconds."""
 
 _LINES = """
 fx.graph @forward stage(pre_grad) symbols(s0 : int positive [2, int_oo] hint 4 source "L['x'].size()[0]", u0 : int unbacked size_like [0, 8], f0 : float [-oo, oo] hint 0.5, s1 = 2*s0 + 1) ambient(autocast cpu bf16, grad false, default_dtype f64) (%x : !fx.tensor<f32[s0, 4], cpu, requires_grad>, %n : !fx.symint<s0>, %i : !fx.tensor<i64[2], cpu>) {

@@ -14,8 +14,8 @@ from xdsl.ir import Block
 
 from xductor.transforms.analysis.block_order import Order
 
+#: Before which op the next one goes, by those that are there, the one put last included.
 Place = Callable[[list[Any], Random], Any]
-"""Before which op the next one goes, by those that are there, the one put last included."""
 
 PLACES: dict[str, Place] = {
     "before one op": lambda ops, _: ops[0],

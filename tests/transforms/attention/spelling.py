@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+#: Batches, heads, rows and columns, size of a head.
 B, H, S, D = 2, 4, 8, 16
-"""Batches, heads, rows and columns, size of a head."""
 
 NO_KERNEL_WITH_DROPOUT = "the kernel on cpu has no dropout"
 NO_GRADIENT_OF_MASK = "the kernel on cpu gives no gradient of the mask"

@@ -26,8 +26,8 @@ SPECIAL = (0.0, -0.0, 1.0, -1.5, float("inf"), float("-inf"), float("nan"), 3e38
 ROUNDS = 24
 
 Make = Callable[[random.Random], tuple[Any, ...]]
+#: Equal bits, all NaN being one; but for the sign of zero; within the roundings of one kernel.
 Relation = Literal["bits", "zero sign", "close"]
-"""Equal bits, all NaN being one; but for the sign of zero; within the roundings of one kernel."""
 
 
 def tensor(

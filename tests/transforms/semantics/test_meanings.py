@@ -31,8 +31,8 @@ from xductor.transforms.semantics.scalars import TRANSCENDENTAL
 
 CASES = Cases()
 case = CASES.case
+#: Sums with alpha: some kernels fuse the product, and some do not.
 SCALED = Cases()
-"""Sums with alpha: some kernels fuse the product, and some do not."""
 
 
 @case(
