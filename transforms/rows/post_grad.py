@@ -30,6 +30,17 @@ def _fusion(name: str, factory: str, summary: str) -> PassRow:
     return _row(name, summary, kind="procedural", flag=_OPTIONS, factory=f"groups.{factory}")
 
 
+def _unary(name: str, summary: str) -> PassRow:
+    return _row(
+        f"mkldnn_{name}_fusion",
+        summary,
+        f"mkldnn_fusion.py:_register_{name}_fusion_lowering.fn",
+        kind="procedural",
+        covered_by="mkldnn_unary_fusion",
+        parts=("mkldnn_unary_fusion",),
+    )
+
+
 STEP_ROWS = (
     _row(
         "dead_code_elimination",
@@ -289,6 +300,33 @@ PATTERN_ROWS = (
         "mkldnn_fusion",
         "Fuse oneDNN's convolutions and linears with the ops after them.",
         "mkldnn_fusion.py:_mkldnn_fusion_init",
+        kind="procedural",
+        covered_by="mkldnn_unary_fusion",
+        parts=("mkldnn_unary_fusion", "mkldnn_binary_fusion"),
+    ),
+    _row(
+        "mkldnn_unary_fusion",
+        "Compute activations with oneDNN's convolutions and linears.",
+        kind="procedural",
+        factory="onednn.unary_fusion:MkldnnUnaryFusion",
+        table="pass_patterns[1]",
+    ),
+    _unary("leaky_relu", "Compute leaky relus with oneDNN's convolutions and linears."),
+    _unary("hardtanh", "Compute hardtanh with oneDNN's convolutions and linears."),
+    _row(
+        "mkldnn_binary_fusion",
+        "Compute sums and differences with oneDNN's convolutions and linears.",
+        kind="procedural",
+        factory="onednn.binary_fusion:MkldnnBinaryFusion",
+        table="pass_patterns[1]",
+    ),
+    _row(
+        "mkldnn_inplace_fusion",
+        "Let oneDNN's convolutions write sums to what is added.",
+        "mkldnn_fusion.py:_register_binary_unary_maybe_inplace_fusion_lowering.fn",
+        kind="procedural",
+        covered_by="mkldnn_binary_fusion",
+        parts=("mkldnn_binary_fusion", "reinplace_inplaceable_ops"),
     ),
     _row(
         "decompose_mm",
