@@ -68,8 +68,13 @@ def _convolution_binary_in_place(
 def _linear_binary(
     x: Tensor, other: Tensor, weight: Tensor, bias: Tensor | None, binary: str
 ) -> Tensor:
-    """`linear(x, weight, bias) + other`, or the difference."""
-    return torch.ops.mkldnn._linear_pointwise.binary(x, other, weight, bias, binary)
+    """`linear(x, weight, bias) + other`, or the difference.
+
+    - `other`: of the result's sizes, or one row for all. oneDNN broadcasts matrices alone.
+    """
+    rows, others = (one.reshape(-1, one.shape[-1]) for one in (x, other))
+    made = torch.ops.mkldnn._linear_pointwise.binary(rows, others, weight, bias, binary)
+    return made.reshape(*x.shape[:-1], made.shape[-1])
 
 
 def _like_a_convolution(
