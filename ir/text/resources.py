@@ -109,7 +109,8 @@ def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
     another layout.
     """
     if op.path in graph.new_constants:
-        return graph.new_constants[op.path]
+        made: Any = graph.new_constants[op.path]
+        return made if made.layout == torch.strided else None
     live = graph.live
     if live is None:
         held = graph.constants

@@ -524,6 +524,22 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[0]",
     ),
     _row(
+        "mkldnn_convolution_packing",
+        "Pack the weights of convolutions for oneDNN.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.convolution_packing:ConvolutionWeightPacking",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "mkldnn_linear_packing",
+        "Pack the weights of products for oneDNN and MKL.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.linear_packing:LinearWeightPacking",
+        table="freezing_pass_patterns[1]",
+    ),
+    _row(
         "int8_woq_fusion_pattern",
         "Compute products of one tensor with int8 weights in one product.",
         "freezing_patterns.py:int8_woq_fusion_pattern",
