@@ -123,6 +123,13 @@ def _settle_constants(run: StageRun) -> None:
     ours = stock.is_stock(stock.lookup(_CONSTANT_FOLDING)) and not is_all_bridged()
     if ours and not run.degraded:
         late_constants.leave_alone(run.gm)
+    _remember_constants(run)
+
+
+def _settle_packed(run: StageRun) -> None:
+    """Let the module forget weights that were packed, and mark the packed ones."""
+    flush(run)
+    late_constants.settle(run.gm, run.kept[_LISTS])
 
 
 STEPS = (
@@ -145,5 +152,6 @@ STEPS = (
         over="gm",
         when=_packs_weights,
     ),
+    CoveringStep(_settle_packed),
     _bridged("stable_topological_sort", _sort),
 )

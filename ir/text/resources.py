@@ -165,8 +165,8 @@ def keys_in_text(graph: GraphOp) -> Iterator[str]:
         if not isinstance(op, GetAttrOp):
             continue
         key = resource_key(held.graph, op.path)
-        if op.path in graph.new_constants:
-            held.resources.hold(key, graph.new_constants[op.path])
+        if op.path in graph.new_constants and (made := constant(graph, op)) is not None:
+            held.resources.hold(key, made)
         if held.resources.lookup(key):
             yield key
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
+import torch._inductor.compile_fx as compile_fx
+from torch import nn
 from torch._inductor.decomposition import select_decomp_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -13,6 +15,8 @@ from xductor.backend.pass_validation.specimen import Specimen
 from xductor.frontend import from_fx
 from xductor.transforms import APPROXIMATE, EXACT, REASSOCIATES
 from xductor.transforms.onednn.binary_fusion import MkldnnBinaryFusion
+from xductor.transforms.onednn.convolution_packing import ConvolutionWeightPacking
+from xductor.transforms.onednn.linear_packing import LinearWeightPacking
 from xductor.transforms.onednn.unary_fusion import MkldnnUnaryFusion
 
 Function = Callable[..., Any]
@@ -131,4 +135,81 @@ def binary() -> Iterator[Specimen]:
                 yield Specimen(f"{name}, {what}, {which}", module, one, numerics)
 
 
-__all__ = ["ACTIVATIONS", "ARITHMETIC", "CALLS", "HIDING", "binary", "lowered", "unary"]
+LAYERS: Mapping[str, tuple[Callable[[], torch.nn.Module], tuple[int, ...]]] = {
+    "conv": (lambda: nn.Conv2d(4, 6, 2), (2, 4, 5, 4)),
+    "conv without bias": (lambda: nn.Conv2d(4, 6, 2, bias=False), (2, 4, 5, 4)),
+    "conv of groups": (lambda: nn.Conv2d(4, 6, 3, groups=2, padding=1), (2, 4, 5, 4)),
+    "conv of each channel": (lambda: nn.Conv2d(4, 4, 3, groups=4), (2, 4, 5, 4)),
+    "conv with steps": (lambda: nn.Conv2d(4, 6, 2, stride=2, dilation=2), (1, 4, 5, 6)),
+    "conv over three dims": (lambda: nn.Conv3d(2, 3, 2), (1, 2, 3, 4, 3)),
+    "conv_transpose": (lambda: nn.ConvTranspose2d(4, 6, 2), (2, 4, 3, 4)),
+    "conv_transpose of groups": (lambda: nn.ConvTranspose2d(4, 6, 2, groups=2), (2, 4, 3, 4)),
+    "conv_transpose with steps": (
+        lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, output_padding=1),
+        (1, 4, 3, 4),
+    ),
+}
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "nobody": lambda y: y,
+    "pointwise": lambda y: torch.relu(y) * 2,
+    "rows": lambda y: y.sum(-1),
+    "a view": lambda y: y.flatten(1).tanh(),
+    "one forced": lambda y: torch.ops.prims.inductor_force_stride_order(y, y.stride()),
+}
+
+
+class _Read(nn.Module):
+    def __init__(self, layer: nn.Module, read: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.layer, self.read = layer, read
+        self.requires_grad_(False).eval()
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return (self.read(self.layer(x)),)
+
+
+def _frozen(model: nn.Module, x: torch.Tensor) -> Any:
+    """The graph that freezing gets: its views are reshapes, which follow to other strides."""
+    graph = make_fx(model)(x)
+    compile_fx.view_to_reshape(graph)
+    return from_fx(graph, "post_grad")
+
+
+def packed_convolutions() -> Iterator[Specimen]:
+    """For `mkldnn_convolution_packing`."""
+    torch.manual_seed(0)
+    for name, (make, sizes) in LAYERS.items():
+        for reader, read in READERS.items():
+            module = _frozen(_Read(make(), read), torch.ones(sizes))
+            title = f"{name}, read by {reader}"
+            yield Specimen(title, module, ConvolutionWeightPacking(), REASSOCIATES)
+
+
+class _Product(nn.Module):
+    def __init__(self, columns: int, bias: bool, read: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, columns), requires_grad=False)
+        self.bias = nn.Parameter(torch.randn(columns), requires_grad=False) if bias else None
+        self.read = read
+
+    def forward(self, x: torch.Tensor) -> Any:
+        if self.bias is None:
+            return (self.read(torch.mm(x, self.weight)),)
+        return (self.read(torch.addmm(self.bias, x, self.weight)),)
+
+
+def packed_products() -> Iterator[Specimen]:
+    """For `mkldnn_linear_packing`."""
+    torch.manual_seed(0)
+    for columns in (1, 3, 6):
+        for bias in (False, True):
+            for with_mkl in (True, False):
+                for reader, read in READERS.items():
+                    model = _Product(columns, bias, read)
+                    module = _frozen(model, torch.ones(3, 4))
+                    title = f"{columns} columns, {bias=}, {with_mkl=}, read by {reader}"
+                    one = LinearWeightPacking(packs_for_mkl=with_mkl)
+                    yield Specimen(title, module, one, REASSOCIATES)
+
+
+__all__ = ["ACTIVATIONS", "ARITHMETIC", "CALLS", "HIDING", "binary", "lowered", "packed_convolutions", "packed_products", "unary"]

@@ -98,6 +98,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
+    "mkldnn_convolution_packing": Specimens(
+        onednn_specimens.packed_convolutions, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "mkldnn_linear_packing": Specimens(
+        onednn_specimens.packed_products, close_results, "finite inputs", unproved=_KERNELS
+    ),
     "mkldnn_unary_fusion": Specimens(
         onednn_specimens.unary,
         close_results,

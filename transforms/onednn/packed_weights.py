@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
-from xductor.ir import GetAttrOp, GraphOp, TorchOp
+from xductor.ir import GetAttrOp, TorchOp
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.text.resources import constant
 from xductor.transforms.editing.editor import Editor
@@ -22,13 +22,16 @@ from xductor.transforms.rewriting.contracts import Declined
 
 _CAT = "aten.cat.default"
 
+#: A weight, and how it is packed.
+Key = tuple[SSAValue, *tuple[Hashable, ...]]
+
 
 @dataclass
 class PackedWeights:
     """The packed weights of one graph; what is packed twice alike is held once."""
 
-    graph: GraphOp
-    _held: dict[Hashable, SSAValue] = field(default_factory=dict[Hashable, SSAValue])
+    editor: Editor
+    _held: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
 
     def pack(
         self,
@@ -53,7 +56,7 @@ class PackedWeights:
             except RuntimeError as error:
                 raise Declined(f"the weight cannot be packed: {error}") from error
         type_ = TypeReader("post_grad").type_of(packed)
-        made = Editor(self.graph).constant(packed, type_, above)
+        made = self.editor.constant(packed, type_, above)
         self._held[key] = made.results[0]
         return made.results[0]
 
@@ -65,20 +68,29 @@ class PackedWeights:
 
     def _constant(self, value: SSAValue) -> torch.Tensor:
         op: Any = value.owner
-        held = constant(self.graph, op)
+        held = constant(self.editor.graph, op)
         if held is None:
             raise Declined("the elements of the weight are not known")
         return held.detach()
 
     def drop_unread(self) -> None:
-        """Let the graph forget packed weights that nothing came to read."""
-        editor = Editor(self.graph)
+        """Let the graph forget what nothing reads: weights as they were, and packed in vain."""
         for value in self._held.values():
-            if isinstance(value, OpResult) and value.first_use is None:
-                op: Any = value.op
-                del self.graph.new_constants[op.path]
-                editor.erase(op)
+            self._drop(value, packed=True)
+        for weight in dict.fromkeys(key[0] for key in self._held):
+            self._drop(weight)
         self._held.clear()
+
+    def _drop(self, value: SSAValue, *, packed: bool = False) -> None:
+        op: Any = value.owner
+        if value.first_use is not None or getattr(op, "parent", None) is None:
+            return
+        if packed:
+            del self.editor.graph.new_constants[op.path]
+        read = list(op._operands)
+        self.editor.erase(op)
+        for one in read:
+            self._drop(one)
 
 
 def is_constant(value: SSAValue) -> bool:

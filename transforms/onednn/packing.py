@@ -11,6 +11,7 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType, aten
+from xductor.transforms.editing.editor import Editor
 from xductor.transforms.onednn.packed_weights import PackedWeights
 from xductor.transforms.passes.numerics import REASSOCIATES
 from xductor.transforms.rewriting.contracts import Declined
@@ -37,20 +38,34 @@ class WeightPacking(ProceduralPass):
     packed_dtypes: tuple[str, ...] = ("float32", "bfloat16", "float16")
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
-        packed, weights = 0, PackedWeights(procedure.state.graph)
-        for op in ops:
+        state = procedure.state
+        packed, weights = 0, PackedWeights(Editor(state.graph, state.analyses))
+        pending = list(reversed(ops))
+        while pending:
+            op = pending.pop()
+            if op.parent is None:  # what it reads moved, so it was made again
+                continue
             try:
-                self.check(op)
-                build = self.packed(op, weights, procedure.state)
-                match = Match.of(op, [op], [op.results[0]], op._operands)
-                procedure.replace(
-                    match, lambda: _laid_out(build(), op, procedure.state), strides=False  # noqa: B023
-                )
-                packed += 1
+                renewed = self._replace(op, weights, procedure)
             except REFUSALS as refusal:
                 procedure.refuse(op, refusal)
+                continue
+            packed += 1
+            again = [one for one in renewed if one.name in self.roots]
+            if again:
+                alive = [one for one in (*pending, *again) if one.parent is not None]
+                pending = sorted(alive, key=state.order.key, reverse=True)
         weights.drop_unread()
         return packed
+
+    def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
+        """Put the packed call in the place of an op; returns the readers that were made again."""
+        self.check(op)
+        state = procedure.state
+        build = self.packed(op, weights, state)
+        match = Match.of(op, [op], [op.results[0]], op._operands)
+        made = procedure.replace(match, lambda: _laid_out(build(), op, state), strides=False)
+        return list(made.renewed)
 
     @abstractmethod
     def check(self, op: Any) -> None:

@@ -66,7 +66,7 @@ class MkldnnUnaryFusion(ProceduralPass):
     policy: Policy = "default"
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
-        return sum(self._replace(op, procedure) for op in ops)
+        return sum(self._replace(op, procedure) for op in ops if op.parent is not None)
 
     def _replace(self, op: SchemaOp, procedure: Procedure) -> bool:
         if not is_plain(op):
