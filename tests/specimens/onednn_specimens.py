@@ -212,4 +212,14 @@ def packed_products() -> Iterator[Specimen]:
                     yield Specimen(title, module, one, REASSOCIATES)
 
 
-__all__ = ["ACTIVATIONS", "ARITHMETIC", "CALLS", "HIDING", "binary", "lowered", "packed_convolutions", "packed_products", "unary"]
+__all__ = [
+    "ACTIVATIONS",
+    "ARITHMETIC",
+    "CALLS",
+    "HIDING",
+    "binary",
+    "lowered",
+    "packed_convolutions",
+    "packed_products",
+    "unary",
+]

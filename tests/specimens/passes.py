@@ -110,9 +110,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved=_KERNELS,
     ),
-    "mkldnn_binary_fusion": Specimens(
-        onednn_specimens.binary, same_results, unproved=_KERNELS
-    ),
+    "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
     "constant_fold": Specimens(
         freezing_specimens.computed,
         same_results,

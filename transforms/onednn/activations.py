@@ -12,7 +12,7 @@ import torch
 
 from xductor.ir import aten, prims
 from xductor.transforms.passes.numerics import APPROXIMATE, REASSOCIATES, Numerics
-from xductor.transforms.rewriting.patterns import Var
+from xductor.transforms.rewriting.patterns import Call, Var, children
 from xductor.transforms.rewriting.tracing import trace
 
 #: Computed in float32 and rounded, where the graph says so.
@@ -118,9 +118,7 @@ ACTIVATIONS: tuple[Activation, ...] = (
     Activation("gelu", _gelu_tanh, "tanh"),
     Activation("gelu", _gelu, "none"),
     Activation("hardswish", lambda y: aten.div(aten.mul(y, _relu6_of_3_more(y)), 6)),
-    Activation(
-        "hardsigmoid", lambda y: aten.div(_relu6_of_3_more(y), 6), numerics=APPROXIMATE
-    ),
+    Activation("hardsigmoid", lambda y: aten.div(_relu6_of_3_more(y), 6), numerics=APPROXIMATE),
     Activation("swish", _silu),
     Activation("relu", lambda y: aten.relu(y), numerics=APPROXIMATE, has_casts=False),
     Activation("sigmoid", lambda y: aten.sigmoid(y), has_casts=False),
@@ -141,10 +139,10 @@ def spellings_at(name: str) -> Sequence[Spelling]:
 @cache
 def names() -> frozenset[str]:
     """The names of all ops in the patterns."""
-    from xductor.transforms.rewriting.patterns import Call, children
-
     found: set[str] = set()
-    pending: list[Any] = [out for each in ACTIVATIONS for one in each.spellings for out in one.outputs]
+    pending: list[Any] = [
+        out for each in ACTIVATIONS for one in each.spellings for out in one.outputs
+    ]
     while pending:
         one = pending.pop()
         if isinstance(one, Call):

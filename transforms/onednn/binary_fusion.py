@@ -93,9 +93,7 @@ class MkldnnBinaryFusion(ProceduralPass):
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
         # The last first, as in Inductor: of a sum of two calls, the later one takes the earlier.
-        return sum(
-            self._replace(op, procedure) for op in reversed(ops) if op.parent is not None
-        )
+        return sum(self._replace(op, procedure) for op in reversed(ops) if op.parent is not None)
 
     def _replace(self, op: SchemaOp, procedure: Procedure) -> bool:
         facts = procedure.state.facts

@@ -40,9 +40,7 @@ class ConvolutionWeightPacking(WeightPacking):
         if op.argument("transposed"):
             _check_transposed(op, data.type.shape, weight.type.shape)
 
-    def packed(
-        self, op: Any, weights: PackedWeights, state: GraphState
-    ) -> Callable[[], Any]:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
         facts, sizes = state.facts, op.argument("input").type.shape
         transposed = op.argument("transposed")
         names = ("padding", "output_padding", "stride", "dilation", "groups")

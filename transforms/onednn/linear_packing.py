@@ -54,9 +54,7 @@ class LinearWeightPacking(WeightPacking):
         if bias is not None and tuple(bias.type.shape) != tuple(weight.type.shape[1:]):
             raise Declined("the bias is no vector of a row's size")
 
-    def packed(
-        self, op: Any, weights: PackedWeights, state: GraphState
-    ) -> Callable[[], Any]:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
         bias, data, weight = _operands(op)
         rows, dtype, facts = data.type.shape[0], weight.type.dtype, state.facts
         known = isinstance(rows, int)

@@ -1,4 +1,4 @@
-"""Calls of oneDNN's operators that take what is computed of their result along: the packed calls."""
+"""Packed calls: those of oneDNN's operators that compute something of their result, too."""
 
 from __future__ import annotations
 

@@ -64,7 +64,9 @@ class PackedWeights:
         if is_constant(weight):
             return self._constant(weight)
         op: Any = weight.owner
-        return torch.cat([self._constant(one) for one in op.argument("tensors")], op.argument("dim"))
+        return torch.cat(
+            [self._constant(one) for one in op.argument("tensors")], op.argument("dim")
+        )
 
     def _constant(self, value: SSAValue) -> torch.Tensor:
         op: Any = value.owner

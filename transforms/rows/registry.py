@@ -135,7 +135,9 @@ def _derived(cls: type) -> Iterator[type]:
 
 
 debug_counters.know_names(_names_of_loaded)
-registered_by("xductor", "xductor.transforms.matmul.operators", "xductor.transforms.onednn.operators")
+registered_by(
+    "xductor", "xductor.transforms.matmul.operators", "xductor.transforms.onednn.operators"
+)
 
 
 @cache

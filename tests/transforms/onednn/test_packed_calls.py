@@ -1,4 +1,4 @@
-"""What is computed with packed calls: beside Inductor's counts, with NaN, and with users' entries."""
+"""What is computed with packed calls: beside Inductor's counts, with NaN, users' entries."""
 
 from __future__ import annotations
 
@@ -104,7 +104,11 @@ def perceptron() -> nn.Module:
 
 IMAGE, ROWS = (2, 4, 8, 8), (2, 3, 8)
 MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], bool]] = {
-    "residual, relu": (lambda: nn.Sequential(Residual(torch.relu), Residual(torch.relu)), IMAGE, False),
+    "residual, relu": (
+        lambda: nn.Sequential(Residual(torch.relu), Residual(torch.relu)),
+        IMAGE,
+        False,
+    ),
     "residual, silu": (lambda: nn.Sequential(*[Residual(nn.functional.silu)] * 2), IMAGE, False),
     "mobile": (mobile, IMAGE, False),
     "U-net": (Upward, IMAGE, False),
@@ -253,9 +257,14 @@ def test_types_say_that_weights_are_packed() -> None:
             texts.append(print_ir(xductor.from_fx(call.gm, "post_grad")))
 
     torch._dynamo.reset()
-    with torch.no_grad(), config.patch(freezing=True), passes_only(), stage_calls(see):
-        with pytest.raises((BackendCompilerFailed, AttributeError)):
-            torch.compile(mobile().eval())(torch.randn(IMAGE))
+    with (
+        torch.no_grad(),
+        config.patch(freezing=True),
+        passes_only(),
+        stage_calls(see),
+        pytest.raises((BackendCompilerFailed, AttributeError)),
+    ):
+        torch.compile(mobile().eval())(torch.randn(IMAGE))
     assert texts[0].count("layout _mkldnn>") == 3
 
 
