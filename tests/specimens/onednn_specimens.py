@@ -168,7 +168,7 @@ class _Read(nn.Module):
         return (self.read(self.layer(x)),)
 
 
-def _frozen(model: nn.Module, x: torch.Tensor) -> Any:
+def frozen(model: nn.Module, x: torch.Tensor) -> Any:
     """The graph that freezing gets: its views are reshapes, which follow to other strides."""
     graph = make_fx(model)(x)
     compile_fx.view_to_reshape(graph)
@@ -180,7 +180,7 @@ def packed_convolutions() -> Iterator[Specimen]:
     torch.manual_seed(0)
     for name, (make, sizes) in LAYERS.items():
         for reader, read in READERS.items():
-            module = _frozen(_Read(make(), read), torch.ones(sizes))
+            module = frozen(_Read(make(), read), torch.ones(sizes))
             title = f"{name}, read by {reader}"
             yield Specimen(title, module, ConvolutionWeightPacking(), REASSOCIATES)
 
@@ -206,7 +206,7 @@ def packed_products() -> Iterator[Specimen]:
             for with_mkl in (True, False):
                 for reader, read in READERS.items():
                     model = _Product(columns, bias, read)
-                    module = _frozen(model, torch.ones(3, 4))
+                    module = frozen(model, torch.ones(3, 4))
                     title = f"{columns} columns, {bias=}, {with_mkl=}, read by {reader}"
                     one = LinearWeightPacking(packs_for_mkl=with_mkl)
                     yield Specimen(title, module, one, REASSOCIATES)
