@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -33,11 +34,12 @@ def _register_packed_calls() -> None:
 
     from xductor.transforms.onednn import operators as operators  # registers the operators
 
-    for name, lowering in (
-        ("convolution_binary", _convolution_binary),
-        ("convolution_binary_", _convolution_binary_in_place),
-        ("linear_binary", _linear_binary),
-    ):
+    ours: dict[str, Callable[..., Any]] = {
+        "convolution_binary": _convolution_binary,
+        "convolution_binary_": _convolution_binary_in_place,
+        "linear_binary": _linear_binary,
+    }
+    for name, lowering in ours.items():
         op = getattr(torch.ops.xductor, name).default
         register_lowering(op, type_promotion_kind=None)(lowering)
 
@@ -49,10 +51,14 @@ def _lowered(op: Any, *arguments: Any) -> Any:
 
 
 def _convolution_binary(x: Any, other: Any, *given: Any) -> Any:
-    *given, unary = given
-    attributes = (1.0, unary, [], None if unary is None else "")
     op = torch.ops.mkldnn._convolution_pointwise.binary
-    return _lowered(op, x, other, *given, *attributes)
+    return _lowered(op, x, other, *_with_attributes(given))
+
+
+def _with_attributes(given: Sequence[Any]) -> list[Any]:
+    """The last arguments as Inductor's lowerings take them: a factor, and what a relu needs."""
+    *before, unary = given
+    return [*before, 1.0, unary, [], None if unary is None else ""]
 
 
 def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
@@ -62,10 +68,8 @@ def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
     other.realize()
     if not _can_be_inplace(other):
         return _convolution_binary(x, other, *given)
-    *given, unary = given  # type: ignore[assignment]
-    attributes = (1.0, unary, [], None if unary is None else "")
     op = torch.ops.mkldnn._convolution_pointwise_.binary
-    return _lowered(op, x, other, *given, *attributes)
+    return _lowered(op, x, other, *_with_attributes(given))
 
 
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:

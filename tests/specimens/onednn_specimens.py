@@ -218,6 +218,7 @@ __all__ = [
     "CALLS",
     "HIDING",
     "binary",
+    "frozen",
     "lowered",
     "packed_convolutions",
     "packed_products",

@@ -117,7 +117,7 @@ class MkldnnBinaryFusion(ProceduralPass):
         if other is op.results[0] or not isinstance(other, SSAValue):
             return None
         _check(op, arithmetic, other, facts)
-        dtype: Any = arithmetic.results[0].type.dtype  # type: ignore[attr-defined]
+        dtype: Any = arithmetic.results[0].type.dtype
         if dtype in NARROW and ROUNDS_LESS_OFTEN not in ADMITTED[self.policy]:
             raise Declined(f"a sum of {dtype} would be rounded less often")
         return Site(op, arithmetic, other, self._relu(op, arithmetic))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from xdsl.ir import SSAValue
 
 from xductor.ir import aten, ops
 from xductor.ir.symbolic.symbol_values import number, symbol_values
@@ -77,7 +76,7 @@ def _usual(rows: Any, state: GraphState) -> int:
     return number(rows, symbol_values(state.graph.symbols.data))
 
 
-def _operands(op: Any) -> tuple[SSAValue | None, Any, Any]:
+def _operands(op: Any) -> tuple[Any, Any, Any]:
     """Bias, data and weight of a product; no bias where it is not read."""
     if op.name != _ADDMM:
         return None, op.argument("self"), op.argument("mat2")
