@@ -65,10 +65,13 @@ def _memory_budget() -> int:
 
 def _packed_dtypes() -> tuple[str, ...]:
     """The dtypes that oneDNN computes with on this machine."""
-    supports = "torch._inductor.utils:is_mkldnn_{}_supported"
-    narrow = {"bfloat16": "bf16", "float16": "fp16"}
-    found = [name for name, short in narrow.items() if stock.lookup(supports.format(short))("cpu")]
-    return ("float32", *found)
+    import torch
+
+    found = ["float32"]
+    for name, short in (("bfloat16", "bf16"), ("float16", "fp16")):
+        if getattr(torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")():
+            found.append(name)
+    return tuple(found)
 
 
 def _is_ahead_of_time() -> bool:

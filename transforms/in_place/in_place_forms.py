@@ -26,6 +26,11 @@ WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1}
 #: they would write is no buffer of its own there. They write to no input and no constant.
 MAYBE_IN_PLACE = frozenset(("xductor.convolution_binary.default",))
 
+#: Ops whose results have memory of their own in the graph, and that code generation may leave out.
+MAYBE_THEMSELVES = frozenset(
+    ("prims.inductor_force_stride_order.default", "prims.convert_element_type.default")
+)
+
 #: Ops that return the tensors of their first list with other content; in place they return nothing.
 LIST_FORM = {
     f"aten._foreach_{name}": f"aten._foreach_{name.replace('.', '_.')}"
@@ -62,5 +67,6 @@ __all__ = [
     "IN_PLACE_FORM",
     "LIST_FORM",
     "MAYBE_IN_PLACE",
+    "MAYBE_THEMSELVES",
     "WRITTEN_OPERAND",
 ]

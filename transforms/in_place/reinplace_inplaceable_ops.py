@@ -27,6 +27,7 @@ from xductor.transforms.in_place.in_place_forms import (
     IN_PLACE_FORM,
     LIST_FORM,
     MAYBE_IN_PLACE,
+    MAYBE_THEMSELVES,
     WRITTEN_OPERAND,
 )
 from xductor.transforms.in_place.may_write import MayWrite, Write, overlapping
@@ -137,6 +138,9 @@ class _Reinplacing:
     def _is_own_sum(self, op: SchemaOp, value: SSAValue) -> bool:
         """Whether oneDNN can add to a tensor: the graph made it, and it is no other operand."""
         if op.argument("binary") != "add" or self.uses.is_outside(value):
+            return False
+        maker = getattr(value.owner, "name", "")
+        if maker in MAYBE_THEMSELVES:
             return False
         others = [one for one in op._operands if one is not value]
         count = sum(one is value for one in op._operands)

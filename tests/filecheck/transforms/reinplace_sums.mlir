@@ -113,3 +113,18 @@ fx.graph @sum_copied_back stage(post_grad) symbols() (%x : !fx.tensor<f32[2, 3, 
   %c = aten.copy_.default %o, %z : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu> aliases(0)
   fx.output (%c,)
 }
+
+// What code generation may leave out: it would be the memory of something else.
+// CHECK-LABEL: fx.graph @sum_with_what_may_be_left_out
+fx.graph @sum_with_what_may_be_left_out stage(post_grad) symbols() (%x : !fx.tensor<f32[2, 3, 5, 5], cpu>, %w : !fx.tensor<f32[4, 3, 3, 3], cpu>, %o : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>) {
+  // CHECK-NEXT: %s = aten.relu.default %o : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  // CHECK-NEXT: %r = prims.inductor_force_stride_order.default %s, [36, 1, 12, 4] : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  // CHECK-NEXT: %z = xductor.convolution_binary.default %x, %r, %w, none, [0, 0], [1, 1], [1, 1], 1, "add", none : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  // CHECK-NEXT: %a = aten.mul.Tensor %s, %z : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  // CHECK-NEXT: fx.output (%a,)
+  %s = aten.relu.default %o : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  %r = prims.inductor_force_stride_order.default %s, [36, 1, 12, 4] : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  %z = xductor.convolution_binary.default %x, %r, %w, none, [0, 0], [1, 1], [1, 1], 1, "add", none : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  %a = aten.mul.Tensor %s, %z : !fx.tensor<f32[2, 4, 3, 3][36, 1, 12, 4], cpu>
+  fx.output (%a,)
+}
