@@ -278,3 +278,22 @@ def test_the_users_weights_stay_as_they_are() -> None:
     for name, value in model.state_dict(keep_vars=True).items():
         assert value is kept[name]
         assert torch.equal(value, before[name])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_behind_recurrent_layers_inductors_entries_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer, self.out = nn.LSTM(4, 8, batch_first=True), nn.Linear(8, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.out(self.layer(x)[0])
+
+    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+    model, x = Recurrent().eval(), torch.randn(2, 5, 4)
+    with torch.no_grad():
+        expected = model(x)
+    torch.testing.assert_close(compiled(model, x), expected, rtol=1e-4, atol=1e-5)
+    assert counters["inductor"]["mkldnn_rnn_weight_pack_matcher_count"] == 1
+    assert counters["inductor"]["mkldnn_linear_weight_pack_matcher_count"] == 1
