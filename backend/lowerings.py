@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
+
+import torch
 
 
 @cache
@@ -21,6 +24,57 @@ def register() -> None:
     lower = register_lowering(operators.mm_plus_mm._opoverload, type_promotion_kind=None)
     lower(tuned_mm_plus_mm)
     register_lowering(b2b_gemm, type_promotion_kind=None)(_tuned_b2b_gemm)
+    if torch._C._has_mkldnn:
+        _register_packed_calls()
+
+
+def _register_packed_calls() -> None:
+    """Enter oneDNN's calls with a sum or difference; Inductor's handlers of them are entries."""
+    from torch._inductor.lowering import register_lowering
+
+    from xductor.transforms.onednn import operators as operators  # registers the operators
+
+    ours: dict[str, Callable[..., Any]] = {
+        "convolution_binary": _convolution_binary,
+        "convolution_binary_": _convolution_binary_in_place,
+        "linear_binary": _linear_binary,
+    }
+    for name, lowering in ours.items():
+        op = getattr(torch.ops.xductor, name).default
+        register_lowering(op, type_promotion_kind=None)(lowering)
+
+
+def _lowered(op: Any, *arguments: Any) -> Any:
+    from torch._inductor.lowering import lowerings
+
+    return lowerings[op](*arguments)
+
+
+def _convolution_binary(x: Any, other: Any, *given: Any) -> Any:
+    op = torch.ops.mkldnn._convolution_pointwise.binary
+    return _lowered(op, x, other, *_with_attributes(given))
+
+
+def _with_attributes(given: Sequence[Any]) -> list[Any]:
+    """The last arguments as Inductor's lowerings take them: a factor, and what a relu needs."""
+    *before, unary = given
+    return [*before, 1.0, unary, [], None if unary is None else ""]
+
+
+def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
+    """Write to `other` if it is a buffer of its own. Nothing reads it later, so it need not be."""
+    from torch._inductor.fx_passes.mkldnn_fusion import _can_be_inplace
+
+    other.realize()
+    if not _can_be_inplace(other):
+        return _convolution_binary(x, other, *given)
+    op = torch.ops.mkldnn._convolution_pointwise_.binary
+    return _lowered(op, x, other, *_with_attributes(given))
+
+
+def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:
+    op = torch.ops.mkldnn._linear_pointwise.binary
+    return _lowered(op, x, other, weight, bias, binary)
 
 
 def tunes_b2b_gemm() -> bool:

@@ -49,6 +49,7 @@ from xductor.ir.dialect.op_construction import append_op, new_op
 from xductor.ir.dialect.registry import method_class, module_class
 from xductor.ir.dialect.results import LEAF, StructureAttr
 from xductor.ir.effects.aliases import needs_storage_check
+from xductor.ir.inference.fake_values import PACKED
 from xductor.ir.inference.value_types import MODE, OpaqueInstance
 from xductor.ir.symbolic.shape_environments import table_of
 from xductor.ir.verification.alias_summary import AliasSummary, alias_summary
@@ -319,8 +320,8 @@ class GraphLowering:
             self.env[node] = SymbolRef(name)
             return
         value = self.value(node)
-        if value is MISSING:
-            value = attribute
+        if value is MISSING or _is_packed(attribute):
+            value = attribute  # fake tensors do not tell that it is packed
         self.emit(node, GetAttrOp, raw_args((path,)), [], value)
 
     def output(self, node: fx.Node) -> None:
@@ -449,6 +450,11 @@ def _check_results(node: fx.Node, cls: type[SchemaOp], value: Any, found: int) -
             f"its metadata records {kind}, {cls.name} returns {wanted}",
             "the metadata is stale",
         )
+
+
+def _is_packed(attribute: Any) -> bool:
+    """Whether an attribute is a weight that oneDNN has packed."""
+    return isinstance(attribute, torch.Tensor) and str(attribute.layout) == f"torch.{PACKED}"
 
 
 def _packed(structure: Any, results: Any) -> Any:

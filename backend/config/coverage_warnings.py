@@ -44,8 +44,9 @@ def say_of_flags(is_inference: bool) -> None:
     if options.freezing and is_inference:
         say(
             "freezing",
-            "with freezing on, xductor runs its three stages, computes constants and folds "
-            "arithmetic into them; weights are packed by Inductor's own passes",
+            "with freezing on, xductor runs its three stages, computes constants, folds arithmetic "
+            "into them and packs weights; those of recurrent layers and quantised ones are packed "
+            "by Inductor's own passes",
         )
 
 

@@ -100,11 +100,23 @@ def _fold(run: StageRun) -> None:
             break
 
 
+def _has_values(run: StageRun) -> bool:
+    """Whether all calls have values, so that the graph can be lowered.
+
+    Inductor's packing of recurrent layers gives none: it has no fake kernel, and is computed behind
+    the tables. What follows in such a graph is left to Inductor's entries.
+    """
+    if run.group is not None and run.group.changed:
+        return True
+    nodes = run.gm.graph.nodes
+    return all(node.op != "call_function" or "val" in node.meta for node in nodes)
+
+
 def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     tables: list[Any] = stock.lookup(f"{_PATTERNS}:pass_patterns")
     for i, table in enumerate(tables):
-        typed = in_table("post_grad", f"{_LISTS}[{i}]")
+        typed = in_table("post_grad", f"{_LISTS}[{i}]") if _has_values(run) else ()
         TableStep(f"{_LISTS}_{i}", lambda table=table: table, typed)(run)
 
 
@@ -123,6 +135,13 @@ def _settle_constants(run: StageRun) -> None:
     ours = stock.is_stock(stock.lookup(_CONSTANT_FOLDING)) and not is_all_bridged()
     if ours and not run.degraded:
         late_constants.leave_alone(run.gm)
+    _remember_constants(run)
+
+
+def _settle_packed(run: StageRun) -> None:
+    """Let the module forget weights that were packed, and mark the packed ones."""
+    flush(run)
+    late_constants.settle(run.gm, run.kept[_LISTS])
 
 
 STEPS = (
@@ -145,5 +164,6 @@ STEPS = (
         over="gm",
         when=_packs_weights,
     ),
+    CoveringStep(_settle_packed),
     _bridged("stable_topological_sort", _sort),
 )

@@ -63,6 +63,41 @@ def _memory_budget() -> int:
     return max(int(torch.cuda.mem_get_info()[1] * share), 1)
 
 
+def _packed_dtypes() -> tuple[str, ...]:
+    """The dtypes that oneDNN computes with on this machine."""
+    import torch
+
+    found = ["float32"]
+    for name, short in (("bfloat16", "bf16"), ("float16", "fp16")):
+        if getattr(torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")():
+            found.append(name)
+    return tuple(found)
+
+
+def _is_ahead_of_time() -> bool:
+    return bool(stock.lookup("torch._inductor.virtualized:V").aot_compilation)
+
+
+def _reduces_float32() -> bool:
+    """Whether products of float32 may be computed in a narrower dtype."""
+    import torch
+
+    matmul: Any = getattr(torch.backends.mkldnn, "matmul", None)
+    return getattr(matmul, "fp32_precision", "none") in ("bf16", "tf32")
+
+
+def _has_acl() -> bool:
+    import torch
+
+    return bool(torch.ops.mkldnn._is_mkldnn_acl_supported())
+
+
+def _has_mkl() -> bool:
+    import torch
+
+    return bool(torch._C.has_mkl)
+
+
 #: Options of typed passes that follow Inductor's config: where to read them, by field name.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
@@ -91,6 +126,9 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
     "memory_budget": lambda: _memory_budget(),
     "target": lambda: stock.lookup("post_grad:get_gpu_type")(),
+    "packed_dtypes": lambda: _packed_dtypes(),
+    "packs_for_mkl": lambda: not (_is_ahead_of_time() or _reduces_float32() or _has_acl()),
+    "packs_float32": lambda: _reduces_float32() or _has_acl() or _has_mkl(),
     "scalars_too": lambda: bool(stock.flag("triton.cudagraphs") and stock.flag("graph_partition")),
     **{
         name: _option("decompose_mm_pass", name, default)

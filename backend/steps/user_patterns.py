@@ -48,11 +48,24 @@ def entry_home(entry: Any) -> Home | None:
     Graph and lowering entries hold their handler. A replacement entry's check closes over the
     function that was traced for its pattern.
     """
+    return next(iter(entry_homes(entry)), None)
+
+
+def entry_homes(entry: Any) -> tuple[Home, ...]:
+    """The home of an entry, by the function's own name and by its name within other functions.
+
+    Handlers that are defined inside functions may all have one name; those of `outer` are told
+    apart as `outer.name`.
+    """
     function = getattr(entry, "handler", None) or _traced_for_pattern(entry)
     while isinstance(function, functools.partial):
         function = function.func
-    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
-    return (module, name) if isinstance(module, str) and isinstance(name, str) else None
+    module = getattr(function, "__module__", None)
+    own, within = (getattr(function, one, None) for one in ("__name__", "__qualname__"))
+    if not isinstance(module, str) or not isinstance(own, str):
+        return ()
+    within = within.replace(".<locals>", "") if isinstance(within, str) else own
+    return ((module, own),) if own == within else ((module, own), (module, within))
 
 
 def _traced_for_pattern(entry: Any) -> Any:
@@ -77,7 +90,8 @@ def homes_in(table: Any, homes: frozenset[Home]) -> frozenset[Home]:
         home
         for entries in table.patterns.values()
         for entry in entries
-        if (home := entry_home(entry)) in homes
+        for home in entry_homes(entry)
+        if home in homes
     )
 
 
@@ -91,7 +105,7 @@ def without(table: Any, homes: frozenset[Home]) -> Any:
     rest.patterns = defaultdict(list)
     rest.seen_patterns = table.seen_patterns
     for key, entries in table.patterns.items():
-        kept = [entry for entry in entries if entry_home(entry) not in homes]
+        kept = [entry for entry in entries if homes.isdisjoint(entry_homes(entry))]
         if kept:
             rest.patterns[key] = entries if len(kept) == len(entries) else kept
     return rest

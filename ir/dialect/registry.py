@@ -168,11 +168,20 @@ def _higher_order_by_name(name: str) -> type[TorchOp]:
 def packet_named(namespace: str, name: str) -> OpOverloadPacket | None:
     """The operator with that name and all its overloads; None if it is not registered."""
     found = getattr(getattr(torch.ops, namespace), name, None)
-    if found is None and namespace == "prims":
-        import_module("torch._inductor.inductor_prims")  # registers Inductor's
-
-        found = getattr(torch.ops.prims, name, None)
+    if found is None and namespace in _registering:
+        for module in _registering[namespace]:
+            import_module(module)
+        found = getattr(getattr(torch.ops, namespace), name, None)
     return found if isinstance(found, OpOverloadPacket) else None
+
+
+#: The modules that register operators of a library when they are imported, by the library.
+_registering: dict[str, tuple[str, ...]] = {"prims": ("torch._inductor.inductor_prims",)}
+
+
+def registered_by(namespace: str, *modules: str) -> None:
+    """Say which modules register a library's operators: they are imported when one is missing."""
+    _registering[namespace] = modules
 
 
 def _overload_by_name(name: str) -> type[TorchOp]:

@@ -149,10 +149,24 @@ def device_exists(device: torch.device) -> bool:
     return device.index is None or count is None or device.index < count()
 
 
+#: The layout of weights that oneDNN has packed: fake kernels ask for their sizes alone.
+PACKED = "_mkldnn"
+
+
+def _stand_in(type_: TensorType, env: FakeEnvironment) -> torch.Tensor:
+    """A fake tensor for a packed one; it has the strides that PyTorch gives its own stand-ins."""
+    shape = [env.number(size) for size in type_.shape]
+    stride = [int(not place) for place in range(len(shape))]
+    elem = torch.empty_strided(shape, stride, dtype=type_.dtype, device="meta")
+    return FakeTensor(env.mode, elem, type_.device)
+
+
 def _fake_tensor(
     type_: TensorType, env: FakeEnvironment, storage: dict[torch.dtype, torch.Tensor] | None
 ) -> torch.Tensor:
     fields = type_.data
+    if fields.layout == PACKED:
+        return _stand_in(type_, env)
     if fields.layout != "strided":
         raise NoFakeValue(f"layout {fields.layout}")
     if fields.subclass:

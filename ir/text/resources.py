@@ -109,7 +109,8 @@ def constant(graph: GraphOp, op: GetAttrOp) -> torch.Tensor | None:
     another layout.
     """
     if op.path in graph.new_constants:
-        return graph.new_constants[op.path]
+        made: Any = graph.new_constants[op.path]
+        return made if made.layout == torch.strided else None
     live = graph.live
     if live is None:
         held = graph.constants
@@ -164,8 +165,8 @@ def keys_in_text(graph: GraphOp) -> Iterator[str]:
         if not isinstance(op, GetAttrOp):
             continue
         key = resource_key(held.graph, op.path)
-        if op.path in graph.new_constants:
-            held.resources.hold(key, graph.new_constants[op.path])
+        if op.path in graph.new_constants and (made := constant(graph, op)) is not None:
+            held.resources.hold(key, made)
         if held.resources.lookup(key):
             yield key
 

@@ -16,6 +16,7 @@ from tests.specimens import (
     loop_specimens,
     loss_specimens,
     moved_constructor_specimens,
+    onednn_specimens,
     order_specimens,
     piece_specimens,
     pre_grad_group_specimens,
@@ -39,6 +40,7 @@ from xductor.backend.pass_validation.specimen import Specimens
 _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
 _CALLS = "calls of graphs have no meaning in the prover"
+_KERNELS = "oneDNN's calls have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
@@ -96,6 +98,19 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
+    "mkldnn_convolution_packing": Specimens(
+        onednn_specimens.packed_convolutions, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "mkldnn_linear_packing": Specimens(
+        onednn_specimens.packed_products, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "mkldnn_unary_fusion": Specimens(
+        onednn_specimens.unary,
+        close_results,
+        "finite inputs",
+        unproved=_KERNELS,
+    ),
+    "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
     "constant_fold": Specimens(
         freezing_specimens.computed,
         same_results,

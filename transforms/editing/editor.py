@@ -23,7 +23,7 @@ from xductor.ir import (
 from xductor.ir.dialect.arguments import map_tree
 from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.results import AliasAttr, StructureAttr
-from xductor.transforms.analysis.analyses import analyses_of
+from xductor.transforms.analysis.analyses import Analyses, analyses_of
 from xductor.transforms.passes.applications import applied
 
 
@@ -32,11 +32,13 @@ class Editor:
 
     New ops are placed above the op that they are made for, and inherit its location in the user's
     program. Use it as a context manager if types are inferred.
+
+    - `analyses`: those of somebody else who changes the graph too; by default those that are kept.
     """
 
-    def __init__(self, graph: GraphOp) -> None:
+    def __init__(self, graph: GraphOp, analyses: Analyses | None = None) -> None:
         self.graph = graph
-        self.analyses = analyses_of(graph)
+        self.analyses = analyses_of(graph) if analyses is None else analyses
 
     @cached_property
     def env(self) -> InferenceEnv:

@@ -11,13 +11,25 @@ _COLLECTIVES = hasattr(torch.ops, "_c10d_functional") and hasattr(
     torch.ops._c10d_functional, "all_reduce"
 )
 
-#: Ops whose result is their first operand with other content.
+#: Ops whose result is an operand with other content: the first, or that of `WRITTEN_OPERAND`.
 IN_PLACE_FORM = {
     "aten.index_put.default": "aten.index_put_.default",
     "aten._unsafe_index_put.default": "prims._unsafe_index_put_.default",
 }
+IN_PLACE_FORM["xductor.convolution_binary.default"] = "xductor.convolution_binary_.default"
 if _COLLECTIVES:  # absent from a torch without distributed support
     IN_PLACE_FORM["_c10d_functional.all_reduce.default"] = "_c10d_functional.all_reduce_.default"
+
+WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1}
+
+#: Ops that code generation may compute out of place in spite of their form in place: where what
+#: they would write is no buffer of its own there. They write to no input and no constant.
+MAYBE_IN_PLACE = frozenset(("xductor.convolution_binary.default",))
+
+#: Ops whose results have memory of their own in the graph, and that code generation may leave out.
+MAYBE_THEMSELVES = frozenset(
+    ("prims.inductor_force_stride_order.default", "prims.convert_element_type.default")
+)
 
 #: Ops that return the tensors of their first list with other content; in place they return nothing.
 LIST_FORM = {
@@ -49,4 +61,12 @@ FUNCTIONAL_FORM = {
     for functional, in_place in form.items()
 }
 
-__all__ = ["COALESCED_FORM", "FUNCTIONAL_FORM", "IN_PLACE_FORM", "LIST_FORM"]
+__all__ = [
+    "COALESCED_FORM",
+    "FUNCTIONAL_FORM",
+    "IN_PLACE_FORM",
+    "LIST_FORM",
+    "MAYBE_IN_PLACE",
+    "MAYBE_THEMSELVES",
+    "WRITTEN_OPERAND",
+]

@@ -22,7 +22,14 @@ from xductor.transforms.in_place.functionalized_arguments import (
     tensors_of,
     written_parts,
 )
-from xductor.transforms.in_place.in_place_forms import COALESCED_FORM, IN_PLACE_FORM, LIST_FORM
+from xductor.transforms.in_place.in_place_forms import (
+    COALESCED_FORM,
+    IN_PLACE_FORM,
+    LIST_FORM,
+    MAYBE_IN_PLACE,
+    MAYBE_THEMSELVES,
+    WRITTEN_OPERAND,
+)
 from xductor.transforms.in_place.may_write import MayWrite, Write, overlapping
 from xductor.transforms.in_place.realized import is_realized
 from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separate_reads
@@ -114,7 +121,9 @@ class _Reinplacing:
         return self.may_write.refusal(write) is None and should_apply(ReinplaceInplaceableOps.name)
 
     def _in_place(self, op: SchemaOp) -> int:
-        write = Write(op, op._operands[0], op.results[0])
+        write = Write(op, op._operands[WRITTEN_OPERAND.get(op.name, 0)], op.results[0])
+        if op.name in MAYBE_IN_PLACE and not self._is_own_sum(op, write.value):
+            return 0
         if not self._may(write):
             return 0
         back = self._back(write)
@@ -125,6 +134,17 @@ class _Reinplacing:
         self._replace(op, made.results[0])
         self._drop(back)
         return 1
+
+    def _is_own_sum(self, op: SchemaOp, value: SSAValue) -> bool:
+        """Whether oneDNN can add to a tensor: the graph made it, and it is no other operand."""
+        if op.argument("binary") != "add" or self.uses.is_outside(value):
+            return False
+        maker = getattr(value.owner, "name", "")
+        if maker in MAYBE_THEMSELVES:
+            return False
+        others = [one for one in op._operands if one is not value]
+        count = sum(one is value for one in op._operands)
+        return count == 1 and not any(overlapping([value, one], self.uses) for one in others)
 
     def _list_in_place(self, op: SchemaOp) -> int:
         """Apply Inductor's rule for foreach ops: each tensor is an input with a copy back."""

@@ -162,6 +162,8 @@ def lay_out_anew(
     while pending:
         user = pending.pop(0)
         assert isinstance(user, TorchOp)
+        if user.parent is None:  # it reads several values that moved, and was made again before
+            continue
         found = None if type(user) is OutputOp else results_with(user, {}, state)
         if found is None:
             continue

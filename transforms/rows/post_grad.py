@@ -30,6 +30,17 @@ def _fusion(name: str, factory: str, summary: str) -> PassRow:
     return _row(name, summary, kind="procedural", flag=_OPTIONS, factory=f"groups.{factory}")
 
 
+def _unary(name: str, summary: str) -> PassRow:
+    return _row(
+        f"mkldnn_{name}_fusion",
+        summary,
+        f"mkldnn_fusion.py:_register_{name}_fusion_lowering.fn",
+        kind="procedural",
+        covered_by="mkldnn_unary_fusion",
+        parts=("mkldnn_unary_fusion",),
+    )
+
+
 STEP_ROWS = (
     _row(
         "dead_code_elimination",
@@ -289,6 +300,33 @@ PATTERN_ROWS = (
         "mkldnn_fusion",
         "Fuse oneDNN's convolutions and linears with the ops after them.",
         "mkldnn_fusion.py:_mkldnn_fusion_init",
+        kind="procedural",
+        covered_by="mkldnn_unary_fusion",
+        parts=("mkldnn_unary_fusion", "mkldnn_binary_fusion"),
+    ),
+    _row(
+        "mkldnn_unary_fusion",
+        "Compute activations with oneDNN's convolutions and linears.",
+        kind="procedural",
+        factory="onednn.unary_fusion:MkldnnUnaryFusion",
+        table="pass_patterns[1]",
+    ),
+    _unary("leaky_relu", "Compute leaky relus with oneDNN's convolutions and linears."),
+    _unary("hardtanh", "Compute hardtanh with oneDNN's convolutions and linears."),
+    _row(
+        "mkldnn_binary_fusion",
+        "Compute sums and differences with oneDNN's convolutions and linears.",
+        kind="procedural",
+        factory="onednn.binary_fusion:MkldnnBinaryFusion",
+        table="pass_patterns[1]",
+    ),
+    _row(
+        "mkldnn_inplace_fusion",
+        "Let oneDNN's convolutions write sums to what is added.",
+        "mkldnn_fusion.py:_register_binary_unary_maybe_inplace_fusion_lowering.fn",
+        kind="procedural",
+        covered_by="mkldnn_binary_fusion",
+        parts=("mkldnn_binary_fusion", "reinplace_inplaceable_ops"),
     ),
     _row(
         "decompose_mm",
@@ -484,6 +522,45 @@ FREEZING_ROWS = (
         kind="procedural",
         factory="freezing.concat_linear:AddmmFusePatternSecond",
         table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "mkldnn_convolution_packing",
+        "Pack the weights of convolutions for oneDNN.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.convolution_packing:ConvolutionWeightPacking",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "mkldnn_linear_packing",
+        "Pack the weights of products for oneDNN and MKL.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.linear_packing:LinearWeightPacking",
+        table="freezing_pass_patterns[1]",
+    ),
+    _row(
+        "mkldnn_reshape_linear_reshape",
+        "Let packed linears take data of any rank.",
+        flag="freezing, cpp.weight_prepack",
+        kind="declared",
+        factory="onednn.recovered_linears:MkldnnReshapeLinearReshape",
+        table="freezing_pass_patterns[2]",
+    ),
+    _row(
+        "mkldnn_linear_bias",
+        "Give packed linears the vectors that are added to them.",
+        flag="freezing, cpp.weight_prepack",
+        kind="declared",
+        factory="onednn.recovered_linears:MkldnnLinearBias",
+        table="freezing_pass_patterns[2]",
+    ),
+    _row(
+        "mkldnn_rnn_layer",
+        "Pack the weights of recurrent layers for oneDNN.",
+        "mkldnn_fusion.py:_register_weight_pack_pass.mkldnn_rnn_layer",
+        flag="freezing, cpp.weight_prepack",
+        counter="mkldnn_rnn_weight_pack_matcher_count",
     ),
     _row(
         "int8_woq_fusion_pattern",

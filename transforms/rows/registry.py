@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xductor.ir.dialect.registry import registered_by
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
 from xductor.transforms.rows.pass_row import PassRow
@@ -134,6 +135,9 @@ def _derived(cls: type) -> Iterator[type]:
 
 
 debug_counters.know_names(_names_of_loaded)
+registered_by(
+    "xductor", "xductor.transforms.matmul.operators", "xductor.transforms.onednn.operators"
+)
 
 
 @cache

@@ -17,7 +17,7 @@ from tests.corpus.capture import graph_copy, passes_only
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.seam import dispatch
-from xductor.backend.steps import user_patterns
+from xductor.backend.steps import late_constants, user_patterns
 
 Freeze = Callable[[Any, Any], object]
 _PACKING = "torch._inductor.fx_passes.mkldnn_fusion"
@@ -85,7 +85,10 @@ def on_frozen_graph(
 
 
 def both(model: Callable[..., Any], *inputs: Any, **flags: Any) -> tuple[Any, Any]:
-    """What Inductor's freezing makes of a model's graph, and what ours does."""
+    """What Inductor's freezing makes of a model's graph, and what ours does.
+
+    What it folds behind them is folded in both: Inductor packs weights then.
+    """
     found: list[Any] = []
 
     def call(stock: Freeze, gm: Any, example_inputs: Any) -> None:
@@ -93,6 +96,8 @@ def both(model: Callable[..., Any], *inputs: Any, **flags: Any) -> tuple[Any, An
         stock(theirs, example_inputs)
         with settings.use(settings.current().replace(on_error="raise", verify="types")):
             stages.freezing_passes(ours, example_inputs)
+        freezing.constant_fold(theirs)
+        late_constants.fold(ours, freezing.constant_fold)
         found.extend((theirs, ours))
 
     on_frozen_graph(model, *inputs, call=call, **flags)
@@ -100,10 +105,14 @@ def both(model: Callable[..., Any], *inputs: Any, **flags: Any) -> tuple[Any, An
 
 
 def calls(gm: Any) -> Counter[str]:
-    """How often a graph calls what."""
+    """How often a graph calls what; operators are not told apart from their default overloads."""
     return Counter(
-        str(node.target) if node.op == "call_function" else node.op for node in gm.graph.nodes
+        _called(node.target) if node.op == "call_function" else node.op for node in gm.graph.nodes
     )
+
+
+def _called(target: Any) -> str:
+    return str(target.default) if isinstance(target, torch._ops.OpOverloadPacket) else str(target)
 
 
 __all__ = ["both", "calls", "on_frozen_graph", "packing"]
