@@ -73,7 +73,7 @@ class MkldnnBinaryFusion(ProceduralPass):
     `y` has the sizes of the result, or those that oneDNN broadcasts: one element for each channel,
     for each channel of each image, or one. It has the dtype of the result, and the factor of the
     sum is 1. A narrow result is rounded once. oneDNN's relu gives 0 for NaN, and so is computed
-    with the sum under ``fast`` alone.
+    with the sum under `fast` alone.
     """
 
     name = "mkldnn_binary_fusion"

@@ -46,7 +46,7 @@ class MkldnnUnaryFusion(ProceduralPass):
 
     Each activation is spelled in ATen, in float32 between casts where the dtype is narrow; nothing
     else reads what the call gives. A narrow result is rounded once, behind the activation. Three of
-    oneDNN's functions (relu, hardtanh, hardsigmoid) give a number for NaN: only ``fast`` admits
+    oneDNN's functions (relu, hardtanh, hardsigmoid) give a number for NaN: only `fast` admits
     them. A leaky relu with a slope of 0 stays.
     """
 
