@@ -36,7 +36,7 @@ def look_where_it_runs(
     given = tree_map_only(torch.Tensor, _copy, inputs)
     if isinstance(function, torch.nn.Module):
         function = deepcopy(function)
-    probe = Placed(_probe((stage,) if stage else stages_of(one), look), _place(one))
+    probe = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
     with torch.random.fork_rng(devices=()):
         capture(function, *given, rewrites=[probe], options={"xductor.on_error": "raise"})
 
@@ -53,7 +53,7 @@ def _place(one: Any) -> Place:
     return placement.place_of(one)
 
 
-def _probe(stages: tuple[Stage, ...], look: Look) -> TypedPass:
+def probe(stages: tuple[Stage, ...], look: Look) -> TypedPass:
     @dataclass(frozen=True, eq=False)
     class Probe(TypedPass):
         """Looks at each graph, and changes none."""
