@@ -36,9 +36,9 @@ def look_where_it_runs(
     given = tree_map_only(torch.Tensor, _copy, inputs)
     if isinstance(function, torch.nn.Module):
         function = deepcopy(function)
-    probe = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
+    look_there = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
     with torch.random.fork_rng(devices=()):
-        capture(function, *given, rewrites=[probe], options={"xductor.on_error": "raise"})
+        capture(function, *given, rewrites=[look_there], options={"xductor.on_error": "raise"})
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

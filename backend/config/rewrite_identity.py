@@ -65,7 +65,7 @@ def _content_hash(cls: type) -> str | None:
 
 
 def _content(file: str) -> bytes | None:
-    """What is in a file; or the text of a module that was made from text, as `pattern_from` does."""
+    """What is in a file, or in a module that `pattern_from` made from text."""
     try:
         return Path(file).read_bytes()
     except OSError:

@@ -35,6 +35,7 @@ from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.passes.stage import Stage
+from xductor.transforms.rewriting.absent_ops import warn_of_absent_op
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
 from xductor.transforms.rewriting.pattern_operators import operators_of
@@ -119,7 +120,10 @@ class Rewrite:
             cls.name = snake_case(cls.__name__)
         _check_class(cls)
         # Traced for the default options, so that a misspelling is an error at import.
-        Compiled(object.__new__(cls))
+        compiled = Compiled(object.__new__(cls))
+        if not cls.__module__.startswith("xductor."):
+            place = place_of_method(cls.pattern)
+            warn_of_absent_op(cls, place, compiled.outputs, stages_of(cls))
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -241,8 +245,13 @@ class Compiled:
 
 def _of_pattern(rewrite: Rewrite, message: str) -> str:
     """A message about a pattern that names the rewrite and its file."""
-    code = getattr(rewrite.pattern, "__func__", rewrite.pattern).__code__
-    return f"{rewrite.name}.pattern ({code.co_filename}:{code.co_firstlineno}): {message}"
+    return f"{rewrite.name}.pattern ({place_of_method(rewrite.pattern)}): {message}"
+
+
+def place_of_method(method: Callable[..., Any]) -> str:
+    """The file and the line of a method."""
+    code = getattr(method, "__func__", method).__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def calls_of(output: Any) -> list[Call]:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from tests.backend.traced_patterns.random_functions import inputs, random_function
 
 import xductor
+from tests.backend.traced_patterns.random_functions import inputs, random_function
 from xductor import Rewrite, Tensor
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.testing.captured_stages import Stages, capture
