@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
+from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.config.placement import Place
 from xductor.backend.explaining import Explanation, explain
@@ -44,11 +45,13 @@ Asked = Literal["given", "any"]
 class TracedPattern:
     """What `pattern_from` made: `rewrite` as a class, `source` as text to keep and to edit.
 
-    The class has no replacement unless one was traced too. Give it one in a subclass.
+    The class has no replacement unless one was traced too. Give it one in a subclass. `graph` is
+    the graph of the first inputs at the stage, which the pattern matches.
     """
 
     rewrite: type[Rewrite]
     source: str
+    graph: ModuleOp = field(repr=False)
 
     def __str__(self) -> str:
         return self.source
@@ -100,7 +103,9 @@ def pattern_from(
     module = module_of(text.text())
     rewrite: type[Rewrite] = getattr(module, text.name)
     _check(rewrite, text)
-    return TracedPattern(rewrite, text.text())
+    members = [member for one in text.alternatives for member in one.members]
+    graph = next(one.trace.module for one in members if one.asked and not one.open_sizes)
+    return TracedPattern(rewrite, text.text(), graph)
 
 
 def _asks(sizes: Asked, dtypes: Asked, ranks: Asked) -> frozenset[str]:

@@ -42,7 +42,7 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
             if _is_pass(cls) and cls.__module__ == module.__name__:
                 passes[cls.name] = lambda cls=cls: cls
             elif _is_rewrite(cls) and cls.__module__ == module.__name__:
-                passes[cls.name] = lambda cls=cls: _pass_of(cls)
+                passes[cls.name] = lambda cls=cls: pass_of_rewrite(cls)
     return passes
 
 
@@ -111,7 +111,7 @@ def _is_rewrite(cls: object) -> TypeGuard[type[Rewrite]]:
     return home is not None and isinstance(cls, type) and issubclass(cls, home.Rewrite)
 
 
-def _pass_of(declared: type[Rewrite]) -> type[ModulePass]:
+def pass_of_rewrite(declared: type[Rewrite]) -> type[ModulePass]:
     """A pass that applies one rewrite; its option `policy` says which numerics are admitted."""
     from xductor.transforms.rewriting.declared_pass import pass_of
 
