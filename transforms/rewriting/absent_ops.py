@@ -44,7 +44,7 @@ def warn_of_absent_op(
         f"stage: {'; '.join(dict.fromkeys(reasons))}. `xductor.pattern_from` traces what a "
         "function is there",
         NeverMatchedWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
 
 

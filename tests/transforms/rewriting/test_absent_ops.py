@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +35,9 @@ def made(stages: Any, pattern: Any) -> list[str]:
                 return aten.mul(x, y)
 
     ours = [one for one in given if one.category is NeverMatchedWarning]
+    lines = Path(__file__).read_text().splitlines()
     assert all(one.filename == __file__ for one in ours)
+    assert all("class Made" in lines[one.lineno - 1] for one in ours)
     return [str(one.message) for one in ours]
 
 
