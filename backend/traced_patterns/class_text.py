@@ -312,7 +312,7 @@ def _by_ranks(asked: str, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _shown(ranks: tuple[int, ...]) -> str:
-    return str(ranks) if len(ranks) > 1 else str(ranks[0])
+    return str(ranks) if len(ranks) != 1 else str(*ranks)
 
 
 def _answer(several: Sequence[list[str]]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from xductor.backend.traced_patterns.variables import (
     changed,
     open_up,
 )
-from xductor.ir import InferenceEnv
+from xductor.ir import InferenceEnv, TorchOp
 from xductor.transforms import EXACT, Numerics, Rewrite, Stage, graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.explaining.where_answers import refusal
@@ -138,6 +138,7 @@ class _Maker:
 
     def _with_another(self, name: str, several: Sequence[Mapping[str, Any]]) -> Traced:
         """A trace with another value of a parameter, the first of several with which it runs."""
+        last: Exception | None = None
         for given in several:
             try:
                 return self._trace(given, asked=False, open_sizes=self.open_sizes)
@@ -336,6 +337,8 @@ def _matches(one: Rewrite, trace: StageTrace) -> bool:
             state = GraphState(graph, bodies, env)
             matcher = Matcher(state.facts, one.compiled.spellings, state.order.before)
             for op in graph.block.ops:
+                if not isinstance(op, TorchOp):
+                    continue
                 outputs: Any = one.compiled.outputs
                 if matcher.match_at(outputs, op, lambda it: refusal(one, it, state) is None):  # noqa: B023
                     return True
