@@ -19,8 +19,7 @@ from xductor.backend.cli.opt import pass_plugins
 from xductor.backend.traced_patterns.pattern_from import class_name, pattern_from
 from xductor.ir import parse_ir
 from xductor.ir.dialect.dtypes import DTYPE_OF_TEXT
-from xductor.transforms import Rewrite, Stage
-from xductor.transforms.passes.numerics import Numerics
+from xductor.transforms import Numerics, Rewrite, Stage
 from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite import snake_case
 
