@@ -36,9 +36,9 @@ def look_where_it_runs(
     given = tree_map_only(torch.Tensor, _copy, inputs)
     if isinstance(function, torch.nn.Module):
         function = deepcopy(function)
-    probe = Placed(_probe((stage,) if stage else stages_of(one), look), _place(one))
+    look_there = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
     with torch.random.fork_rng(devices=()):
-        capture(function, *given, rewrites=[probe], options={"xductor.on_error": "raise"})
+        capture(function, *given, rewrites=[look_there], options={"xductor.on_error": "raise"})
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -53,7 +53,7 @@ def _place(one: Any) -> Place:
     return placement.place_of(one)
 
 
-def _probe(stages: tuple[Stage, ...], look: Look) -> TypedPass:
+def probe(stages: tuple[Stage, ...], look: Look) -> TypedPass:
     @dataclass(frozen=True, eq=False)
     class Probe(TypedPass):
         """Looks at each graph, and changes none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from xdsl.ir import Operation
 from xductor.backend.config import settings
 from xductor.backend.steps import out_of_reach
 from xductor.ir import TorchOp
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms import Rewrite, Stage, TypedPass, graphs_of
 from xductor.transforms.explaining.explain import Entry, Explanation, explain_module
@@ -20,6 +22,7 @@ from xductor.transforms.passes.applications import Applied
 from xductor.transforms.passes.debug_counters import counting
 from xductor.transforms.passes.events import listening
 from xductor.transforms.passes.permits import MEANINGS
+from xductor.transforms.passes.refusals import LeftAlone
 from xductor.transforms.rewriting.declared_pass import DeclaredPass
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rewriting.rewrite_pass import RewritePass, instance
@@ -147,16 +150,46 @@ def _of_procedural(one: TypedPass, module: ModuleOp, notes: tuple[str, ...]) -> 
         return Explanation(one.name, "", (), notes)
     matched: list[Entry] = []
     near: list[Entry] = []
+    roots = [_entry("left alone", op) for op in _roots_in(one, module)]
 
     def applied(event: Applied) -> None:
         matched.append(_entry("matched", event.op))
 
-    def refused(op: TorchOp, reason: str) -> None:
-        near.append(_entry("refused", op, reason))
+    def refused(op: TorchOp, reason: str, at: TorchOp | None = None, remedy: str = "") -> None:
+        entry = _entry("refused", op, reason)
+        place = None if at is None or at is op else _entry("refused", at)
+        near.append(replace(entry, obstacle=place, remedies=(remedy,) if remedy else ()))
 
-    with counting({}), listening(Applied, applied):
+    def kept(event: LeftAlone) -> None:
+        refused(event.op, event.reason)
+
+    with counting({}), listening(Applied, applied), listening(LeftAlone, kept):
         one.explained(module, refused)
+    if not matched and not near:
+        near = roots
+        if one.roots and not roots:
+            names = ", ".join(sorted({_root_name(root) for root in one.roots}))
+            notes = (*notes, f"these graphs have none of the ops that it looks for: {names}")
     return Explanation(one.name, "", (*near, *matched), notes)
+
+
+def _roots_in(one: TypedPass, module: ModuleOp) -> Iterator[TorchOp]:
+    """The ops that a pass may begin at, by its roots."""
+    for graph in graphs_of(module):
+        for op in graph.block.ops:
+            if isinstance(op, TorchOp) and not one.roots.isdisjoint(_names_of(op)):
+                yield op
+
+
+def _names_of(op: TorchOp) -> Iterator[Any]:
+    yield type(op).target
+    for name in (op.name, aten_name(op)):
+        yield name
+        yield name.rpartition(".")[0]
+
+
+def _root_name(root: Any) -> str:
+    return root if isinstance(root, str) else getattr(root, "__name__", str(root))
 
 
 def _entry(outcome: Any, op: Operation, reason: str = "") -> Entry:

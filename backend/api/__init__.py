@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
     from xductor.backend.steps.inductor_pass import inductor_pass
     from xductor.backend.testing.graph_check import check
+    from xductor.backend.traced_patterns.pattern_from import pattern_from
     from xductor.frontend.fx_importer import from_fx
     from xductor.ir import parse_ir, print_ir, run, same, verify
     from xductor.ir.execution.module_diff import diff
@@ -82,6 +83,7 @@ _HOME = {
     "no": "xductor.transforms",
     "one_of": "xductor.transforms",
     "parse_ir": "xductor.ir",
+    "pattern_from": "xductor.backend.traced_patterns.pattern_from",
     "placed": "xductor.backend.pipelines.places",
     "post_grad_passes": "xductor.backend.stages",
     "pre_grad_passes": "xductor.backend.stages",
@@ -132,6 +134,7 @@ __all__ = [
     "no",
     "one_of",
     "parse_ir",
+    "pattern_from",
     "placed",
     "post_grad_passes",
     "pre_grad_passes",

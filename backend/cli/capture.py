@@ -25,7 +25,8 @@ _RAISED = "the stage raised"
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
-        usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-codegen] [-- ARGUMENTS]",
+        usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-locations] "
+        "[--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's, or 2 if a file "
         "could not be written.",
@@ -37,13 +38,22 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="write the tensors that graphs hold as well, in a section behind each graph",
     )
+    parser.add_argument(
+        "--no-locations",
+        action="store_true",
+        help="leave out the lines of the user's code, which are long for code of packages",
+    )
     scripts.add_script_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the script and write its graphs; returns the script's exit status."""
     scripts.check_readable(options.script)
-    capture = Capture(Path(options.output), with_constants=options.with_constants)
+    capture = Capture(
+        Path(options.output),
+        with_constants=options.with_constants,
+        locations=not options.no_locations,
+    )
     try:
         status = scripts.run_script(
             options.script, options.script_arguments, capture, codegen=not options.no_codegen
@@ -80,11 +90,14 @@ class Entry:
 class Capture:
     """Writes the graphs of stage calls into a folder; the index is complete after each."""
 
-    def __init__(self, folder: Path, *, with_constants: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, with_constants: bool = False, locations: bool = True
+    ) -> None:
         self.shown = folder
         self.folder = folder = folder.absolute()  # the script may change its directory
         self.failed: str | None = None
         self.with_constants = with_constants
+        self.locations = locations
         self.entries: list[Entry] = []
         self._numbers = GraphNumbers()
         self._open: dict[int, Entry] = {}
@@ -140,7 +153,9 @@ class Capture:
         from xductor.ir import print_ir
 
         try:
-            text = print_ir(lowered(run), with_constants=self.with_constants)
+            text = print_ir(
+                lowered(run), with_constants=self.with_constants, locations=self.locations
+            )
             suffix = ".mlir"
         except Exception as error:
             entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"

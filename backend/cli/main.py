@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "validate": "run rewrites and passes on generated graphs",
     "prove": "prove rewrites for all sizes and bits, or refute them by an example",
     "passes": "the passes of the three stages, in order",
+    "rewrite": "write a new rewrite with its tests, from a function if one is given",
     "reduce": "shrink a failing file of IR to a few ops",
     "bisect": "find the application of a rewrite that makes a script's result wrong",
 }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.opt import pass_plugins
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--scripts", type=Path, metavar="DIR", help="write counter-examples there, as programs"
     )
+    add_import_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.opt import pass_plugins
 from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
@@ -56,6 +56,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--write", action="store_true", help="keep the results as this project's records"
     )
+    add_import_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

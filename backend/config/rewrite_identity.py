@@ -7,10 +7,14 @@ import enum
 import functools
 import hashlib
 import inspect
+import linecache
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+
+#: How the name of a file begins that is the text of a traced rewrite, which only linecache has.
+TRACED = "<traced pattern "
 
 
 def rewrite_identity(rewrite: Any) -> str | None:
@@ -53,11 +57,20 @@ def _content_hash(cls: type) -> str | None:
             files.add(code.co_filename)
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        try:
-            digest.update(hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest())
-        except OSError:
+        content = _content(file)
+        if content is None:
             return None
+        digest.update(hashlib.blake2b(content, digest_size=16).digest())
     return digest.hexdigest()
+
+
+def _content(file: str) -> bytes | None:
+    """What is in a file, or in a module that `pattern_from` made from text."""
+    try:
+        return Path(file).read_bytes()
+    except OSError:
+        known = file.startswith(TRACED) and "".join(linecache.getlines(file))
+        return known.encode() if known else None
 
 
 def _functions(cls: type) -> Iterator[FunctionType]:
@@ -103,4 +116,4 @@ def _plain(value: Any) -> str | None:
     return repr(value) if isinstance(value, (torch.dtype, torch.device)) else None
 
 
-__all__ = ["rewrite_identity"]
+__all__ = ["TRACED", "rewrite_identity"]

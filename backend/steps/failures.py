@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
@@ -69,7 +71,7 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
         culprit=failure.culprit,
     )
     what = f"{failure.culprit} failed in the {run.stage} stage{_after(run, failure)}"
-    reason = f"{type(failure.error).__name__}: {failure.error}"
+    reason = f"{type(failure.error).__name__}: {failure.error}{_place(failure)}"
     if run.settings.on_error == "raise":
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
     told = f"{failure.culprit}: {reason}"
@@ -90,3 +92,18 @@ def _after(run: StageRun, failure: Failure) -> str:
     if failure.culprit not in ("from_fx", "verification") or not done:
         return ""
     return f", after {done[-1].name}"
+
+
+def _place(failure: Failure) -> str:
+    """The line that raised, in the file of the pass that failed; "" if it was not there."""
+    if not failure.passes or failure.passes[-1].name != failure.culprit:
+        return ""
+    code: Any = getattr(type(failure.passes[-1]).rewrite, "__code__", None)
+    if code is None:
+        return ""
+    found = [
+        f" ({code.co_filename}:{line})"
+        for frame, line in traceback.walk_tb(failure.error.__traceback__)
+        if frame.f_code.co_filename == code.co_filename
+    ]
+    return found[-1] if found else ""

@@ -6,24 +6,20 @@ of its stage do not have.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._ops import OpOverload
 from torch.fx import GraphModule
 
 from xductor.backend.config import coverage_warnings, registered_rewrites
 from xductor.backend.config.placement import Placed
-from xductor.ir import GraphOp, TensorType, TorchOp
-from xductor.ir.functions.torch_spellings import spelled
+from xductor.ir import GraphOp, TensorType
 from xductor.transforms import Rewrite, Stage, graphs_of
-from xductor.transforms.passes.declared_attributes import codes
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits, numerics_text
+from xductor.transforms.rewriting.absent_ops import PYTHON, absent_op
 from xductor.transforms.rewriting.driver import RewriteIndex, watching
-from xductor.transforms.rewriting.patterns import Bound, Call, Each, Item, OneOf
 from xductor.transforms.rewriting.prefilter import may_match
 from xductor.transforms.rewriting.rewrite import stages_of
 
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from xductor.backend.steps.stage_run import StageRun
-
-_PYTHON = ("pyfn.torch.", "method.")
 
 
 def say(run: StageRun, rewrites: Iterable[Any]) -> None:
@@ -95,11 +89,7 @@ def of_stage(one: Rewrite, stage: Stage) -> tuple[Any, str] | None:
 
     None if the pattern may be found there.
     """
-    for output in one.compiled.outputs:
-        found = _absent(output, stage)
-        if found is not None:
-            return found
-    return None
+    return absent_op(one.compiled.outputs, stage)
 
 
 def notes(one: Any, module: ModuleOp, policy: Policy) -> list[str]:
@@ -122,7 +112,7 @@ def notes(one: Any, module: ModuleOp, policy: Policy) -> list[str]:
 def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
     """Why a graph cannot belong to the stage that was assumed for it."""
     names = {op.name for graph in graphs for op in graph.block.ops}
-    python = any(name.startswith(_PYTHON) for name in names)
+    python = any(name.startswith(PYTHON) for name in names)
     aten = any(name.startswith(("aten.", "prims.")) for name in names)
     if stage == "pre_grad" and aten and not python:
         return (
@@ -135,81 +125,6 @@ def _of_level(graphs: list[GraphOp], stage: Stage) -> str | None:
             "them (pyfn.torch..., method...), as graphs of the pre_grad stage do"
         )
     return None
-
-
-def _absent(pattern: Any, stage: Stage) -> tuple[Any, str] | None:
-    """An absent op, as `of_stage` finds it, in a part of a pattern; None if it may match.
-
-    Of alternatives, all must be absent.
-    """
-    if isinstance(pattern, Bound):
-        return _absent(pattern.pattern, stage)
-    if isinstance(pattern, Item):
-        return _absent(pattern.call, stage)
-    if isinstance(pattern, list | tuple):
-        return next(filter(None, (_absent(part, stage) for part in pattern)), None)
-    if isinstance(pattern, OneOf):
-        found = [_absent(one, stage) for one in pattern.alternatives]
-        return found[0] if found and None not in found else None
-    if isinstance(pattern, Call):
-        return _absent_call(pattern, stage)
-    return None  # a variable, a constant, a list of any length
-
-
-def _absent_call(call: Call, stage: Stage) -> tuple[Any, str] | None:
-    reasons = [_absent_op(head.cls, stage) for head in call.heads]
-    for head, reason in zip(call.heads, reasons, strict=True):
-        if reason is not None and None not in reasons:
-            return head.cls.target, f"{head.cls.name} {reason}"
-    for head in call.heads if len(call.heads) == 1 else ():
-        for _, entry in head.entries:
-            found = None if isinstance(entry, Each) else _absent(entry, stage)
-            if found is not None:
-                return found
-    return None
-
-
-def _absent_op(cls: type[TorchOp], stage: Stage) -> str | None:
-    target: Any = cls.target
-    if stage == "pre_grad":
-        is_inner = isinstance(target, OpOverload) and target.namespace in ("aten", "prims")
-        if is_inner and not _is_called(cls.name):
-            return (
-                "is no op of this stage, but where a model calls it by that name: before autograd "
-                "there are Python functions and methods, of which none means it"
-            )
-        return None
-    if cls.name.startswith(_PYTHON):
-        return "does not reach this stage: behind autograd there are ATen ops (aten...)"
-    if isinstance(target, OpOverload) and _is_decomposed(target):
-        return (
-            "does not reach this stage: Inductor decomposes it before "
-            "(torch._inductor.decomposition.select_decomp_table)"
-        )
-    return None
-
-
-def _is_called(name: str) -> bool:
-    """Whether there are functions or methods that mean an operator, besides itself."""
-    itself = (name, f"pyfn.torch.ops.{name.rpartition('.')[0]}")
-    return not spelled([name]) <= {*itself}
-
-
-def _is_decomposed(target: OpOverload) -> bool:
-    """Whether Inductor's table decomposes an op whatever its arguments are."""
-    from torch._inductor.decomposition import select_decomp_table
-
-    decomposition = select_decomp_table().get(target)
-    return decomposition is not None and not _may_decline(decomposition)
-
-
-def _may_decline(decomposition: Callable[..., Any]) -> bool:
-    """Whether a decomposition may leave a call as it is by returning `NotImplemented`."""
-    function: Any = inspect.unwrap(decomposition)
-    while isinstance(function, partial):
-        function = inspect.unwrap(function.func)
-    code = getattr(function, "__code__", None)
-    return code is not None and any("NotImplemented" in one.co_names for one in codes(code))
 
 
 def _holds(gm: GraphModule, target: Any) -> bool:

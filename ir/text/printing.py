@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -215,8 +217,21 @@ def _items_text(items: dict[str, str]) -> str:
     return f" {{{pairs}}}" if pairs else ""
 
 
+_locations: ContextVar[bool] = ContextVar("xductor_print_locations", default=True)
+
+
+@contextmanager
+def printing_locations(wanted: bool) -> Iterator[None]:
+    """Whether what is printed inside the block has the lines of the user's code."""
+    token = _locations.set(wanted)
+    try:
+        yield
+    finally:
+        _locations.reset(token)
+
+
 def _location_text(node: NodeMeta) -> str:
-    location = node.location()
+    location = node.location() if _locations.get() else None
     return f" loc({quoted(location[0])}:{location[1]})" if location is not None else ""
 
 

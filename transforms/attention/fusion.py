@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from xductor.transforms.attention.versions import WrittenVersions
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.events import tell
+from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.graph_state import GraphState
@@ -35,7 +36,7 @@ from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.modes import modes_at
 
 #: Called for each product that follows a softmax and is not fused, with the reason.
-Report = Callable[[TorchOp, str], None]
+Report = Refused
 
 
 @dataclass
@@ -91,7 +92,7 @@ class _Fusion:
             self._apply(attention, state)
         except NotAttention as refusal:
             if refusal.near and self.report is not None:
-                self.report(root, refusal.reason)
+                self.report(root, refusal.reason, at=refusal.at, remedy=refusal.remedy)
             return False
         except (Declined, Violation, Unbuildable, UnknownMode) as refusal:
             if self.report is not None:
@@ -183,7 +184,12 @@ def _check_escape(attention: Attention) -> None:
             if user not in inside and not reads_metadata(user, value):
                 where = "returned" if type(user) is OutputOp else f"used by {user.name}"
                 what: Any = value.owner
-                raise NotAttention(f"what {what.name} gives is {where} too", near=True)
+                raise NotAttention(
+                    f"what {what.name} gives is {where} too",
+                    near=True,
+                    at=what,
+                    remedy="a model that does not ask for the scores or the weights of attention",
+                )
 
 
 def _check_device(attention: Attention) -> None:

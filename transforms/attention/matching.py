@@ -136,7 +136,10 @@ class _Descent:
             raise NotAttention("the probabilities are the same for several batches", near=True)
         self.ops += found.ops
         if found.dim % len(self.axes) != self.axes[-1]:
-            raise NotAttention("the softmax is over another dim", near=True)
+            dim = "a softmax over the dim that the product with the values sums over"
+            raise NotAttention(
+                "the softmax is over another dim", near=True, at=found.ops[0], remedy=dim
+            )
         self._check_narrower(self.dtype_of(self.root.results[0]))
         self._to_input(found)
         first = self._to_product()
@@ -204,16 +207,21 @@ class _Descent:
             if term is None or not (
                 self._through(term) or self._scaled(term) or self._masked(term)
             ):
-                raise NotAttention(self._what_is_in_the_way(), near=True)
+                raise self._what_is_in_the_way()
 
-    def _what_is_in_the_way(self) -> str:
-        op = self.matcher.in_the_way(self.current)
-        if op is not None:
-            return f"the scores go through {op.name}"
+    def _what_is_in_the_way(self) -> NotAttention:
         owner: Any = self.current.owner
-        if self.matcher.leads_to_product(self.current):
-            return f"the scores go through {owner.name}"
-        return f"the softmax is not of a product: {getattr(owner, 'name', 'an input')}"
+        op: Any = self.matcher.in_the_way(self.current)
+        if op is None and self.matcher.leads_to_product(self.current):
+            op = owner
+        if op is None:
+            name = getattr(owner, "name", "an input")
+            at = owner if isinstance(owner, TorchOp) else None
+            return NotAttention(f"the softmax is not of a product: {name}", True, at)
+        remedy = "scores that are a product, scaled by numbers, with masks added"
+        if op.name.rpartition(".")[2] == "tanh" or ".tanh." in op.name:
+            remedy += "; torch.nn.attention.flex_attention has capped scores in one kernel"
+        return NotAttention(f"the scores go through {op.name}", True, op, remedy)
 
     def _to_input(self, found: Softmax) -> None:
         """Go past the softmax, which may cast its input."""
@@ -304,7 +312,12 @@ class _Descent:
             missing = len(self.axes) - type_.rank
             for axis in self.axes[-2:]:
                 if axis >= missing and type_.shape[axis - missing] != 1:
-                    raise NotAttention("the scale depends on the position", near=True)
+                    raise NotAttention(
+                        "the scale depends on the position",
+                        near=True,
+                        at=value.owner if isinstance(value.owner, TorchOp) else None,
+                        remedy="a scale that is one number for all positions of a head",
+                    )
             if not type_.dtype.is_floating_point:
                 raise NotAttention("the scale is no floating point tensor", near=True)
         self.factors.append(Factor(value, self.place, divides))

@@ -17,13 +17,18 @@ from xductor.transforms.attention.rounding import Path, factor_of
 class NotAttention(Exception):
     """A product is not attention, or attention cannot be fused; the message says why.
 
-    `near`: there was a softmax, so the user may want to know the reason.
+    - `near`: there was a softmax, so the user may want to know the reason.
+    - `at`: the op that stands in the way, if it is one op; `remedy`: with what it would be fused.
     """
 
-    def __init__(self, reason: str, near: bool = False) -> None:
+    def __init__(
+        self, reason: str, near: bool = False, at: TorchOp | None = None, remedy: str = ""
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.near = near
+        self.at = at
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,11 +23,10 @@ from xductor.transforms.editing.replacement import Replacement
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import Policy
+from xductor.transforms.passes.refusals import Refused
 
 _CPU = torch.device("cpu")
 _DEVICE_PUT = torch.ops.prims.device_put.default
-
-Refused = Callable[[TorchOp, str], None]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.editing.aliasing import storage_problem, tensor_of
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.passes.refusals import left_alone
 
 _FLAGS = ("conj", "neg", "requires_grad")
 
@@ -148,11 +149,17 @@ class Replacement:
         """Whether `source`, which has the same content, may stand for the only result."""
         result = op.results[0]
         if not same_meta(result._type, source._type, self.facts):
+            left_alone(op, "{} would take the place of {}", source.type, result.type)
             return False
         before, after = storage_root(result), storage_root(source)
-        if storage_problem(result, source, before, after, (op,), self):
+        problem = storage_problem(result, source, before, after, (op,), self)
+        if problem:
+            left_alone(op, problem)
             return False
-        return self._same_offset(result, source) or not self._shows_offset(result, before)
+        if self._same_offset(result, source) or not self._shows_offset(result, before):
+            return True
+        left_alone(op, "what would take its place begins elsewhere in its storage, which is seen")
+        return False
 
     def _same_offset(self, result: SSAValue, source: SSAValue) -> bool:
         a: Any = result._type

@@ -41,7 +41,7 @@ from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.rewrite import Rewrite, calls_of
 from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spellings
 
-Outcome = Literal["matched", "declined", "refused", "near miss"]
+Outcome = Literal["matched", "declined", "refused", "near miss", "left alone"]
 
 #: How many near misses are printed; `entries` has all.
 SHOWN = 8
@@ -54,11 +54,13 @@ class Entry:
     """The outcome at one op that may be the root of the pattern.
 
     - `outcome`: `matched` if it would be replaced; `declined` if it fits but a contract objects;
-      `refused` if `where` or `pays` does; else `near miss`.
+      `refused` if `where` or `pays` does, or a pass; `left alone` if a pass may begin there and
+      does not say why it does not; else `near miss`.
     - `root`: the op's text; `graph`: the graph it is in; `location`: the user's file and line.
     - `calls`, `of`: how many of the pattern's calls were found, and how many it has.
     - `reason`: the objection of the contract, `where` or `pays`.
     - `difference`: the first difference of pattern and graph.
+    - `obstacle`: the op that stands in the way, if a pass says so and it is another.
     - `remedies`: what would let it match, one change each; or one text with several changes.
     """
 
@@ -71,10 +73,15 @@ class Entry:
     reason: str = ""
     difference: Difference | None = None
     remedies: tuple[str, ...] = ()
+    obstacle: Entry | None = None
+
+    @property
+    def place(self) -> str:
+        """The user's line in parentheses, if it is known."""
+        return f"  ({self.location[0]}:{self.location[1]})" if self.location else ""
 
     def __str__(self) -> str:
-        place = f"  ({self.location[0]}:{self.location[1]})" if self.location else ""
-        lines = [f"{self.outcome}: {self.root}{place}"]
+        lines = [f"{self.outcome}: {self.root}{self.place}"]
         if self.outcome == "matched":
             return lines[0]
         if self.of:
@@ -87,6 +94,8 @@ class Entry:
             lines.append(f"  why:     {self.difference.why}")
         if self.reason:
             lines.append(f"  {self.reason}")
+        if self.obstacle is not None:
+            lines.append(f"  there: {self.obstacle.root}{self.obstacle.place}")
         lines += [f"  would match with {text}" for text in self.remedies]
         return "\n".join(lines)
 
@@ -126,7 +135,7 @@ class Explanation:
         if not self.entries and self.pattern:
             lines.append("  no op of the graphs is a root of the pattern, or near to one")
         elif not self.entries and not self.notes:
-            lines.append("  it does nothing to these graphs, and does not say why")
+            lines.append("  it does nothing to these graphs")
         close = [one for one in near if 2 * one.calls >= one.of or one.remedies] or near
         shown = close[: self.shown]
         lines += [str(one) for one in shown]

@@ -16,7 +16,7 @@ from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.profit import asked_handles
-from xductor.transforms.rewriting.rewrite import Rewrite
+from xductor.transforms.rewriting.rewrite import Rewrite, place_of_error
 
 
 def refusal(one: Rewrite, match: Match, state: GraphState) -> str | None:
@@ -26,10 +26,17 @@ def refusal(one: Rewrite, match: Match, state: GraphState) -> str | None:
     """
     compiled = one.compiled
     known = [handle(match.bindings.get(name), state.facts) for name in compiled.where_names]
-    reason = refusal_of(one.where, known)
+    reason = _refusal_or_error(one.where, known)
     if reason is not None or compiled.pays_names is None:
         return reason
-    return refusal_of(one.pays, asked_handles(match, compiled.pays_names, state))
+    return _refusal_or_error(one.pays, asked_handles(match, compiled.pays_names, state))
+
+
+def _refusal_or_error(method: Any, arguments: Sequence[Any]) -> str | None:
+    try:
+        return refusal_of(method, arguments)
+    except Exception as error:  # of the rewrite's author, who is the one that asks
+        return f"`{method.__name__}` fails: {told(method, error)}"
 
 
 def refusal_of(method: Any, arguments: Sequence[Any]) -> str | None:
@@ -50,6 +57,21 @@ def refusal_of(method: Any, arguments: Sequence[Any]) -> str | None:
         clause = watch.clause()
         return f"`{name}` says no: {clause}" if clause else f"`{name}` says no"
     return None
+
+
+#: What calls what is no method, and what to write.
+_NO_METHOD = {
+    "'bool' object is not callable": "`is_floating_point` and `requires_grad` are no methods",
+    "'tuple' object is not callable": "`stride` and `shape` are indexed, as in `x.stride[0]`",
+    "tuple index out of range": "ask for `x.ndim` first",
+}
+
+
+def told(method: Any, error: Exception) -> str:
+    """An error of `where` or `pays` with the line of the rewrite that raised it."""
+    hint = _NO_METHOD.get(str(error), "")
+    text = f"{error}; {hint}" if hint else str(error)
+    return f"{type(error).__name__}: {text} ({place_of_error(method, error)})"
 
 
 def _of_fact(fact: Fact, name: str) -> str | None:

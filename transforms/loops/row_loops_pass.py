@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir import TorchOp, entry_graph
+from xductor.ir import entry_graph
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.loops.row_loops import LoopMaker, NoLoop, RowLoop
-
-Refused = Callable[[TorchOp, str], None]
+from xductor.transforms.passes.refusals import Refused
 
 
 @dataclass(frozen=True)

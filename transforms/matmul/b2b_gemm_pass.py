@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -18,7 +17,6 @@ from xductor.ir import (
     SchemaOp,
     SymbolRef,
     TensorType,
-    TorchOp,
     op_class,
 )
 from xductor.ir.dialect.graph import raw_args
@@ -30,12 +28,11 @@ from xductor.transforms.matmul.b2b_gemm_operator import b2b_gemm
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.numerics import Declared
+from xductor.transforms.passes.refusals import Refused
 
 _MM = "aten.mm.default"
 _DEVICES = ("cuda", "xpu")
 _BEST = 3  # Inductor averages its estimate over this many best block sizes.
-
-Refused = Callable[[TorchOp, str], None]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -18,12 +18,11 @@ from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
 from xductor.transforms.passes.pass_results import application_count
 from xductor.transforms.passes.permits import Permit
+from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.passes.stage import Stage
 
 if TYPE_CHECKING:
     from torch.fx import Graph
-
-    from xductor.ir import TorchOp
 
 
 class Ran(NamedTuple):
@@ -111,10 +110,11 @@ class TypedPass(ModulePass):
     def rewrite(self, module: ModuleOp) -> int:
         """Rewrite `module` in place and return the number of applications (0: unchanged)."""
 
-    def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
         """Run on a module that is thrown away, and report the ops that nearly matched to `refused`.
 
-        Each comes with the reason why it was left alone. A pass that has no reasons just runs.
+        Each comes with the reason why it was left alone. A pass that has no reasons just runs; what
+        contracts kept it from is told all the same (`passes.refusals`).
         """
         self.rewrite(module)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,10 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.transforms import REASSOCIATES, TypedPass
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
+from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.rewriting.driver import takes_unprofitable
 
 if TYPE_CHECKING:
-    from xductor.ir import TorchOp
+    pass
 
 _PRODUCT_NAMES = ("matmul", "bmm", "mm", "baddbmm")
 _PRODUCT_METHODS = (*_PRODUCT_NAMES, "__matmul__", "__rmatmul__")
@@ -84,7 +84,7 @@ class FuseAttention(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         return fuse(module, self._options())
 
-    def explained(self, module: ModuleOp, refused: Callable[[TorchOp, str], None]) -> None:
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
         fuse(module, self._options(), refused)
 
     def _options(self) -> Options:

@@ -31,6 +31,7 @@ from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import ADMITTED, Policy, admits
 from xductor.transforms.passes.permits import Permit
+from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.rewriting.building import NeedsGuard, ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
@@ -445,10 +446,6 @@ def attempt(driver: Driver, state: GraphState, one: Rewrite, op: TorchOp) -> boo
     return _Walk(driver, state)._try(one, op)
 
 
-#: Called with an op that is left alone, and the reason.
-Refused = Callable[[TorchOp, str], None]
-
-
 class Replaced(NamedTuple):
     """What a procedure has made, and the readers that had to be made again behind it."""
 
@@ -597,7 +594,6 @@ __all__ = [
     "Driver",
     "NoConvergence",
     "Procedure",
-    "Refused",
     "Report",
     "RewriteIndex",
     "Watch",

@@ -107,30 +107,53 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
 
 
 def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
-    """Raise PatternError for `x.device == "cpu"`: a device equals no string."""
+    """Raise PatternError for `x.device == "cpu"` and `x.dtype == "float32"`, which are always
+    False, and for `x.is_contiguous` without a call, which is always true.
+    """
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
         return
     for code in codes(function.__code__):
-        if "device" in code.co_names and any(map(_texts, code.co_consts)):
-            _check_devices(rewrite, code)
+        names = {"device", "dtype"} & set(code.co_names)
+        if names and any(map(_texts, code.co_consts)):
+            _check_texts(rewrite, code)
+        if "is_contiguous" in code.co_names:
+            _check_called(rewrite, code)
 
 
-def _check_devices(rewrite: str, code: CodeType) -> None:
+def _check_called(rewrite: str, code: CodeType) -> None:
+    """Check that `is_contiguous`, a method, is called where it is read."""
+    line = code.co_firstlineno
+    for one in dis.get_instructions(code):
+        line = (one.positions.lineno if one.positions else None) or line
+        called = _SHIFTED and bool((one.arg or 0) & 1)
+        if one.opname == "LOAD_ATTR" and one.argval == "is_contiguous" and not called:
+            raise PatternError(
+                f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): `is_contiguous` is a "
+                "method, which is true without a call; write `is_contiguous()`"
+            )
+
+
+_INSTEAD_OF_TEXT = {
+    "device": "compare `.device.type`, or with torch.device(...)",
+    "dtype": "compare with torch.float32 and the like",
+}
+
+
+def _check_texts(rewrite: str, code: CodeType) -> None:
     before: list[dis.Instruction] = []
     line = code.co_firstlineno
     for one in dis.get_instructions(code):
         line = (one.positions.lineno if one.positions else None) or line
         if one.opname in ("COMPARE_OP", "CONTAINS_OP"):
             constants = [text for item in before[-3:] for text in _constants(item)]
-            is_device = any(
-                item.opname == "LOAD_ATTR" and item.argval == "device" for item in before[-2:]
-            )
-            ends = before[-1].opname == "LOAD_CONST" or before[-1].argval == "device"
-            if constants and is_device and ends:
+            read = [item.argval for item in before[-2:] if item.opname == "LOAD_ATTR"]
+            found = next((name for name in read if name in _INSTEAD_OF_TEXT), None)
+            ends = before[-1].opname == "LOAD_CONST" or before[-1].argval == found
+            if constants and found and ends:
                 raise PatternError(
-                    f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): a device is not equal "
-                    f"to {constants[0]!r}; compare `.device.type`, or with torch.device(...)"
+                    f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): a {found} is not equal "
+                    f"to {constants[0]!r}; {_INSTEAD_OF_TEXT[found]}"
                 )
         before.append(one)
 

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NoReturn
 
+import torch
+
 from xductor.ir import SchemaOp, TorchOp
 from xductor.ir.functions.op_functions import OpFunction, OverloadFunction, RawFunction
 from xductor.transforms.passes.declared_attributes import DeclarationError
@@ -27,6 +29,10 @@ class PatternError(DeclarationError):
     """A rewrite whose parts do not fit together; raised when its class is made."""
 
 
+#: What `where` may ask a tensor for, and is a name of an operator as well.
+_FACTS = ("size", "stride", "numel", "is_floating_point", "is_contiguous", "dim", "device")
+
+
 class Pattern(Operators):
     """A part of a pattern. It has no facts; those are read in `where`."""
 
@@ -35,6 +41,11 @@ class Pattern(Operators):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name not in _FACTS and hasattr(torch.ops.aten, name):
+            raise PatternError(
+                f"`{name}` of {self!r} was read in `pattern`; a call is written as an op function, "
+                f"as in aten.{name}({self!r})"
+            )
         raise PatternError(
             f"`{name}` of {self!r} was read in `pattern`, where nothing is matched yet; "
             "conditions belong in `where`"
@@ -125,7 +136,10 @@ class Call(Pattern):
 
     def __getitem__(self, index: int) -> Item:
         if self.single:
-            raise PatternError(f"{self.name} gives one value; it cannot be indexed")
+            raise PatternError(
+                f"{self.name} gives one value; it cannot be indexed. Graphs have aten.select for "
+                "`x[0]`, and aten.slice for `x[1:]`"
+            )
         return Item(self, index)
 
     def __iter__(self) -> Iterator[Item]:

@@ -13,10 +13,11 @@ from xductor.ir import GraphOp, InferenceEnv
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.transforms.analysis.analyses import ORDER, Analyses, analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
+from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.passes.typed_pass import TypedPass
 from xductor.transforms.rewriting.building import Unbuildable
 from xductor.transforms.rewriting.contracts import Declined
-from xductor.transforms.rewriting.driver import Procedure, Refused
+from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 
 #: What `Procedure.replace` raises where the graph does not allow a replacement.

@@ -35,6 +35,7 @@ from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.passes.stage import Stage
+from xductor.transforms.rewriting.absent_ops import warn_of_absent_op
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
 from xductor.transforms.rewriting.pattern_operators import operators_of
@@ -119,7 +120,10 @@ class Rewrite:
             cls.name = snake_case(cls.__name__)
         _check_class(cls)
         # Traced for the default options, so that a misspelling is an error at import.
-        Compiled(object.__new__(cls))
+        compiled = Compiled(object.__new__(cls))
+        if not cls.__module__.startswith("xductor."):
+            place = place_of_method(cls.pattern)
+            warn_of_absent_op(cls, place, compiled.outputs, stages_of(cls))
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -179,14 +183,9 @@ class Compiled:
             with operators_of(stages_of(rewrite)):
                 self.outputs = trace(rewrite.pattern, arguments)
         except PatternError as error:
-            raise PatternError(_of_pattern(rewrite, str(error))) from error
-        except (TypeError, AttributeError, UnknownOp) as error:
-            raise PatternError(f"{rewrite.name}.pattern: {error}") from error
-        except RuntimeError as error:  # what torch.ops raise for a variable
-            raise PatternError(
-                f"{rewrite.name}.pattern calls an operator of torch.ops, which takes tensors; a "
-                f"pattern is written with the op functions of `xductor.ir`: {error}"
-            ) from error
+            raise PatternError(_of_pattern(rewrite, error)) from error
+        except (TypeError, AttributeError, UnknownOp, RuntimeError) as error:
+            raise PatternError(_of_pattern(rewrite, error, _called_instead(error))) from error
         used = {one.name for output in self.outputs for one in variables(output)}
         unused = [name for name in kinds if name not in used]
         if unused:
@@ -239,10 +238,52 @@ class Compiled:
         return None
 
 
-def _of_pattern(rewrite: Rewrite, message: str) -> str:
-    """A message about a pattern that names the rewrite and its file."""
-    code = getattr(rewrite.pattern, "__func__", rewrite.pattern).__code__
-    return f"{rewrite.name}.pattern ({code.co_filename}:{code.co_firstlineno}): {message}"
+def _of_pattern(rewrite: Rewrite, error: Exception, instead: str = "") -> str:
+    """A message about a pattern that names the rewrite, and the line of it that raised."""
+    place = place_of_error(rewrite.pattern, error)
+    return f"{rewrite.name}.pattern ({place}): {instead or error}"
+
+
+#: What torch says where one of its operators, or of its functions, gets a variable of a pattern.
+_TORCH_OP = re.compile(r"(\w+)::(\w+)\(\) Expected a value of type")
+_TORCH_FUNCTION = re.compile(r"(\w+)\(\): argument '\w+' \(position \d+\) must be .*not")
+
+
+def _called_instead(error: Exception) -> str:
+    """What to write instead of an operator of `torch.ops` or a function of torch; "" if neither."""
+    message = str(error)
+    op = _TORCH_OP.search(message)
+    if op:
+        library = op[1] if op[1] in ("aten", "prims") else f"ops.{op[1]}"
+        return (
+            f"torch.ops.{op[1]}.{op[2]} takes tensors; a pattern is written with the op functions "
+            f"of `xductor.ir`: write {library}.{op[2]}(...)"
+        )
+    function = _TORCH_FUNCTION.search(message)
+    if function:
+        return (
+            f"the function `{function[1]}` of torch takes tensors; a pattern is written with the "
+            f"op functions of `xductor.ir`: write aten.{function[1]}(...), or trace the function "
+            "with `xductor.pattern_from`"
+        )
+    return ""
+
+
+def place_of_error(method: Callable[..., Any], error: BaseException) -> str:
+    """The file and the line of a method that raised an error; its first line if it did not."""
+    code = getattr(method, "__func__", method).__code__
+    frame, place = error.__traceback__, place_of_method(method)
+    while frame is not None:
+        if frame.tb_frame.f_code is code:
+            place = f"{code.co_filename}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    return place
+
+
+def place_of_method(method: Callable[..., Any]) -> str:
+    """The file and the line of a method."""
+    code = getattr(method, "__func__", method).__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def calls_of(output: Any) -> list[Call]:

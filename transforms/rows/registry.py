@@ -205,8 +205,8 @@ def _rewrite_names(one: PassRow) -> list[str]:
     return [rewrite.record_key() for rewrite in _classes(_found(one.factory))]
 
 
-def table(markdown: bool = False, stage: Stage | None = None) -> str:
-    """The registry as text: aligned columns, or a Markdown table."""
+def table(chosen: Iterable[PassRow] | None = None, *, markdown: bool = False) -> str:
+    """Rows, by default all, as text: aligned columns, or a Markdown table."""
     cells = [
         (
             r.stage,
@@ -219,7 +219,7 @@ def table(markdown: bool = False, stage: Stage | None = None) -> str:
             inductor_of(r) or "ours",
             r.summary,
         )
-        for r in rows(stage)
+        for r in (rows() if chosen is None else chosen)
     ]
     return _markdown(cells) if markdown else _aligned(cells)
 

@@ -50,6 +50,7 @@ def plugins(arguments: Sequence[str]) -> list[str]:
 def _add_plugins(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--load-pass-plugin",
+        "--import",
         action="append",
         default=[],
         metavar="MODULE",
@@ -76,6 +77,11 @@ def _add_verification(parser: argparse.ArgumentParser, levels: Sequence[str]) ->
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-locations",
+        action="store_true",
+        help="Print IR without the lines of the user's code",
+    )
     for when in ("before", "after"):
         parser.add_argument(
             f"--print-ir-{when}",

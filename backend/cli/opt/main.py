@@ -9,6 +9,7 @@ expected errors, plugins. What these flags print goes to stderr.
 import argparse
 import difflib
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -30,16 +31,19 @@ from xdsl.utils.exceptions import (
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xductor.backend.cli.command import INTERRUPTED
-from xductor.backend.cli.opt import arguments, pass_plugins
+from xductor.backend.cli.opt import arguments, pass_errors, pass_plugins
 from xductor.backend.cli.opt.expected_diagnostics import Expected, compare, expectations
+from xductor.backend.cli.opt.infer_types import InferTypes
 from xductor.backend.cli.opt.pass_listeners import PrintIR, TimePasses, count_ops, op_stats
 from xductor.backend.explaining import explain
 from xductor.ir import GraphOp, XductorContext, verify
 from xductor.ir.module_parser import parse_text
+from xductor.ir.text.printing import printing_locations
 from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.passes.instrumentation import InstrumentedPipeline, PassListener
-from xductor.transforms.rows.registry import passes_for_cli
+from xductor.transforms.rewriting.rewrite import stages_of
+from xductor.transforms.rows.registry import passes_for_cli, rows
 from xductor.transforms.rows.universe import UNIVERSE
 
 VerifyLevel = Literal["structure", "types", "stage"]
@@ -63,7 +67,8 @@ class TextFrontend(MLIRFrontend):
 
 def available_passes() -> dict[str, pass_plugins.PassFactory]:
     """Every pass that a pipeline may name: xDSL's, those of its plugins, and ours."""
-    return Universe.get_multiverse().all_passes | passes_for_cli()
+    own: dict[str, pass_plugins.PassFactory] = {InferTypes.name: lambda: InferTypes}
+    return Universe.get_multiverse().all_passes | passes_for_cli() | own
 
 
 class XductorOptMain(xDSLOptMain):
@@ -143,6 +148,7 @@ class XductorOptMain(xDSLOptMain):
         self._failed = False
         if self.args.print_op_stats:
             self._counts_before.update(count_ops(prog))
+        self._say_of_stages(prog)
         try:
             super().apply_passes(prog)
         except DiagnosticException as error:
@@ -156,6 +162,19 @@ class XductorOptMain(xDSLOptMain):
         for one in self._explained:
             print(explain(one, prog), file=sys.stderr)
 
+    def _say_of_stages(self, module: ModuleOp) -> None:
+        """Say of passes that they are for graphs of other stages, and so do nothing here."""
+        stages = {graph.stage.data for graph in module.ops if isinstance(graph, GraphOp)}
+        for spec in self._specs():
+            found = self.available_passes[spec.name]()
+            if not issubclass(found, TypedPass) or not stages:
+                continue
+            wanted = stages_of(found)
+            if stages.isdisjoint(wanted):
+                here = f"{self.get_input_name()} has graphs of the {' and '.join(sorted(stages))}"
+                wrong = f"xductor-opt: {spec.name} is for {' and '.join(wanted)} graphs"
+                print(f"{wrong}; {here} stage", file=sys.stderr)
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if self._failed:
             return ""
@@ -163,7 +182,8 @@ class XductorOptMain(xDSLOptMain):
             return super().output_resulting_program(prog)
 
     def run(self) -> None:
-        with debug_counters.counting(self.counters):
+        locations = printing_locations(not self.args.no_locations)
+        with debug_counters.counting(self.counters), locations:
             super().run()
         if self.args.print_op_stats:
             print(op_stats(self._counts_before, self._counts_after), file=sys.stderr)
@@ -232,6 +252,9 @@ class XductorOptMain(xDSLOptMain):
                 raise UsageError(self._unknown_pass(name))
 
     def _unknown_pass(self, name: str) -> str:
+        row = next((row for row in rows() if row.name == name), None)
+        if row is not None:
+            return pass_plugins.not_here(row)
         close = difflib.get_close_matches(name, self.available_passes, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else "; --help lists the passes"
         return f"no pass is called '{name}'{hint}"
@@ -245,7 +268,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver and return the exit status.
 
     An error in the input or the command line gives one message on stderr and status 1. A traceback
-    means that a pass, or xductor itself, failed.
+    means that a pass, or xductor itself, failed; that of a pass begins in the pass.
     """
     try:
         XductorOptMain(args=argv).run()
@@ -266,6 +289,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("xductor-opt: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        within = pass_errors.frames_of_pass(error)
+        if within is None:
+            raise
+        traceback.print_exception(type(error), error, within)
     else:
         return 0
     return 1

@@ -19,6 +19,7 @@ from xductor.backend.cli.command import CommandError
 
 if TYPE_CHECKING:
     from xductor.transforms import Rewrite, TypedPass
+    from xductor.transforms.rows.pass_row import PassRow
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -42,8 +43,18 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
             if _is_pass(cls) and cls.__module__ == module.__name__:
                 passes[cls.name] = lambda cls=cls: cls
             elif _is_rewrite(cls) and cls.__module__ == module.__name__:
-                passes[cls.name] = lambda cls=cls: _pass_of(cls)
+                passes[cls.name] = lambda cls=cls: pass_of_rewrite(cls)
     return passes
+
+
+def not_here(row: PassRow) -> str:
+    """Why a pass that `xductor passes` lists is none of ours that runs on IR."""
+    if row.covered_by:
+        return f"'{row.name}' is done by '{row.covered_by}'"
+    return (
+        f"'{row.name}' is Inductor's own ({row.kind}, {row.stage} stage): it runs in compiles "
+        "only, on the FX graph"
+    )
 
 
 def rewrite_named(name: str) -> type[Rewrite]:
@@ -53,6 +64,7 @@ def rewrite_named(name: str) -> type[Rewrite]:
     Raises PluginError if there is none.
     """
     from xductor.transforms import Rewrite
+    from xductor.transforms.rows.registry import rows
 
     home, colon, attribute = name.rpartition(":")
     if colon:
@@ -61,6 +73,13 @@ def rewrite_named(name: str) -> type[Rewrite]:
             return found
         raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
     known = {one.name: one for one in _subclasses(Rewrite)}
+    row = next((row for row in rows() if row.name == name), None)
+    if name not in known and row is not None and row.kind == "procedural":
+        raise PluginError(f"'{name}' is a procedural pass: xductor validate {name} --prove")
+    if name not in known and row is not None and not row.factory:
+        raise PluginError(not_here(row))
+    if name not in known and Path(name).is_file():
+        raise PluginError(f"'{name}' is a file; name a rewrite in it: path/to/file.py:Class")
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
@@ -111,7 +130,7 @@ def _is_rewrite(cls: object) -> TypeGuard[type[Rewrite]]:
     return home is not None and isinstance(cls, type) and issubclass(cls, home.Rewrite)
 
 
-def _pass_of(declared: type[Rewrite]) -> type[ModulePass]:
+def pass_of_rewrite(declared: type[Rewrite]) -> type[ModulePass]:
     """A pass that applies one rewrite; its option `policy` says which numerics are admitted."""
     from xductor.transforms.rewriting.declared_pass import pass_of
 

@@ -202,7 +202,7 @@ def test_what_is_spelt_right_or_cannot_be_known(replacement: Any) -> None:
 def test_a_misspelt_function_or_method_in_a_pattern() -> None:
     for wrong in (lambda self, x: ops.method.veiw(x, 1), lambda self, x: ops.pyfn.torch.sinn(x)):
         wrong.__annotations__ = {"x": Tensor}
-        with pytest.raises(PatternError, match=r"given\.pattern: .*Did you mean"):
+        with pytest.raises(PatternError, match=r"given\.pattern \(.*\.py:\d+\): .*Did you mean"):
             _class(pattern=wrong, replacement=lambda self, x: x)
 
 

@@ -1,0 +1,1 @@
+"""Makes rewrites from functions: `xductor.pattern_from`."""
