@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensor, in_kernel_invocation_manager
+from torch._subclasses.fake_tensor import FakeTensor
 
 from xductor.backend.fx.call_arguments import ValueNodes
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
@@ -120,7 +120,7 @@ def _is_known(dim: Any, nodes: ValueNodes) -> bool:
 def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> torch.Tensor:
     rank = len(fields.shape)
     offset, shape, stride = numbers[0], numbers[1 : rank + 1], numbers[rank + 1 :]
-    with in_kernel_invocation_manager(mode), torch.no_grad():
+    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast(), torch.no_grad():
         elem = torch.empty_strided(
             (0,) if base is not None else shape,
             (1,) if base is not None else stride,

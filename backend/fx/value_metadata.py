@@ -97,7 +97,8 @@ def record_new_values(
                 check_types(op, given, reader)
                 _check_storage(op, value, given, nodes, key)
             node.meta[key] = value
-            _set_tensor_meta(node, value)
+            if key == "val":
+                _set_tensor_meta(node, value)
     for node in nodes.made:
         producer = node.args[0]
         assert isinstance(producer, fx.Node)
