@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
+from torch.fx import Graph, Node
+
+from xductor.ir import op_class_by_name
+from xductor.ir.storage.live_storages import storage_of
 from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
+from xductor.transforms.pieces.regions import KEEP_ORDER
 
 
 @dataclass(frozen=True)
@@ -18,10 +26,37 @@ class CatOfPieces(PiecesPass):
 
     name = "cat_of_pieces"
 
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether a join has two parts behind each other that may be of one tensor."""
+        return any(map(_may_have_pieces, cls.root_nodes(graph)))
+
     def forms(self, pieces: Pieces) -> Sequence[Form]:
         if len(pieces.runs) == len(pieces.join.parts) > 1:
             return ()
         return ("view", "fewer")
 
+
+def _may_have_pieces(join: Node) -> bool:
+    parts: Any = join.args[0] if join.args else join.kwargs.get("tensors")
+    if not isinstance(parts, list | tuple) or len(parts) < 2:
+        return True
+    roots = [_root(one) for one in parts]
+    return any(one is other for one, other in pairwise(roots))
+
+
+def _root(part: Any) -> Any:
+    """The node whose storage a part lies in, seen through copies that keep the order."""
+    while isinstance(part, Node) and part.all_input_nodes:
+        source = part.all_input_nodes[0]
+        if part.target is not operator.getitem and part.target not in _KEEP_ORDER:
+            own = storage_of(part.meta.get("val"))
+            if own is None or own != storage_of(source.meta.get("val")):
+                break
+        part = source
+    return part
+
+
+_KEEP_ORDER = frozenset(op_class_by_name(name).target for name in KEEP_ORDER)
 
 __all__ = ["CatOfPieces"]
