@@ -145,7 +145,7 @@ class TorchOp(IRDLOperation, metaclass=_OpClass):
 
     def argument_tree(self, tree: Any) -> Any:
         """A part of `args` with SSA values instead of references."""
-        operands = self._operands
+        operands = tuple(self._operands)  # xDSL's own sequence is slow to index
         return map_tree(tree, lambda leaf: operands[leaf.index] if type(leaf) is Ref else leaf)
 
     def argument(self, name: str) -> Any:

@@ -41,10 +41,10 @@ class NoopRule:
     def may_apply(self, node: Node, place: int) -> bool:
         """Whether the call of an FX node may do nothing; the source is its argument at `place`."""
         given: Any = node.args[place] if place < len(node.args) else node.kwargs.get(self.source)
-        if isinstance(given, list | tuple) and given:
-            if len(given) > 1:
+        if isinstance(given, list | tuple):
+            if len(given) != 1:
                 return False
-            given = given[0]
+            (given,) = given
         source = given.meta.get("val") if isinstance(given, Node) else None
         result = node.meta.get("val")
         if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):

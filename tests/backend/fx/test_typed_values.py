@@ -207,11 +207,12 @@ BEFORE_AUTOGRAD: dict[str, Program] = {
 
 def _before_autograd(program: Program, grad: bool, dynamic: bool) -> tuple[fx.GraphModule, Any]:
     """Dynamo's graph of a program, and its module with every call put there anew."""
-    seen: list[fx.GraphModule] = []
+    seen: list[tuple[fx.GraphModule, Any]] = []
 
     def backend(gm: fx.GraphModule, inputs: Any) -> Any:
         module = xductor.from_fx(gm, "pre_grad", example_inputs=inputs)
-        for op in list(entry_graph(module).block.ops):
+        block = entry_graph(module).block
+        for op in list(block.ops):
             if (
                 isinstance(op, TorchOp)
                 and op.results
@@ -222,11 +223,11 @@ def _before_autograd(program: Program, grad: bool, dynamic: bool) -> tuple[fx.Gr
                     op.node.inherited(("",) * len(op.results)),
                     structure=op.structure, aliases=op.aliases,
                 )  # fmt: skip
-                op.parent.insert_op_before(new, op)
+                block.insert_op_before(new, op)
                 op.results[0].replace_all_uses_with(new.results[0])
                 for old, one in zip(op.results[1:], new.results[1:], strict=True):
                     old.replace_all_uses_with(one)
-                op.parent.erase_op(op)
+                block.erase_op(op)
         seen.append((gm, module))
         return gm.forward
 
@@ -244,7 +245,7 @@ def test_as_running_the_call_before_autograd(name: str, grad: bool, dynamic: boo
     for values in ("run", "types", "checked"):
         gm, module = _before_autograd(BEFORE_AUTOGRAD[name], grad, dynamic)
         reader = entry_graph(module).live.types
-        to_fx(module, into=gm, values=values)  # type: ignore[arg-type]
+        to_fx(module, into=gm, values=values)
         calls = [node for node in gm.graph.nodes if node.op.startswith("call")]
         assert all("example_value" in node.meta for node in calls)
         recorded = [node.meta["example_value"] for node in calls]

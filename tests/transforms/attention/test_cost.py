@@ -94,10 +94,10 @@ def _two(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def test_only_what_a_kernel_may_take_is_lowered(
     function: Callable[..., Any], expected: bool, device: str
 ) -> None:
-    with FakeTensorMode():
+    with FakeTensorMode() as mode:
         inputs = [torch.empty(2, 4, 4, device=device, dtype=torch.float16) for _ in "qkv"]
         gm = fx.symbolic_trace(function)
-        FakeTensorProp(gm, mode=inputs[0].fake_mode).propagate_dont_convert_inputs(*inputs)
+        FakeTensorProp(gm, mode=mode).propagate_dont_convert_inputs(*inputs)
     takes_dropout = device == "cuda"
     wanted = device != "mtia" and (expected or takes_dropout)
     assert FuseAttention.may_apply(gm.graph) is wanted
