@@ -27,6 +27,7 @@ from xductor.ir import (
     GraphOp,
     InferenceEnv,
     NodeMeta,
+    NotInferred,
     SchemaOp,
     TensorType,
     TorchOp,
@@ -35,7 +36,7 @@ from xductor.ir import (
 from xductor.ir.dialect.metadata import place_metadata
 from xductor.ir.inference.ambient_modes import Modes, UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
-from xductor.ir.inference.infer import NotApplicable, NotInferred, inferred
+from xductor.ir.inference.infer import NotApplicable, inferred
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 
 #: How the values of new calls are made; see `record_new_values`.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from torch._ops import OpOverload
 from torch.fx import Graph, Node
 
 from xductor.ir import op_class_by_name
-from xductor.ir.storage.live_storages import storage_of
+from xductor.ir.effects.aliases import needs_storage_check, schema_aliases
 from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 from xductor.transforms.pieces.regions import KEEP_ORDER
 
@@ -46,17 +48,24 @@ def _may_have_pieces(join: Node) -> bool:
 
 
 def _root(part: Any) -> Any:
-    """The node whose storage a part lies in, seen through copies that keep the order."""
-    while isinstance(part, Node) and part.all_input_nodes:
-        source = part.all_input_nodes[0]
-        if part.target is not operator.getitem and part.target not in _KEEP_ORDER:
-            own = storage_of(part.meta.get("val"))
-            if own is None or own != storage_of(source.meta.get("val")):
-                break
-        part = source
+    """The node whose storage a part may lie in, seen through copies that keep the order."""
+    while isinstance(part, Node) and part.op == "call_function" and _may_be_followed(part.target):
+        inputs = part.all_input_nodes
+        if not inputs:
+            break
+        part = inputs[0]
     return part
 
 
 _KEEP_ORDER = frozenset(op_class_by_name(name).target for name in KEEP_ORDER)
+
+
+@cache
+def _may_be_followed(target: Any) -> bool:
+    """Whether a call may give a view or a copy in the same order, or picks what one gives."""
+    if target is operator.getitem or target in _KEEP_ORDER or needs_storage_check(target):
+        return True
+    return isinstance(target, OpOverload) and any(schema_aliases(target))
+
 
 __all__ = ["CatOfPieces"]
