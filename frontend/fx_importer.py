@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import torch
@@ -142,10 +143,11 @@ class Callee:
     may_give_one: bool
     storage_check: bool
 
-    @classmethod
-    def of(cls, op: type[TorchOp]) -> Callee:
+    @staticmethod
+    @cache
+    def of(op: type[TorchOp]) -> Callee:
         one = not issubclass(op, SchemaOp) or (op.table.returns == 1 and not op.table.is_tuple)
-        return cls(op, one, needs_storage_check(op.target))
+        return Callee(op, one, needs_storage_check(op.target))
 
 
 class GraphLowering:
@@ -279,7 +281,9 @@ class GraphLowering:
         append_op(self.block, op)
         self.ops.append((op, meta))
         if callee.storage_check:
-            self.read_aliases(op, value)
+            aliases = self.storages.aliases_of_one(op, value)
+            if aliases is not None:
+                op.properties["aliases"] = aliases
         (self.env[node],) = op.results
 
     def append(self, op: TorchOp, meta: NodeMeta) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 import torch.fx as fx
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.frontend.node_types import MISSING, leaves_of
 from xductor.ir import TensorType, TorchOp
-from xductor.ir.dialect.results import AliasAttr
+from xductor.ir.dialect.results import AliasAttr, alias_of_one
 from xductor.ir.storage.live_storages import shared, storage_of
 
 #: Gives the recorded value of a node of the graph that is being lowered.
@@ -36,6 +37,15 @@ class Storages:
         results = [storage_of(leaf) for leaf in leaves_of(value)]
         self._known.update(zip(map(id, op.results), results, strict=False))
         return shared(map(self._of, op._operands), results) if op._operands else None
+
+    def aliases_of_one(self, op: TorchOp, value: torch.Tensor) -> AliasAttr | None:
+        """What `aliases` gives, for a call with one tensor as its value."""
+        storage = self._known[id(op.results[0])] = storage_of(value)
+        if storage is not None:
+            for index, operand in enumerate(op._operands):
+                if self._of(operand) == storage:
+                    return alias_of_one(index)
+        return None
 
     def _of(self, operand: SSAValue) -> int | None:
         if type(operand._type) is not TensorType:

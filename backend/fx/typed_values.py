@@ -5,38 +5,45 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, in_kernel_invocation_manager
+from torch._ops import HigherOrderOperator
+from torch._subclasses.fake_tensor import FakeTensor
 
 from xductor.backend.fx.call_arguments import ValueNodes
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
+from xductor.ir.inference.fake_values import computed, device_exists
 from xductor.ir.inference.value_types import TypeReader
+from xductor.transforms.analysis.op_effects import effects_of
 
 #: Stands for a value that its type does not determine.
 MISSING = object()
 
 
-def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
+def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader, key: str = "val") -> Any:
     """A FakeTensor of the type of an op's result, in the storage that its alias facts say.
 
-    It lives in the fake mode of the graph's values. `MISSING` if the call must be run: for anything
-    but a single strided tensor, for a storage that may or may not be shared, for sizes that the
-    call finds or that no input tells, and for operands known as constants, since results
-    may be constants too.
+    It lives in the fake mode of the graph's values, which nodes record under `key`. `MISSING` if
+    the call must be run: for anything but a single strided tensor, for a storage that may or may
+    not be shared, for sizes that the call finds or that no input tells, and for operands known as
+    constants, since results may be constants too.
     """
-    if not isinstance(op, SchemaOp) or op.tuple_valued or len(op.results) != 1:
+    if op.tuple_valued or len(op.results) != 1:
         return MISSING
-    if torch.Tag.dynamic_output_shape in op.target.tags:
+    if isinstance(op, SchemaOp):
+        if torch.Tag.dynamic_output_shape in op.target.tags:
+            return MISSING
+    elif key == "val" or isinstance(op.target, HigherOrderOperator):
         return MISSING
     type_ = op.results[0].type
-    if op.effects.unknown or not isinstance(type_, TensorType):
+    effects = op.effects if key == "val" else effects_of(op)
+    if effects.unknown or not isinstance(type_, TensorType):
         return MISSING
-    if op.effects.writes:
-        return _written(op, nodes, reader)
+    if effects.writes:
+        return _written(op, nodes, reader) if isinstance(op, SchemaOp) and key == "val" else MISSING
     fields = type_.data
-    if fields.layout != "strided" or fields.subclass or fields.flags:
+    if fields.layout != "strided" or fields.subclass or not _can_have(fields):
         return MISSING
-    operands = [nodes.node(operand).meta.get("val") for operand in op.operands]
+    operands = [nodes.node(operand).meta.get(key) for operand in op.operands]
     if any(getattr(value, "constant", None) is not None for value in operands):
         return MISSING
     dims = (fields.offset, *fields.shape, *fields.stride)
@@ -51,6 +58,13 @@ def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
     elif not fact[1] or type(base) is not FakeTensor or base.fake_mode is not reader.fake_mode:
         return MISSING
     return _made(fields, numbers, base, reader.fake_mode)
+
+
+def _can_have(fields: TensorFields) -> bool:
+    """Whether a tensor can be given the flags of a type: those that a result may have of itself."""
+    return fields.flags == () or (
+        fields.flags == ("requires_grad",) and device_exists(fields.device)
+    )
 
 
 def values_of_loop(op: TorchOp, nodes: ValueNodes, reader: TypeReader) -> Any:
@@ -103,10 +117,10 @@ def _is_known(dim: Any, nodes: ValueNodes) -> bool:
     return all(name in table and table[name].backed for name in dim.symbols)
 
 
-def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> FakeTensor:
+def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> torch.Tensor:
     rank = len(fields.shape)
     offset, shape, stride = numbers[0], numbers[1 : rank + 1], numbers[rank + 1 :]
-    with in_kernel_invocation_manager(mode), torch.no_grad():
+    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast(), torch.no_grad():
         elem = torch.empty_strided(
             (0,) if base is not None else shape,
             (1,) if base is not None else stride,
@@ -115,7 +129,8 @@ def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> Fak
         )
         if base is not None:
             elem.set_(base.untyped_storage(), offset, shape, stride)
-    return FakeTensor(mode, elem, fields.device)
+    made = FakeTensor(mode, elem, fields.device)
+    return computed(made, mode) if "requires_grad" in fields.flags else made
 
 
 __all__ = ["MISSING", "value_of_type", "values_of_loop"]

@@ -22,10 +22,21 @@ from xductor.backend.fx.node_text import restore_quantization, restore_textual
 from xductor.backend.fx.rebuilt_values import rebuild_values
 from xductor.backend.fx.typed_values import MISSING, value_of_type, values_of_loop
 from xductor.frontend.node_types import recorded_keys
-from xductor.ir import GetAttrOp, GraphOp, NodeMeta, SchemaOp, TensorType, TorchOp, result_aliases
+from xductor.ir import (
+    GetAttrOp,
+    GraphOp,
+    InferenceEnv,
+    NodeMeta,
+    NotInferred,
+    SchemaOp,
+    TensorType,
+    TorchOp,
+    result_aliases,
+)
 from xductor.ir.dialect.metadata import place_metadata
-from xductor.ir.inference.ambient_modes import UnknownMode
+from xductor.ir.inference.ambient_modes import Modes, UnknownMode
 from xductor.ir.inference.body_modes import modes_of_graph, replay
+from xductor.ir.inference.infer import NotApplicable, inferred
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 from xductor.ir.storage.sharing import is_written
 
@@ -56,13 +67,14 @@ def record_new_values(
 
     - `kept`: the nodes that stay; a node that does not leaves its value to its replacement.
     - `values`: `"run"` runs calls on the values of their arguments and checks the results against
-      the types; `"types"` makes values from types that determine them; `"checked"` does both.
+      the types; `"types"` makes values from types that determine them, before autograd if inference
+      gives these types; `"checked"` does both.
 
     Raises RaisingError if an op's call gives another type or storage than the IR says.
     """
     key = value_key(source)
     mode, reader = _recording(source, nodes, key) if made else (None, None)
-    with _modes(source, made, key) as entered:
+    with InferenceEnv.of(source) as env, _modes(source, made, key) as entered:
         for op, node in made:
             inherit_place(op.node, node)
             if mode is None or reader is None:
@@ -73,10 +85,12 @@ def record_new_values(
                 node.meta[key] = _constant(source.new_constants[op.path], mode)
                 continue
             value = _looped(op, node, nodes, reader)
-            if key == "val" and values != "run" and value is MISSING:
-                value = value_of_type(op, nodes, reader)
+            if values != "run" and value is MISSING:
+                value = value_of_type(op, nodes, reader, key)
+            modes = entered(op) if key != "val" else None
+            if modes is not None and not _is_inferred(op, env, modes):
+                value = MISSING
             if value is MISSING:
-                entered(op)
                 value = run_on_recorded(node, key, mode)
                 if key != "val":
                     _give_later_gradients(op, value)
@@ -85,9 +99,10 @@ def record_new_values(
                 values == "checked" and (given := _run_without_guards(node, key, mode)) is not None
             ):
                 check_types(op, given, reader)
-                _check_storage(op, value, given, nodes)
+                _check_storage(op, value, given, nodes, key)
             node.meta[key] = value
-            _set_tensor_meta(node, value)
+            if key == "val":
+                _set_tensor_meta(node, value)
     for node in nodes.made:
         producer = node.args[0]
         assert isinstance(producer, fx.Node)
@@ -99,6 +114,21 @@ def record_new_values(
 def _constant(value: torch.Tensor, mode: Any) -> Any:
     """A fake of a constant; constants of one storage have fakes of one storage."""
     return mode.from_tensor(value, static_shapes=True)
+
+
+def _is_inferred(op: TorchOp, env: InferenceEnv, modes: Modes) -> bool:
+    """Whether running a call before autograd would give what its types and alias facts say.
+
+    That is what inference did when a pass made the op, and mostly remembers.
+    """
+    env.modes = modes.key()
+    try:
+        found, _ = inferred(op, env)
+    except (NotInferred, NotApplicable):
+        return False
+    guessed = found.fresh or found.assumed or found.equated or found.without_grad
+    types = tuple([result.type for result in op.results])
+    return not guessed and not modes.functorch and found[0] == types and found.aliases == op.aliases
 
 
 def _looped(op: TorchOp, node: fx.Node, nodes: ValueNodes, reader: TypeReader) -> Any:
@@ -178,10 +208,10 @@ def inherit_value(
     return True
 
 
-def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes) -> None:
+def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes, key: str) -> None:
     """Check that a value made from a type shares storage with the operands as the call's does."""
     for operand in op.operands:
-        storage = _storage(nodes.node(operand).meta.get("val"))
+        storage = _storage(nodes.node(operand).meta.get(key))
         if storage is not None and (_storage(made) == storage) != (_storage(given) == storage):
             raise RaisingError(
                 f"{op.name} (node {op.node.node}): the call "
@@ -249,10 +279,11 @@ def _unwritten(value: FakeTensor) -> torch.Tensor:
 @contextlib.contextmanager
 def _modes(
     source: GraphOp, made: list[tuple[TorchOp, fx.Node]], key: str
-) -> Iterator[Callable[[TorchOp], None]]:
+) -> Iterator[Callable[[TorchOp], Modes | None]]:
     """Yield what enters the modes under which an op of the graph stands; call it in order of ops.
 
-    After autograd there are none. Raises RaisingError if the modes above an op are not known.
+    It returns them; None for an op of another graph. After autograd there are none. Raises
+    RaisingError if the modes above an op are not known.
     """
     if key == "val" or not made:
         yield lambda op: None
@@ -261,14 +292,15 @@ def _modes(
     ops: Iterator[Any] = iter(block.ops)
     with modes_of_graph(source, cast("ModuleOp | None", source.parent_op())) as modes:
 
-        def enter(wanted: TorchOp) -> None:
+        def enter(wanted: TorchOp) -> Modes | None:
             if wanted.parent is not block:
-                return
+                return None
             for op in ops:
                 if op is wanted:
-                    return
+                    break
                 if isinstance(op, TorchOp) and op.raw_arguments and op.effects.mode:
                     replay(modes, op)
+            return modes
 
         try:
             yield enter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -29,7 +30,16 @@ from xductor.ir.effects.effects import UNKNOWN, Effects
 from xductor.ir.effects.target_effects import target_effects
 
 
-class TorchOp(IRDLOperation):
+class _OpClass(ABCMeta):
+    """Classes of which nothing registers a virtual subclass.
+
+    `ABCMeta` looks for one whenever `isinstance` is asked, and passes ask it of every op.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+
+
+class TorchOp(IRDLOperation, metaclass=_OpClass):
     """A call of a torch callable in an `fx.graph`.
 
     The operands are the values among the arguments in order of appearance; `args` holds the whole
@@ -135,7 +145,7 @@ class TorchOp(IRDLOperation):
 
     def argument_tree(self, tree: Any) -> Any:
         """A part of `args` with SSA values instead of references."""
-        operands = self._operands
+        operands = tuple(self._operands)  # xDSL's own sequence is slow to index
         return map_tree(tree, lambda leaf: operands[leaf.index] if type(leaf) is Ref else leaf)
 
     def argument(self, name: str) -> Any:

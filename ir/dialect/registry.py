@@ -57,7 +57,7 @@ class PythonOp(RawOp):
             bound = bindings[type(self)] = _bound_trees(type(self), args)
         if bound is None:
             return None
-        operands = self._operands
+        operands = tuple(self._operands)  # xDSL's own sequence is slow to index
         return {name: _with_values(tree, operands) for name, tree in bound.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from xdsl.ir import Data
@@ -75,6 +76,12 @@ class AliasAttr(Data[tuple[tuple[int, bool] | None, ...]]):
         from xductor.ir.text.parsing import parse_alias_body
 
         return parse_alias_body(parser)
+
+
+@cache
+def alias_of_one(operand: int) -> AliasAttr:
+    """That a call's one result shares the storage of an operand."""
+    return AliasAttr(((operand, True),))
 
 
 def alias_text(facts: tuple[tuple[int, bool] | None, ...]) -> str:

@@ -32,7 +32,14 @@ class Effects:
     @property
     def pure(self) -> bool:
         """No effects: equal calls may be merged, moved and removed."""
-        return self == PURE
+        return self is PURE or self == PURE
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing tells when the call runs: no effects, but perhaps undefined content."""
+        return self is PURE or not (
+            self.writes or self.rng or self.collective or self.host or self.mode or self.unknown
+        )
 
     def removable(self, fallback_random: bool) -> bool:
         """Whether the call may be removed if its results are unused.
@@ -44,6 +51,10 @@ class Effects:
         return not seen and not (self.rng and fallback_random)
 
     def __or__(self, other: Effects) -> Effects:
+        if other is PURE:
+            return self
+        if self is PURE:
+            return other
         return Effects(
             self.writes | other.writes,
             self.rng or other.rng,

@@ -123,6 +123,12 @@ def _effects_module() -> Any:
     return module
 
 
+@cache
+def _is_operator_class(cls: type[Any]) -> bool:
+    """Whether instances are operators: `isinstance` is slow for higher-order ones, an ABC."""
+    return issubclass(cls, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
+
+
 def is_registered(target: object) -> bool:
     """`torch.fx.node.has_side_effect`, or `torch.library._register_effectful_op`."""
     try:
@@ -130,7 +136,7 @@ def is_registered(target: object) -> bool:
             return True
     except TypeError:  # not hashable, so in no set
         return False
-    if not isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+    if not _is_operator_class(type(target)):
         return False
     registration = _registration(target)
     if registration is not None:

@@ -101,7 +101,7 @@ def aten_call(op: Any) -> AtenCall | None:
     found = known[key]
     if found is None:
         return None
-    operands = op._operands
+    operands = tuple(op._operands)  # xDSL's own sequence is slow to index
     items = map_tree(
         found.args, lambda leaf: operands[leaf.index] if type(leaf) is Operand else leaf
     )

@@ -193,7 +193,7 @@ def _fake_tensor(
             torch._C._set_neg(made, True)
         if "requires_grad" in flags:
             is_leaf = "parameter" in flags or not device_exists(fields.device)
-            made = made.requires_grad_() if is_leaf else _computed(made, env)
+            made = made.requires_grad_() if is_leaf else computed(made, env.mode)
         if "parameter" in flags:
             made._is_param = True
     return made
@@ -212,12 +212,13 @@ class _Computed(torch.autograd.Function):
         return None, gradients[0]
 
 
-def _computed(value: torch.Tensor, env: FakeEnvironment) -> torch.Tensor:
+def computed(value: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
+    """A fake tensor as one that was computed from another that requires grad: no leaf."""
     with torch._C._DisableTorchDispatch():
         elem = torch.empty((), device="meta")
-    source = FakeTensor(env.mode, elem, value.device).requires_grad_()
+    source = FakeTensor(mode, elem, value.device).requires_grad_()
     with torch.enable_grad():
         return _Computed.apply(source, value)
 
 
-__all__ = ["FakeEnvironment", "NoFakeValue", "device_exists", "fake_value"]
+__all__ = ["FakeEnvironment", "NoFakeValue", "computed", "device_exists", "fake_value"]

@@ -136,13 +136,15 @@ class TypeReader:
             stride = tuple([dim(step) for step in stride])
             offset = dim(offset)
         dtype = value.dtype
+        # Few tensors have a flag; which one is only asked of those.
+        flagged = dtype.is_complex or value.is_neg() or (self.with_grad and value.requires_grad)
         fields = (
             dtype,
             shape,
             stride,
             value.fake_device if fake else value.device,
             offset,
-            self._flags(value) if self.with_grad or dtype.is_complex or value.is_neg() else (),
+            self._flags(value) if flagged or (self.with_grad and _is_parameter(value)) else (),
             "strided",
             "" if fake else _subclass(value),
         )

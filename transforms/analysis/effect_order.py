@@ -193,8 +193,7 @@ def _silent(cls: type[TorchOp]) -> bool:
     """Whether the schema of an overload's class says that its calls have no effect."""
     if not issubclass(cls, SchemaOp):
         return False
-    effects = overload_effects(cls.target)
-    return effects == Effects(alloc=effects.alloc)
+    return overload_effects(cls.target).silent
 
 
 class Silence:
@@ -223,8 +222,7 @@ def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
 
 def is_event(op: TorchOp, bodies: Bodies) -> bool:
     """Whether the place of a call in the order can be observed."""
-    effects = effects_of(op) | bodies.effects(op)
-    return effects != Effects(alloc=effects.alloc)
+    return not (effects_of(op) | bodies.effects(op)).silent
 
 
 def predecessors(

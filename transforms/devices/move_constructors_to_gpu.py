@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import GraphOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms import EXACT, TypedPass, graphs_of
+from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.devices import scalar_inputs
 from xductor.transforms.devices.movable_sets import MovableSet, MovableSets
@@ -71,8 +73,12 @@ class MoveConstructorsToGpu(TypedPass):
         put = graph.find_nodes(op="call_function", target=_DEVICE_PUT, sort=False)
         return bool(put) or bool(devices - {None, _CPU})
 
+    def has_work(self, module: ModuleOp) -> bool:
+        """Whether one value of a graph is on the CPU, and another on a different device."""
+        return any(map(_is_on_several_devices, graphs_of(module)))
+
     def rewrite(self, module: ModuleOp) -> int:
-        return sum(self._rewrite(graph) for graph in graphs_of(module))
+        return sum(map(self._rewrite, filter(_is_on_several_devices, graphs_of(module))))
 
     def explained(self, module: ModuleOp, refused: Refused) -> None:
         for graph in graphs_of(module):
@@ -152,6 +158,12 @@ def _types_on(op: TorchOp, device: torch.device) -> list[Any]:
         assert type(type_) is TensorType
         found.append(TensorType(type_.data._replace(device=device)))
     return found
+
+
+def _is_on_several_devices(graph: GraphOp) -> bool:
+    values = chain(graph.block.args, *[op.results for op in ops_of(graph.block)])
+    devices = {value._type.data.device for value in values if type(value._type) is TensorType}
+    return len(devices) > 1 and _CPU in devices
 
 
 @cache

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import Node
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, SchemaOp, TensorType
@@ -27,11 +29,27 @@ class NoopRule:
     - `source`: the name of the argument that the result equals.
     - `holds`: the condition on the other arguments.
     - `kept_for_spmd`: whether the call stays if all ranks must have the same graph.
+    - `may_hold`: whether the condition may hold, by an FX node of such a call and the value of its
+      source.
     """
 
     source: str
     holds: Condition
     kept_for_spmd: bool = False
+    may_hold: Callable[[Node, torch.Tensor], bool] = lambda node, source: True
+
+    def may_apply(self, node: Node, place: int) -> bool:
+        """Whether the call of an FX node may do nothing; the source is its argument at `place`."""
+        given: Any = node.args[place] if place < len(node.args) else node.kwargs.get(self.source)
+        if isinstance(given, list | tuple):
+            if len(given) != 1:
+                return False
+            (given,) = given
+        source = given.meta.get("val") if isinstance(given, Node) else None
+        result = node.meta.get("val")
+        if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+            return True
+        return _may_be_alike(source, result) and self.may_hold(node, source)
 
     def source_of(self, op: SchemaOp) -> SSAValue | None:
         """The value that the result equals; None if the argument is not a single value."""
@@ -39,6 +57,28 @@ class NoopRule:
         if isinstance(found, tuple) and len(found) == 1:
             found = found[0]
         return found if isinstance(found, SSAValue) else None
+
+
+def _may_be_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether tensors have one dtype, and may have the same sizes and strides."""
+    if one.dtype is not other.dtype:
+        return False
+    if type(one) is type(other) is FakeTensor and not (
+        one._has_symbolic_sizes_strides or other._has_symbolic_sizes_strides
+    ):
+        return one.shape == other.shape and one.stride() == other.stride()
+    return one.dim() == other.dim()
+
+
+def _may_be_one(node: Node, source: torch.Tensor) -> bool:
+    exponent = node.args[1] if len(node.args) > 1 else None
+    return (
+        exponent is None or isinstance(exponent, Node) or (type(exponent) is int and exponent == 1)
+    )
+
+
+def _is_of_integers(node: Node, source: torch.Tensor) -> bool:
+    return source.dtype in _INTEGERS
 
 
 _END = 2**63 - 1
@@ -152,11 +192,11 @@ NOOP_RULES: Mapping[str, NoopRule] = {
     "aten.constant_pad_nd.default": NoopRule("self", _all("pad", 0), kept_for_spmd=True),
     "prims.convert_element_type.default": NoopRule("a", _same_dtype),
     "prims.device_put.default": NoopRule("a", _same_device),
-    "aten.ceil.default": NoopRule("self", _of_integers),
-    "aten.floor.default": NoopRule("self", _of_integers),
-    "aten.round.default": NoopRule("self", _of_integers),
-    "aten.trunc.default": NoopRule("self", _of_integers),
-    "aten.pow.Tensor_Scalar": NoopRule("self", _power_of_one),
+    "aten.ceil.default": NoopRule("self", _of_integers, may_hold=_is_of_integers),
+    "aten.floor.default": NoopRule("self", _of_integers, may_hold=_is_of_integers),
+    "aten.round.default": NoopRule("self", _of_integers, may_hold=_is_of_integers),
+    "aten.trunc.default": NoopRule("self", _of_integers, may_hold=_is_of_integers),
+    "aten.pow.Tensor_Scalar": NoopRule("self", _power_of_one, may_hold=_may_be_one),
     "aten.cat.default": NoopRule("tensors", _of_one),
     "aten.view.default": NoopRule("self", _same_sizes),
     "aten.view.dtype": NoopRule("self", _same_dtype),

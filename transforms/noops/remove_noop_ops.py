@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import torch
+from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, GraphOp, RawOp, SchemaOp, TensorType, TorchOp
+from xductor.ir import Facts, GraphOp, RawOp, SchemaOp, TensorType, TorchOp, op_class_by_name
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.editing.replacement import Replacement, surely_differ
-from xductor.transforms.noops.noop_registry import NOOP_RULES
+from xductor.transforms.noops.noop_registry import NOOP_RULES, NoopRule
 from xductor.transforms.passes.debug_counters import should_apply
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
@@ -42,6 +45,11 @@ class RemoveNoopOps(TypedPass):
     preserves = frozenset((MEMORY, ORDER))
 
     keep_for_spmd: bool = False
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether there is a call whose result looks like the argument that it may equal."""
+        return any(map(_may_do_nothing, cls.root_nodes(graph)))
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(self._rewrite(graph) for graph in graphs_of(module))
@@ -83,6 +91,21 @@ class RemoveNoopOps(TypedPass):
         if source is None or type(source._type) is not TensorType:
             return None
         return source if rule.holds(op, source._type, facts) else None
+
+
+@cache
+def _rules() -> dict[Any, tuple[NoopRule, int]]:
+    """The rules by overload, each with the place of the source among the arguments."""
+    classes = {name: op_class_by_name(name) for name in NOOP_RULES}
+    return {
+        cls.target: (NOOP_RULES[name], cls.table.index[NOOP_RULES[name].source])
+        for name, cls in classes.items()
+    }
+
+
+def _may_do_nothing(node: Node) -> bool:
+    known = _rules().get(node.target)
+    return known is None or known[0].may_apply(node, known[1])
 
 
 def _cloned(op: RawOp) -> SSAValue | None:

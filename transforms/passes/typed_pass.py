@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -22,7 +22,7 @@ from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.passes.stage import Stage
 
 if TYPE_CHECKING:
-    from torch.fx import Graph
+    from torch.fx import Graph, Node
 
 
 class Ran(NamedTuple):
@@ -90,6 +90,12 @@ class TypedPass(ModulePass):
         return any(
             graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
         )
+
+    @classmethod
+    def root_nodes(cls, graph: Graph) -> Iterator[Node]:
+        """The nodes of `graph` that call one of `roots`, in no order."""
+        for op, target in _lookups(cls):
+            yield from graph.find_nodes(op=op, target=target, sort=False)
 
     @classmethod
     def count_roots(cls, graph: Graph) -> int:

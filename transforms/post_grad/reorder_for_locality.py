@@ -160,7 +160,7 @@ class _Movable:
             return True
         if op.name == _WAIT:
             return False
-        if effects != Effects(alloc=effects.alloc):
+        if not effects.silent:
             return True
         if subgraphs_of(op) and not self._bodies.effects(op).pure:
             return True

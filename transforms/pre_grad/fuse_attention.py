@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.transforms import REASSOCIATES, TypedPass
+from xductor.transforms.attention.candidates import may_have_attention
 from xductor.transforms.attention.fusion import fuse
 from xductor.transforms.attention.replacement import Options
 from xductor.transforms.passes.refusals import Refused
 from xductor.transforms.rewriting.driver import takes_unprofitable
-
-if TYPE_CHECKING:
-    pass
-
-_PRODUCT_NAMES = ("matmul", "bmm", "mm", "baddbmm")
-_PRODUCT_METHODS = (*_PRODUCT_NAMES, "__matmul__", "__rmatmul__")
-_PRODUCT_FUNCTIONS: tuple[Any, ...] = (
-    operator.matmul,
-    torch.einsum,
-    torch.functional.einsum,
-    torch.ops.aten.einsum.default,
-    *(getattr(torch, name) for name in _PRODUCT_NAMES),
-    *(getattr(torch.Tensor, name) for name in _PRODUCT_METHODS),
-    *(getattr(torch.ops.aten, name).default for name in _PRODUCT_NAMES),
-)
-
-
-def _products(graph: Graph) -> int:
-    """How many calls of a graph may be the products of an attention."""
-    found = sum(
-        len(graph.find_nodes(op="call_function", target=one, sort=False))
-        for one in dict.fromkeys(_PRODUCT_FUNCTIONS)
-    )
-    return found + sum(
-        len(graph.find_nodes(op="call_method", target=one, sort=False)) for one in _PRODUCT_METHODS
-    )
 
 
 @dataclass(frozen=True)
@@ -75,8 +49,8 @@ class FuseAttention(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether there are two matrix products, and a call that may be a softmax."""
-        return super().may_apply(graph) and _products(graph) > 1
+        """Whether there may be a softmax before a product, of which a kernel may take both."""
+        return may_have_attention(graph, cls.root_nodes(graph))
 
     policy: Literal["strict", "default", "fast"] = "default"
     fallback_random: bool = False

@@ -32,9 +32,10 @@ class NumpyCompatNormalization(Respelling):
         )
 
     def respelled(self, op: RawOp) -> Written | None:
-        keywords = op.keywords
-        if op.fx_op != "call_function" or NUMPY_NAMES.isdisjoint(keywords):
+        named = [name for name, _ in op.args.data[1]]
+        if op.fx_op != "call_function" or NUMPY_NAMES.isdisjoint(named):
             return None
+        keywords = op.keywords
         for signature in signatures(op.target) or ():
             renamed = {own_name(name, signature.names): item for name, item in keywords.items()}
             if signature.schema is not None and renamed.keys() <= set(signature.names):

@@ -12,17 +12,21 @@ from xductor.transforms.rewriting.driver import RewriteIndex, on_any_device
 
 
 def may_match(index: RewriteIndex, graph: Graph) -> bool:
-    """Whether a graph holds a root of a rewrite and, as its input, an op that the rewrite needs.
+    """Whether a graph holds a root of a rewrite, as its input an op that the rewrite needs, and
+    beside it the op of another output.
 
     True promises nothing; False promises that nothing matches.
     """
     anywhere = on_any_device()
     for root in index.lookups:
-        below, devices = root.below, () if anywhere else root.devices
+        below, beside = root.below, root.beside
+        devices = () if anywhere else root.devices
         for node in graph.find_nodes(op=root.op, target=root.target, sort=False):
             if devices and not _is_on(node, devices):
                 continue
-            if below is None or below.makes_input_of(node):
+            if below is not None and not below.makes_input_of(node):
+                continue
+            if beside is None or beside.read_input_of(node):
                 return True
     return False
 

@@ -164,6 +164,8 @@ class Compiled:
     - `outputs`: the pattern's outputs.
     - `roots`: by the name of each op that may make an output, the op names of which one must make
       an operand of that op; None if the pattern requires nothing there.
+    - `beside`: if all of several outputs are made from one tensor, by the name of each op that may
+      make one the op names of which one must make another; else empty.
     - `plain`: the pattern in a form that needs no search, if it has one.
     - `pays_names`: the variables that `pays` takes; None if the rewrite has no `pays` of its own.
     - `by_dtype`: whether its numerics are declared by dtype.
@@ -197,6 +199,7 @@ class Compiled:
         self.by_dtype = isinstance(rewrite.numerics, NumericsByDtype)
         self.spellings = Spellings(tuple(rewrite.through))
         self.roots = self._roots()
+        self.beside = self._beside()
         self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
 
     def _check_connected(self) -> None:
@@ -225,17 +228,38 @@ class Compiled:
                         roots[name] = known | needs if both else None  # type: ignore[operator]
         return roots
 
+    def _beside(self) -> dict[str, frozenset[str]]:
+        calls = [makers_of(output) for output in self.outputs]
+        heads = [[head for call in made for head in call.heads] for made in calls]
+        if len(heads) < 2 or not all(heads) or self.spellings.wrappers:
+            return {}
+        read = [
+            {entry.name for _, entry in head.entries if isinstance(entry, Var)}
+            for made in heads
+            for head in made
+        ]
+        tensors = {name for name, kind in self.kinds.items() if kind == "tensor"}
+        if not tensors.intersection(*read):
+            return {}
+        names = [{name for head in made for name in self._names(head.cls.name)} for made in heads]
+        beside: dict[str, frozenset[str]] = {}
+        for place, own in enumerate(names):
+            others = frozenset[str]().union(*names[:place], *names[place + 1 :])
+            for name in own:
+                beside[name] = beside.get(name, frozenset()) | others
+        return beside
+
     def _names(self, name: str) -> list[str]:
         """An op, and the ops that may be spelled in its place."""
         names = [name, *[here for here, wanted in self.spellings.synonyms if wanted == name]]
         return sorted(spelled(names)) if "pre_grad" in stages_of(self.rewrite) else names
 
     def _needs(self, entries: tuple[tuple[int | str, Any], ...]) -> frozenset[str] | None:
-        for _, entry in entries:
-            call = entry.call if isinstance(entry, Item) else entry
-            if isinstance(call, Call) and not self.spellings.wrappers:
-                return frozenset(name for head in call.heads for name in self._names(head.cls.name))
-        return None
+        if self.spellings.wrappers:
+            return None
+        needed = makers_of([entry for _, entry in entries])
+        heads = [head for call in needed for head in call.heads]
+        return frozenset(name for head in heads for name in self._names(head.cls.name)) or None
 
 
 def _of_pattern(rewrite: Rewrite, error: Exception, instead: str = "") -> str:
@@ -295,6 +319,22 @@ def calls_of(output: Any) -> list[Call]:
     if isinstance(output, Bound):
         return calls_of(output.pattern)
     return [output] if isinstance(output, Call) else []
+
+
+def makers_of(entry: Any) -> list[Call]:
+    """The calls of which one must make an argument, or be in it if it is a list, wherever this
+    sub-pattern matches; none if there need not be any.
+    """
+    if isinstance(entry, Call | Item):
+        return calls_of(entry)
+    if isinstance(entry, Bound):
+        return makers_of(entry.pattern)
+    if isinstance(entry, OneOf):
+        ways = [makers_of(one) for one in entry.alternatives]
+        return [call for way in ways for call in way] if all(ways) else []
+    if isinstance(entry, tuple | list):
+        return next(filter(None, map(makers_of, entry)), [])
+    return []
 
 
 def parts_shared(pattern: Any) -> set[Any]:

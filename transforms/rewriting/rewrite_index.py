@@ -15,8 +15,8 @@ from xductor.ir import TorchOp, op_class_by_name
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 
-class NodesBelow:
-    """FX nodes by op and target.
+class NodesAround:
+    """FX nodes by op and target, around a root.
 
     A node is asked for at each root of a stage, and an overload is slow to hash.
     """
@@ -46,6 +46,12 @@ class NodesBelow:
                 return True
         return False
 
+    def read_input_of(self, node: Node) -> bool:
+        """Whether another of these nodes reads an input of `node`."""
+        return any(
+            user is not node and user in self for one in node.all_input_nodes for user in one.users
+        )
+
 
 class RootLookup(NamedTuple):
     """How a root of some rewrites is found in an FX graph."""
@@ -55,7 +61,9 @@ class RootLookup(NamedTuple):
     #: The types of device that the rewrites run on; empty for all.
     devices: frozenset[str]
     #: The nodes of which one must be among its inputs; None if none need be.
-    below: NodesBelow | None
+    below: NodesAround | None
+    #: The nodes of which one must read an input of it; None if none need do so.
+    beside: NodesAround | None
 
 
 class RewriteIndex:
@@ -82,7 +90,12 @@ class RewriteIndex:
     def lookups(self) -> tuple[RootLookup, ...]:
         """The roots as they are found in an FX graph, sorted by name."""
         return tuple(
-            RootLookup(*_fx_key(root), self._devices_of(root), self._nodes_below(root))
+            RootLookup(
+                *_fx_key(root),
+                self._devices_of(root),
+                self._nodes_below(root),
+                self._nodes_beside(root),
+            )
             for root in sorted(self.roots)
         )
 
@@ -90,10 +103,17 @@ class RewriteIndex:
         kinds = self._devices[root]
         return frozenset() if () in kinds else frozenset(one for kind in kinds for one in kind)
 
-    def _nodes_below(self, root: str) -> NodesBelow | None:
+    def _nodes_below(self, root: str) -> NodesAround | None:
         if root in self._anything:
             return None
-        return NodesBelow(_fx_key(name) for name in self._below.get(root, ()))
+        return NodesAround(_fx_key(name) for name in self._below.get(root, ()))
+
+    def _nodes_beside(self, root: str) -> NodesAround | None:
+        having = [one.compiled for one in self.rewrites if root in one.compiled.roots]
+        if not all(root in one.beside for one in having):
+            return None
+        names = frozenset[str]().union(*[one.beside[root] for one in having])
+        return NodesAround(_fx_key(name) for name in names)
 
     def candidates(self, op: TorchOp) -> Sequence[int]:
         """The numbers of the rewrites that may apply at an op, in order."""

@@ -12,12 +12,12 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
-from xductor.backend.fx import typed_values
+from xductor.backend.fx import typed_values, value_metadata
 from xductor.backend.fx.call_arguments import RaisingError, ValueNodes
 from xductor.backend.fx.export import to_fx
 from xductor.backend.fx.typed_values import MISSING, value_of_type
 from xductor.backend.fx.value_metadata import run_on_recorded
-from xductor.ir import ArgsAttr, ListArg, Ref, TensorType, entry_graph, op_class_by_name
+from xductor.ir import ArgsAttr, ListArg, Ref, TensorType, TorchOp, entry_graph, op_class_by_name
 
 aten = torch.ops.aten
 
@@ -190,3 +190,96 @@ def test_alias_facts_that_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RaisingError, match=r"shares its storage with 'neg', the alias facts say"):
         to_fx(module, into=gm, values="checked")
     assert gm.code == before
+
+
+BEFORE_AUTOGRAD: dict[str, Program] = {
+    "a function": lambda x, y: torch.add(x, y),
+    "a method that views": lambda x, y: x.transpose(0, 1),
+    "a view of what is computed": lambda x, y: (x @ y).unsqueeze(0),
+    "attention": lambda x, y: torch.nn.functional.scaled_dot_product_attention(x, x, y),
+    "no gradient": lambda x, y: x < y,
+    "detached": lambda x, y: x.detach(),
+    "several results": lambda x, y: x.split(2)[0],
+    "a size": lambda x, y: x.reshape(y.size(0), -1),
+    "a write": lambda x, y: x.clone().add_(y),
+}
+
+
+def _before_autograd(program: Program, grad: bool, dynamic: bool) -> tuple[fx.GraphModule, Any]:
+    """Dynamo's graph of a program, and its module with every call put there anew."""
+    seen: list[tuple[fx.GraphModule, Any]] = []
+
+    def backend(gm: fx.GraphModule, inputs: Any) -> Any:
+        module = xductor.from_fx(gm, "pre_grad", example_inputs=inputs)
+        block = entry_graph(module).block
+        for op in list(block.ops):
+            if (
+                isinstance(op, TorchOp)
+                and op.results
+                and op.fx_op in ("call_function", "call_method")
+            ):
+                new = op.make(
+                    op.args, op._operands, [one.type for one in op.results],
+                    op.node.inherited(("",) * len(op.results)),
+                    structure=op.structure, aliases=op.aliases,
+                )  # fmt: skip
+                block.insert_op_before(new, op)
+                op.results[0].replace_all_uses_with(new.results[0])
+                for old, one in zip(op.results[1:], new.results[1:], strict=True):
+                    old.replace_all_uses_with(one)
+                block.erase_op(op)
+        seen.append((gm, module))
+        return gm.forward
+
+    torch._dynamo.reset()
+    inputs = [torch.randn(4, 4, requires_grad=grad) for _ in range(2)]
+    torch.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)(*inputs)
+    return seen[0]
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("name", BEFORE_AUTOGRAD)
+def test_as_running_the_call_before_autograd(name: str, grad: bool, dynamic: bool) -> None:
+    found = {}
+    for values in ("run", "types", "checked"):
+        gm, module = _before_autograd(BEFORE_AUTOGRAD[name], grad, dynamic)
+        reader = entry_graph(module).live.types
+        to_fx(module, into=gm, values=values)
+        calls = [node for node in gm.graph.nodes if node.op.startswith("call")]
+        assert all("example_value" in node.meta for node in calls)
+        recorded = [node.meta["example_value"] for node in calls]
+        found[values] = [
+            (
+                reader.type_of(value),
+                [_storage(used.meta["example_value"]) == _storage(value)
+                 for used in node.all_input_nodes],
+                isinstance(value, torch.Tensor) and value.is_leaf,
+            )
+            for node, value in zip(calls, recorded, strict=True)
+        ]  # fmt: skip
+    assert found["run"] == found["types"] == found["checked"]
+
+
+def test_calls_before_autograd_that_were_inferred_are_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+    run = value_metadata.run_on_recorded
+    monkeypatch.setattr(
+        value_metadata,
+        "run_on_recorded",
+        lambda node, key, mode: ran.append(node.name) or run(node, key, mode),
+    )
+    gm, module = _before_autograd(BEFORE_AUTOGRAD["attention"], True, False)
+    to_fx(module, into=gm, values="types")
+    assert ran == []
+
+
+def test_a_type_before_autograd_that_is_wrong() -> None:
+    gm, module = _before_autograd(BEFORE_AUTOGRAD["a function"], False, False)
+    op: Any = entry_graph(module).block.first_op
+    wrong = TensorType(op.results[0].type.data._replace(dtype=torch.float16))
+    op.results[0]._type = wrong
+    with pytest.raises(RaisingError, match=r"the rewrite said !fx.tensor<f16"):
+        to_fx(module, into=gm, values="types")

@@ -38,6 +38,15 @@ def _node(target: Any) -> fx.Node:
     return fx.Graph().create_node("call_function", target)
 
 
+@pytest.mark.parametrize("writes", [frozenset[str](), ALL])
+@pytest.mark.parametrize("flag", ["rng", "alloc", "collective", "host", "mode", "unknown", None])
+def test_what_is_silent_and_what_joins_to_what(writes: frozenset[str], flag: str | None) -> None:
+    effects = Effects(writes, **({} if flag is None else {flag: True}))
+    assert effects.silent is (effects == Effects(alloc=effects.alloc))
+    assert effects.pure is (effects == Effects())
+    assert effects | PURE == PURE | effects == effects | Effects() == effects
+
+
 def test_writes_are_those_of_the_schema() -> None:
     for name, overload in OVERLOADS:
         declared = {

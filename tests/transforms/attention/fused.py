@@ -51,7 +51,7 @@ def run_pass(gm: torch.fx.GraphModule, inputs: Sequence[Any], options: Options) 
     verify(module, "types")
     assert same(parse_ir(outcome.text), module)
     if outcome.count:
-        to_fx(module, into=gm)
+        to_fx(module, into=gm, values="checked")
     return outcome
 
 

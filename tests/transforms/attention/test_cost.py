@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import pytest
 import torch
 import torch.fx as fx
+import torch.nn.functional as F
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 
 from tests.transforms.attention.fused import fused
 from xductor.ir.python import targets
@@ -47,6 +51,65 @@ def test_only_graphs_with_products_and_a_softmax_are_lowered(
     function: Callable[..., Any], expected: bool
 ) -> None:
     assert FuseAttention.may_apply(fx.symbolic_trace(function).graph) is expected
+
+
+def _with_dropout(p: Any = 0.1, training: Any = True, **kwargs: Any) -> Callable[..., Any]:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        weights = torch.softmax(q @ k.transpose(-1, -2), -1)
+        return F.dropout(F.dropout(weights, p, training, **kwargs) @ v, 0.1, True)
+
+    return attend
+
+
+def _dropped_with_a_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    scores = torch.exp(q @ k.transpose(-1, -2))
+    return torch.dropout(scores / scores.sum(-1, True), 0.1, True).to(q.dtype) @ v
+
+
+def _written_to_another(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    held = torch.ones_like(q)
+    held.mul_(torch.softmax(q @ k.transpose(-1, -2), -1))
+    return held @ v
+
+
+def _two(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _with_dropout()(q, k, v) + _attention(q, k, v)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (_attention, True),
+        (_with_dropout(), False),
+        (_with_dropout(p=1), False),
+        (_with_dropout(inplace=True), False),
+        (_with_dropout(p=0.0), True),
+        (_with_dropout(training=False), True),
+        (_dropped_with_a_sum, False),
+        (_written_to_another, True),
+        (_two, True),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "cuda", "mtia"])
+def test_only_what_a_kernel_may_take_is_lowered(
+    function: Callable[..., Any], expected: bool, device: str
+) -> None:
+    with FakeTensorMode() as mode:
+        inputs = [torch.empty(2, 4, 4, device=device, dtype=torch.float16) for _ in "qkv"]
+        gm = fx.symbolic_trace(function)
+        FakeTensorProp(gm, mode=mode).propagate_dont_convert_inputs(*inputs)
+    takes_dropout = device == "cuda"
+    wanted = device != "mtia" and (expected or takes_dropout)
+    assert FuseAttention.may_apply(gm.graph) is wanted
+
+
+def test_a_write_by_an_operator_is_followed() -> None:
+    graph = fx.symbolic_trace(_written_to_another).graph
+    (write,) = graph.find_nodes(op="call_method", target="mul_")
+    with graph.inserting_before(write):
+        write.replace_all_uses_with(graph.call_function(operator.imul, write.args))
+    graph.erase_node(write)
+    assert FuseAttention.may_apply(graph)
 
 
 def _blocks(count: int) -> Callable[..., Any]:
