@@ -131,13 +131,23 @@ def merged(steps: Sequence[Step], facts: Facts) -> Steps:
 
 def reshaped(reading: Reading, sizes: Sequence[Dim], facts: Facts) -> Reading | None:
     """The same elements in the same order under other sizes; None where steps cannot be parted."""
-    pending = list(reversed(reading.steps))
+    found = _parted(reading, reading.steps, sizes, facts)
+    if found is not None:
+        return found
+    # A size may also take a part of one dim and a part of the next.
+    return _parted(reading, merged(reading.steps, facts), sizes, facts)
+
+
+def _parted(
+    reading: Reading, steps: Sequence[Step], sizes: Sequence[Dim], facts: Facts
+) -> Reading | None:
+    pending = list(reversed(steps))
     dims: list[Steps] = []
     for size in sizes:
-        steps = _taken(pending, size, facts)
-        if steps is None:
+        taken = _taken(pending, size, facts)
+        if taken is None:
             return None
-        dims.append(merged(steps, facts))
+        dims.append(merged(taken, facts))
     return replace(reading, dims=tuple(dims)) if not pending else None
 
 
