@@ -31,10 +31,9 @@ class ApplyGumbelMaxTrickPass(Rewrite):
     def pattern(
         self, x: Tensor, p: Tensor, empty: Tensor, dim: int, row: int, keepdim: bool
     ) -> Any:
-        softmax = aten.softmax.int(x, dim)
-        probabilities = bind(p, one_of(softmax, shared(softmax)))
+        probabilities = one_of(aten.softmax.int(x, dim), shared(aten.softmax.int(x, dim)))
         noise = aten.exponential_(empty, 1.0)
-        return aten.argmax(aten.div.Tensor(probabilities, noise), row, keepdim)
+        return aten.argmax(aten.div.Tensor(bind(p, probabilities), noise), row, keepdim)
 
     def where(self, x: Tensor, empty: Tensor, dim: int, row: int) -> Any:
         return all_of(dim % x.ndim == row % x.ndim, x.dtype == empty.dtype)

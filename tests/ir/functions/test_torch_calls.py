@@ -92,7 +92,7 @@ def test_spellings_of_sum(function: Any) -> None:
         (lambda x: torch.dstack([x, x]), "aten.dstack.default", {}),  # it has no third dim
         (lambda x: x.to("cpu"), "aten.to.dtype_layout", _PLAIN),
         (lambda x: x.cpu(), "aten.to.dtype_layout", _PLAIN),
-        (lambda x: x.to("cpu", torch.float16), "aten.to.device", {"dtype": torch.float16, **_PLAIN}),
+        (lambda x: x.to("cpu", torch.half), "aten.to.device", {"dtype": torch.half, **_PLAIN}),
         (lambda x: x.type(torch.float16), "aten.to.dtype", {"dtype": torch.float16, **_PLAIN}),
         (lambda x: torch.special.expit(x), "aten.sigmoid.default", {}),
         (lambda x: torch.special.softmax(x, -1), "aten.softmax.int", {"dim": -1}),
