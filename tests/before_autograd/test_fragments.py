@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from tests.before_autograd.fragments.fragment import Entry, Fragment
+from tests.before_autograd.fragments.page import COMMAND, page, release
 from tests.before_autograd.fragments.runs import captured, ours, stock_count, takes_normalized
 from tests.before_autograd.fragments.table import ENTRIES
 from xductor.transforms.rows import registry
@@ -66,7 +68,7 @@ def _check(entry: Entry, fragment: Fragment) -> None:
         torch.testing.assert_close(grads, wanted, **close)
     if takes_normalized(entry):
         assert ours(entry, one, normalized=True)[0] == fragment.ours, fragment.text
-    if torch.__version__.startswith(_STOCK):
+    if release() == _STOCK:
         assert stock_count(entry, one) == fragment.stock, fragment.text
 
 
@@ -75,6 +77,12 @@ def test_every_spelling_is_found(entry: Entry) -> None:
     """With values, layouts and gradients as before, and as often behind the normalization."""
     for fragment in entry.fragments:
         _check(entry, fragment)
+
+
+@pytest.mark.skipif(release() != _STOCK, reason="the page has the numbers of one release")
+def test_the_page_is_current() -> None:
+    written = (Path(__file__).parents[2] / "docs/pre-grad-passes.md").read_text()
+    assert written == page(), f"run: {COMMAND}"
 
 
 def test_there_are_enough_of_them() -> None:
