@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
@@ -129,6 +129,24 @@ def merged(steps: Sequence[Step], facts: Facts) -> Steps:
     return tuple(found)
 
 
+def covered(reading: Reading) -> tuple[Step, ...] | None:
+    """What a reading reaches, whatever the order, as its offset and then the steps from the largest
+    on; None where they are not known.
+    """
+    steps = [(step, size) for size, step in reading.steps if size != 1]
+    if type(reading.offset) is not int or not all(
+        type(one) is int for each in steps for one in each
+    ):
+        return None
+    found: list[Any] = []
+    for step, size in sorted(steps, reverse=True):  # type: ignore[type-var]
+        if found and found[-1].step == size * step:
+            found[-1] = Step(found[-1].size * size, step)
+        else:
+            found.append(Step(size, step))
+    return (Step(1, reading.offset), *found)
+
+
 def reshaped(reading: Reading, sizes: Sequence[Dim], facts: Facts) -> Reading | None:
     """The same elements in the same order under other sizes; None where steps cannot be parted."""
     found = _parted(reading, reading.steps, sizes, facts)
@@ -185,6 +203,7 @@ __all__ = [
     "Reading",
     "Step",
     "Steps",
+    "covered",
     "merged",
     "put_together",
     "reading_by_type",
