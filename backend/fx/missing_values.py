@@ -27,7 +27,7 @@ def lost_gradients(gm: GraphModule) -> bool:
     """
     asked = any(
         _requires_grad(_recorded(node))
-        or (node.op == "get_attr" and _requires_grad(operator.attrgetter(node.target)(gm)))  # type: ignore[arg-type]
+        or (node.op == "get_attr" and _requires_grad(operator.attrgetter(node.target)(gm)))
         for node in gm.graph.nodes
         if node.op in ("placeholder", "get_attr")
     )

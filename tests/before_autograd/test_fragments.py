@@ -63,7 +63,7 @@ def _check(entry: Entry, fragment: Fragment) -> None:
             b.shape, b.stride(), b.dtype, b.requires_grad,
         ), fragment.text  # fmt: skip
     if not _draws(one.gm):
-        close = {"rtol": entry.tolerance, "atol": entry.tolerance}
+        close: Any = {"rtol": entry.tolerance, "atol": entry.tolerance}
         torch.testing.assert_close(found, expected, **close)
         torch.testing.assert_close(grads, wanted, **close)
     if takes_normalized(entry):

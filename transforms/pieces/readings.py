@@ -133,13 +133,12 @@ def covered(reading: Reading) -> tuple[Step, ...] | None:
     """What a reading reaches, whatever the order, as its offset and then the steps from the largest
     on; None where they are not known.
     """
-    steps = [(step, size) for size, step in reading.steps if size != 1]
-    if type(reading.offset) is not int or not all(
-        type(one) is int for each in steps for one in each
-    ):
+    steps: list[Any] = [(step, size) for size, step in reading.steps if size != 1]
+    numbers = [reading.offset, *[one for each in steps for one in each]]
+    if not all(type(one) is int for one in numbers):
         return None
     found: list[Any] = []
-    for step, size in sorted(steps, reverse=True):  # type: ignore[type-var]
+    for step, size in sorted(steps, reverse=True):
         if found and found[-1].step == size * step:
             found[-1] = Step(found[-1].size * size, step)
         else:

@@ -47,7 +47,7 @@ def captured(entry: Entry, fragment: Fragment, dynamic: bool = False) -> Capture
     function = fragment.function(names)
     if entry.exported:
         gm = torch.export.export(_Called(function), tuple(inputs)).module(check_guards=False)
-        return Captured(gm, inputs, inputs)  # type: ignore[arg-type]
+        return Captured(gm, inputs, inputs)
     found: list[tuple[GraphModule, Sequence[Any]]] = []
 
     def keep(gm: GraphModule, given: Sequence[Any]) -> Callable[..., Any]:
