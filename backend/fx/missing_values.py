@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+from torch.utils._pytree import tree_leaves
 
 
 def lacks_values(gm: GraphModule) -> bool:
     """Whether a placeholder records no value, as after `torch.export` or `symbolic_trace`."""
     nodes = gm.graph.find_nodes(op="placeholder")
     return any("val" not in node.meta and "example_value" not in node.meta for node in nodes)
+
+
+def lost_gradients(gm: GraphModule) -> bool:
+    """Whether inputs or parameters require gradients and no value that is recorded of a call does.
+
+    `torch.export` records detached values.
+    """
+    asked = any(
+        _requires_grad(_recorded(node))
+        or (node.op == "get_attr" and _requires_grad(operator.attrgetter(node.target)(gm)))
+        for node in gm.graph.nodes
+        if node.op in ("placeholder", "get_attr")
+    )
+    return asked and not any(
+        _requires_grad(_recorded(node))
+        for node in gm.graph.nodes
+        if node.op not in ("placeholder", "get_attr", "output")
+    )
+
+
+def recorded_inputs(gm: GraphModule) -> list[Any]:
+    """The values that the placeholders record, in order."""
+    return [_recorded(node) for node in gm.graph.find_nodes(op="placeholder")]
+
+
+def _recorded(node: Node) -> Any:
+    return node.meta.get("val", node.meta.get("example_value"))
+
+
+def _requires_grad(value: Any) -> bool:
+    return any(isinstance(one, torch.Tensor) and one.requires_grad for one in tree_leaves(value))
 
 
 def propagate_values(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
@@ -27,10 +60,23 @@ def propagate_values(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
     ]
     for node in gm.graph.nodes:
         node.meta.pop("example_value", None)
-    FakeTensorProp(gm, mode).propagate_dont_convert_inputs(*inputs)
+    with torch.set_grad_enabled(torch.is_grad_enabled()):  # a graph may leave another mode
+        _WithGradients(gm, mode).propagate_dont_convert_inputs(*inputs)
     for node in gm.graph.nodes:
         if node.op != "output" and "val" in node.meta:
             node.meta["example_value"] = node.meta.pop("val")
 
 
-__all__ = ["lacks_values", "propagate_values"]
+class _WithGradients(FakeTensorProp):
+    """Records values that say whether they require a gradient, which detached ones do not."""
+
+    def run_node(self, n: Node) -> Any:
+        result = super().run_node(n)
+        recorded = tree_leaves(n.meta.get("val"))
+        for one, value in zip(recorded, tree_leaves(result), strict=False):
+            if isinstance(one, torch.Tensor) and value.requires_grad:
+                one.requires_grad_()
+        return result
+
+
+__all__ = ["lacks_values", "lost_gradients", "propagate_values", "recorded_inputs"]

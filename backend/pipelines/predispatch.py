@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from xductor.backend.fx.missing_values import lacks_values, propagate_values
+import torch
+
+from xductor.backend.fx.missing_values import (
+    lacks_values,
+    lost_gradients,
+    propagate_values,
+    recorded_inputs,
+)
 from xductor.backend.pipelines import group_batch_fusion
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
@@ -60,6 +67,8 @@ def run_passes(run: StageRun) -> None:
     _log.info("pre_grad_passes: added %s, removed %s", added, removed)
     if run.example_inputs and lacks_values(run.gm):
         propagate_values(run.gm, run.example_inputs)
+    elif torch.is_grad_enabled() and lost_gradients(run.gm):
+        propagate_values(run.gm, recorded_inputs(run.gm))
     for name in DEFAULT:
         if name not in removed:
             _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")

@@ -439,6 +439,59 @@ def _cast(dtype: torch.dtype) -> Read:
     return read
 
 
+def _moved(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
+    """`x.to("cpu")` without a dtype is another overload than one with it."""
+    rest = args[1:]
+    if len(rest) == 1 and kind_of(rest[0]) in ("str", "device") and "dtype" not in kwargs:
+        return Meant("to", tuple(args[:1]), {"device": rest[0], **kwargs})
+    return Meant("to", tuple(args), kwargs)
+
+
+def _to_cpu(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
+    """`x.cpu()`."""
+    if len(args) != 1 or set(kwargs) - {"memory_format"}:
+        return None
+    return Meant("to", tuple(args), {"device": "cpu", **kwargs})
+
+
+def _to_type(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
+    """`x.type(torch.float32)`; with the name of a class it is nothing."""
+    if kwargs or len(args) != 2 or kind_of(args[1]) != "dtype":
+        return None
+    return Meant("to", tuple(args))
+
+
+def _joined(name: str, dim: int) -> Read:
+    """`torch.hstack` and its like: a cat, if no tensor gets a dim; vectors side by side are too."""
+
+    def read(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
+        given = (*args, *kwargs.values())
+        if len(given) == 1 and isinstance(given[0], tuple | list):
+            ranks = [_rank(one) for one in given[0]]
+            if all(rank is not None and rank > max(dim, 1) for rank in ranks):
+                return Meant("cat", (given[0], dim))
+            if name == "hstack" and all(rank == 1 for rank in ranks):
+                return Meant("cat", (given[0], 0))
+        return Meant(name, tuple(args), kwargs)
+
+    return read
+
+
+JOINED: Mapping[str, int] = {
+    "hstack": 1,
+    "vstack": 0,
+    "row_stack": 0,
+    "column_stack": 1,
+    "dstack": 2,
+}
+"""Functions that put tensors together, and along which dim where all of them have it."""
+
+
+def _rank(item: Any) -> int | None:
+    """The rank of a tensor among arguments, where it is known."""
+    return getattr(item, "rank", None) if isinstance(item, Operand) else getattr(item, "ndim", None)
+
+
 def _attribute(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
     """`x.T`, and the other attributes that are tensors."""
     if kwargs or len(args) != 2 or kind_of(args[0]) != "tensor" or not isinstance(args[1], str):
@@ -459,7 +512,7 @@ def _getitem(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
     if Ellipsis in items:
         place = items.index(Ellipsis)
         used = sum(one is not None and one is not Ellipsis for one in items)
-        rank = getattr(x, "rank", None) if isinstance(x, Operand) else getattr(x, "ndim", None)
+        rank = _rank(x)
         if rank is None or items.count(Ellipsis) > 1:
             return None
         items[place : place + 1] = [slice(None)] * (rank - used)
@@ -538,6 +591,8 @@ def _functions() -> Mapping[Any, Read]:
         target = getattr(functional, name)
         only = {} if name in ("sigmoid", "tanh") else in_place
         found[target] = _renamed(target, name, ("input", *order), only)
+    for name, dim in JOINED.items():
+        found[getattr(torch, name)] = _joined("vstack" if name == "row_stack" else name, dim)
     for word, (name, reflected) in BINARY.items():
         found[getattr(operator, word)] = _binary(name, reflected)
     for word, name in IN_PLACE.items():
@@ -586,6 +641,9 @@ _METHODS: Mapping[str, Read] = {
     "split": _split("split"),
     "unflatten": _calls("unflatten"),
     "where": _where,
+    "to": _moved,
+    "cpu": _to_cpu,
+    "type": _to_type,
     **{name: _cast(dtype) for name, dtype in CASTS.items()},
 }
 
@@ -595,6 +653,7 @@ __all__ = [
     "BINARY",
     "CASTS",
     "IN_PLACE",
+    "JOINED",
     "UNARY",
     "AtenCall",
     "Meant",

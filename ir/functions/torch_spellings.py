@@ -19,6 +19,7 @@ from xductor.ir.functions.torch_calls import (
     BINARY,
     CASTS,
     IN_PLACE,
+    JOINED,
     UNARY,
     call_meant,
     may_mean,
@@ -84,6 +85,8 @@ def _python_functions(op: str) -> list[Any]:
         found.append(plain.split)
     if op in ("einsum", "broadcast_tensors"):
         found.append(getattr(plain, op))
+    if op == "cat":
+        found += [getattr(torch, name) for name in JOINED]
     return found
 
 
@@ -105,7 +108,10 @@ def _operators(op: str) -> list[Any]:
 
 _INDEXING = frozenset(("select", "slice", "unsqueeze", "alias"))
 
-_METHODS: Mapping[str, tuple[str, ...]] = {"split_with_sizes": ("split",), "to": tuple(CASTS)}
+_METHODS: Mapping[str, tuple[str, ...]] = {
+    "split_with_sizes": ("split",),
+    "to": (*CASTS, "cpu", "type"),
+}
 
 _DUNDERS: Mapping[str, tuple[str, ...]] = {
     "add": ("add", "radd"), "sub": ("sub",), "mul": ("mul", "rmul"), "div": ("truediv", "div"),

@@ -53,6 +53,6 @@ def test_is_wrong_with_the_checks_off(case: WrongBefore) -> None:
 
 def test_there_are_enough_of_them() -> None:
     kinds = Counter(case.kind for case in CASES)
-    assert len(CASES) >= 14
+    assert len(CASES) >= 20
     assert {"alias", "region", "order", "in place", "saved"} <= kinds.keys()
     assert all(case.level == "contract" for case in CASES)

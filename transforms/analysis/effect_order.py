@@ -125,7 +125,7 @@ class Footprints:
         if waits:
             # From here on the tensor holds what the collective delivers.
             written.update(range(len(op._operands)))
-        geometry = bool(written) and _changes_geometry(type(op))
+        geometry = bool(written) and changes_geometry(type(op))
         reads: set[Any] = set()
         writes: set[Any] = set()
         is_view_only = not written and is_view(op)
@@ -174,7 +174,11 @@ def _group_of(op: TorchOp) -> str:
 
 
 @cache
-def _changes_geometry(cls: type[TorchOp]) -> bool:
+def changes_geometry(cls: type[TorchOp]) -> bool:
+    """Whether a call gives its argument other sizes or strides, or makes it another tensor.
+
+    Before autograd the graph records for that argument what it is afterwards.
+    """
     target: Any = cls.target
     if isinstance(target, torch._ops.OpOverload):
         return torch.Tag.inplace_view in target.tags
@@ -276,4 +280,13 @@ def predecessors(
     return found
 
 
-__all__ = ["Footprint", "Footprints", "Silence", "events", "is_event", "is_view", "predecessors"]
+__all__ = [
+    "Footprint",
+    "Footprints",
+    "Silence",
+    "changes_geometry",
+    "events",
+    "is_event",
+    "is_view",
+    "predecessors",
+]

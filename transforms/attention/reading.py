@@ -261,7 +261,6 @@ _READERS: dict[str, Read] = {
     "masked_fill": _masked_fill,
     "softmax": _softmax,
     "_softmax": _softmax,
-    "special_softmax": _softmax,
     "_safe_softmax": _safe_softmax,
     "exp": _one("exp"),
     "amax": _one("amax"),

@@ -9,6 +9,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import APPROXIMATE, Rewrite, Tensor, no, one_of, shared
+from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 
 class UseTritonDotCompress(Rewrite):
@@ -25,19 +26,17 @@ class UseTritonDotCompress(Rewrite):
     stage = "pre_grad"
     inductor = "pre_grad.py:use_triton_dot_compress"
     numerics = APPROXIMATE
+    through = (PERMUTE_OR_TRANSPOSE,)
 
-    def pattern(self, x: Tensor, w: Tensor) -> Any:
-        turned = one_of(
-            shared(aten.transpose.int(x, 1, 2)),
-            shared(aten.transpose.int(x, -1, -2)),
-            shared(aten.transpose.int(x, -2, -1)),
-            shared(aten.permute(x, [0, 2, 1])),
-        )
+    def pattern(self, x: Tensor, w: Tensor, first: int, second: int) -> Any:
+        turned = shared(aten.transpose.int(x, first, second))
         square = one_of(aten.matmul(x, turned), aten.bmm(x, turned))
         return one_of(aten.matmul(square, w), aten.bmm(square, w))
 
-    def where(self, x: Tensor, w: Tensor) -> Any:
-        return (x.ndim == 3 and w.ndim in (2, 3)) or no("the operands are not batches of matrices")
+    def where(self, x: Tensor, w: Tensor, first: int, second: int) -> Any:
+        if x.ndim != 3 or w.ndim not in (2, 3):
+            return no("the operands are not batches of matrices")
+        return {first % 3, second % 3} == {1, 2} or no("dims other than the last two are exchanged")
 
     def pays(self, x: Tensor, w: Tensor) -> Any:
         rows, columns, outer = x.shape[1], x.shape[2], w.shape[-1]
@@ -54,7 +53,8 @@ class UseTritonDotCompress(Rewrite):
             for batch, rows, columns, outer in ((2, 8, 2, 3), (1, 4, 1, 1), (3, 5, 2, 2)):
                 x = torch.rand(batch, rows, columns, dtype=dtype)
                 for lead in ((), (batch,)):
-                    yield {"x": x, "w": torch.rand(*lead, rows, outer, dtype=dtype)}
+                    weights = torch.rand(*lead, rows, outer, dtype=dtype)
+                    yield {"x": x, "w": weights, "first": 1, "second": -1}
 
 
 __all__ = ["UseTritonDotCompress"]

@@ -12,25 +12,31 @@ from typing import Any, ClassVar
 import torch
 
 from xductor.ir import aten
-from xductor.transforms import Rewrite, Tensor, no, one_of
+from xductor.transforms import Rewrite, Tensor, no
 from xductor.transforms.matmul.permute_fusions import BIAS_ADDED_AFTER, REAL_SUMS
 from xductor.transforms.passes.numerics import Declared
+from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 
-def _transposed(x: Any) -> Any:
-    """The pattern of a transposed batch of matrices, in its usual spellings."""
-    return one_of(
-        aten.permute(x, [0, 2, 1]),
-        aten.transpose.int(x, 1, 2),
-        aten.transpose.int(x, 2, 1),
-        aten.transpose.int(x, -1, -2),
-    )
+def _compressed(x: Any, weight: Any, dims: tuple[Any, Any, Any, Any], *bias: Any) -> Any:
+    """The pattern of a linear between two exchanges of dims, however they are written."""
+    before, after = dims[:2], dims[2:]
+    return aten.transpose.int(aten.linear(aten.transpose.int(x, *before), weight, *bias), *after)
+
+
+def _fits(ranks: tuple[int, ...], dims: tuple[int, int, int, int]) -> Any:
+    if ranks != (3, 2, 1)[: len(ranks)]:
+        return no("the operands are not those of a linear layer over a batch")
+    if {dims[0] % 3, dims[1] % 3} == {dims[2] % 3, dims[3] % 3} == {1, 2}:
+        return True
+    return no("dims other than the last two are exchanged")
 
 
 class _Lce(Rewrite, abstract=True):
     """Base of the rewrites here."""
 
     stage = "pre_grad"
+    through = (PERMUTE_OR_TRANSPOSE,)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -42,8 +48,10 @@ class _Lce(Rewrite, abstract=True):
                         "x": x,
                         "xs": [x] * count,
                         "weight": torch.rand(outer, rows, dtype=dtype),
+                        "dim": 1,
                         "wide": torch.rand(outer, rows * count, dtype=dtype),
                         "bias": torch.rand(outer, dtype=dtype),
+                        **dict(zip(("a", "b", "c", "d"), (1, 2, -1, -2), strict=True)),
                     }
 
 
@@ -52,13 +60,11 @@ class _Plain(_Lce, abstract=True):
 
     numerics: ClassVar[Declared] = REAL_SUMS
 
-    def pattern(self, x: Tensor, weight: Tensor) -> Any:
-        return _transposed(aten.linear(_transposed(x), weight))
+    def pattern(self, x: Tensor, weight: Tensor, a: int, b: int, c: int, d: int) -> Any:
+        return _compressed(x, weight, (a, b, c, d))
 
-    def where(self, x: Tensor, weight: Tensor) -> Any:
-        return (x.ndim == 3 and weight.ndim == 2) or no(
-            "the operands are not those of a linear layer over a batch"
-        )
+    def where(self, x: Tensor, weight: Tensor, a: int, b: int, c: int, d: int) -> Any:
+        return _fits((x.ndim, weight.ndim), (a, b, c, d))
 
     def replacement(self, x: Tensor, weight: Tensor) -> Any:
         return aten.matmul(weight, x)
@@ -69,12 +75,13 @@ class _Biased(_Lce, abstract=True):
 
     numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
-    def pattern(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
-        return _transposed(aten.linear(_transposed(x), weight, bias))
+    def pattern(
+        self, x: Tensor, weight: Tensor, bias: Tensor, a: int, b: int, c: int, d: int
+    ) -> Any:
+        return _compressed(x, weight, (a, b, c, d), bias)
 
-    def where(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
-        ranks = x.ndim, weight.ndim, bias.ndim
-        return ranks == (3, 2, 1) or no("the operands are not those of a linear layer over a batch")
+    def where(self, x: Tensor, weight: Tensor, bias: Tensor, a: int, b: int, c: int, d: int) -> Any:
+        return _fits((x.ndim, weight.ndim, bias.ndim), (a, b, c, d))
 
     def replacement(self, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
         return aten.add(aten.matmul(weight, x), aten.unsqueeze(bias, -1))
@@ -108,8 +115,8 @@ class UseMatmulLceReplaceNormalLce(_Biased):
     inductor = "pre_grad.py:use_matmul_lce_replace_normal_LCE"
 
 
-def _turned(x: Any) -> Any:
-    return one_of(aten.permute(x, [0, 2, 1]), aten.transpose.int(x, 1, 2))
+def _along_rows(dim: int) -> Any:
+    return dim % 3 == 1 or no("the embeddings lie along another dim")
 
 
 class FirstLce(_Lce):
@@ -119,13 +126,15 @@ class FirstLce(_Lce):
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"
     numerics: ClassVar[Declared] = REAL_SUMS
 
-    def pattern(self, xs: list[Tensor], wide: Tensor) -> Any:
-        return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide))
+    def pattern(
+        self, xs: list[Tensor], dim: int, wide: Tensor, a: int, b: int, c: int, d: int
+    ) -> Any:
+        return _compressed(aten.cat(xs, dim), wide, (a, b, c, d))
 
-    def where(self, xs: list[Tensor], wide: Tensor) -> Any:
-        return (xs[0].ndim == 3 and wide.ndim == 2) or no(
-            "the operands are not those of a linear layer over a batch"
-        )
+    def where(
+        self, xs: list[Tensor], dim: int, wide: Tensor, a: int, b: int, c: int, d: int
+    ) -> Any:
+        return _fits((xs[0].ndim, wide.ndim), (a, b, c, d)) and _along_rows(dim)
 
     def replacement(self, xs: list[Tensor], wide: Tensor) -> Any:
         return aten.matmul(wide, aten.cat(xs, 1))
@@ -138,12 +147,15 @@ class BiasedFirstLce(_Lce):
     inductor = "pre_grad.py:use_matmul_fuse_lce_replace_first_LCE"
     numerics: ClassVar[Declared] = BIAS_ADDED_AFTER
 
-    def pattern(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
-        return _turned(aten.linear(_turned(aten.cat(xs, 1)), wide, bias))
+    def pattern(
+        self, xs: list[Tensor], dim: int, wide: Tensor, bias: Tensor, a: int, b: int, c: int, d: int
+    ) -> Any:
+        return _compressed(aten.cat(xs, dim), wide, (a, b, c, d), bias)
 
-    def where(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
-        ranks = xs[0].ndim, wide.ndim, bias.ndim
-        return ranks == (3, 2, 1) or no("the operands are not those of a linear layer over a batch")
+    def where(
+        self, xs: list[Tensor], dim: int, wide: Tensor, bias: Tensor, a: int, b: int, c: int, d: int
+    ) -> Any:
+        return _fits((xs[0].ndim, wide.ndim, bias.ndim), (a, b, c, d)) and _along_rows(dim)
 
     def replacement(self, xs: list[Tensor], wide: Tensor, bias: Tensor) -> Any:
         return aten.add(aten.matmul(wide, aten.cat(xs, 1)), aten.unsqueeze(bias, -1))

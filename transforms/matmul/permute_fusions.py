@@ -23,6 +23,7 @@ from xductor.transforms import (
     shared,
 )
 from xductor.transforms.passes.numerics import Declared
+from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 #: Complex dtypes are left out: when kernels sum in another order, infinities give other NaN.
 REAL_SUMS: Declared = dict.fromkeys(
@@ -70,6 +71,7 @@ def _fits(
 
 
 class _LinearFusion(_PermuteFusion, abstract=True):
+    through = (PERMUTE_OR_TRANSPOSE,)
     biased: ClassVar[bool] = False
 
     def instances(self) -> Iterator[dict[str, Any]]:

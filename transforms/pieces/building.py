@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, cast
@@ -90,6 +90,10 @@ def _way_from(base: SSAValue, reading: Reading, sizes: tuple[Dim, ...], facts: F
     type_ = strided(base)
     if type_ is None:
         return None
+    if _same_in_order(reading_by_type(reading.root, type_), reading, facts):
+        whole: list[Range | None] = [Range(0, size, 1) for size in type_.shape]
+        first: list[Dim] = [0] * type_.rank
+        return Way(base, sizes, first, whole, list(type_.shape), list(range(type_.rank)))
     factors: list[Factor] = []
     for step in reading.steps:
         found = _factors(step, type_, facts)
@@ -123,6 +127,12 @@ def _way_from(base: SSAValue, reading: Reading, sizes: tuple[Dim, ...], facts: F
         return None
     way.order = order
     return way
+
+
+def _same_in_order(left: Reading, right: Reading, facts: Facts) -> bool:
+    """Whether two readings have the same elements in the same order, under any sizes."""
+    one, other = (replace(each, dims=(merged(each.steps, facts),)) for each in (left, right))
+    return same_elements(one, other, facts)
 
 
 def _order(reading: Reading, factors: list[Factor], places: list[Factor]) -> list[int] | None:
@@ -273,11 +283,7 @@ class Reader:
 
     def _check(self, made: Any, reading: Reading) -> None:
         """Check that what was built is a view with the elements of the reading, under any sizes."""
-        found = reading_by_type(reading.root, made.type)
-        facts = self.facts
-        flat = Reading(reading.root, found.offset, (merged(found.steps, facts),))
-        asked = Reading(reading.root, reading.offset, (merged(reading.steps, facts),))
-        if not same_elements(flat, asked, facts):
+        if not _same_in_order(reading_by_type(reading.root, made.type), reading, self.facts):
             raise Unbuildable(f"a view as {made.type} would not read what was put together")
 
     def _are(self, left: Sequence[Dim], right: Sequence[Dim]) -> bool:

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, TensorType, TorchOp
 from xductor.ir.functions.torch_calls import aten_call
-from xductor.transforms.pieces.readings import Reading, put_together, reading_by_type
+from xductor.transforms.pieces.readings import Reading, covered, put_together, reading_by_type
 from xductor.transforms.pieces.regions import Regions, Source, bases, strided
 
 JOINS = frozenset(("aten.cat.default", "aten.stack.default"))
@@ -43,7 +43,7 @@ class Run:
 
     @property
     def is_all_of_one(self) -> bool:
-        """Whether the parts are all pieces of what the first was cut from, in order."""
+        """Whether the parts are all pieces of what the first was cut from, in any order."""
         if self.source is None:
             return False
         return any(self._is(base) for base in bases(self.parts[0])[1:])
@@ -53,7 +53,8 @@ class Run:
         assert type_ is not None
         assert self.source is not None
         reading = self.source.reading
-        return reading == reading_by_type(reading.root, type_)
+        whole = reading_by_type(reading.root, type_)
+        return reading == whole or covered(reading) == covered(whole) is not None
 
 
 def join_of(op: Any) -> Join | None:

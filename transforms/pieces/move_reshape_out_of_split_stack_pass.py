@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from xductor.transforms.pieces.pieces_pass import Form, Pieces
 from xductor.transforms.pieces.torch_level_pieces import LongPieces
 
-RESHAPES = ("aten.reshape.default", "aten.view.default", "aten.unflatten.int")
+RESHAPES = (
+    "aten.reshape.default",
+    "aten.reshape_as.default",
+    "aten.view.default",
+    "aten.view_as.default",
+    "aten.flatten.using_ints",
+    "aten.ravel.default",
+    "aten.unflatten.int",
+)
 
 
 @dataclass(frozen=True)

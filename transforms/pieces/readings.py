@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
@@ -128,15 +128,42 @@ def merged(steps: Sequence[Step], facts: Facts) -> Steps:
     return tuple(found)
 
 
+def covered(reading: Reading) -> tuple[Step, ...] | None:
+    """The places that a reading reaches in any order: its offset, then the steps from the largest
+    on; None if they are not known.
+    """
+    steps: list[Any] = [(step, size) for size, step in reading.steps if size != 1]
+    numbers = [reading.offset, *[one for each in steps for one in each]]
+    if not all(type(one) is int for one in numbers):
+        return None
+    found: list[Any] = []
+    for step, size in sorted(steps, reverse=True):
+        if found and found[-1].step == size * step:
+            found[-1] = Step(found[-1].size * size, step)
+        else:
+            found.append(Step(size, step))
+    return (Step(1, reading.offset), *found)
+
+
 def reshaped(reading: Reading, sizes: Sequence[Dim], facts: Facts) -> Reading | None:
     """The same elements in the same order under other sizes; None if a step cannot be split."""
-    pending = list(reversed(reading.steps))
+    found = _parted(reading, reading.steps, sizes, facts)
+    if found is not None:
+        return found
+    # A size may also take a part of one dim and a part of the next.
+    return _parted(reading, merged(reading.steps, facts), sizes, facts)
+
+
+def _parted(
+    reading: Reading, steps: Sequence[Step], sizes: Sequence[Dim], facts: Facts
+) -> Reading | None:
+    pending = list(reversed(steps))
     dims: list[Steps] = []
     for size in sizes:
-        steps = _taken(pending, size, facts)
-        if steps is None:
+        taken = _taken(pending, size, facts)
+        if taken is None:
             return None
-        dims.append(merged(steps, facts))
+        dims.append(merged(taken, facts))
     return replace(reading, dims=tuple(dims)) if not pending else None
 
 
@@ -174,6 +201,7 @@ __all__ = [
     "Reading",
     "Step",
     "Steps",
+    "covered",
     "merged",
     "put_together",
     "reading_by_type",

@@ -18,7 +18,8 @@ KEEP_ORDER = frozenset(
     {"aten.reshape.default", "aten.view.default", "aten._unsafe_view.default",
      "aten.clone.default", "aten.contiguous.default", "aten.alias.default",
      "aten.unsqueeze.default", "aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims",
-     "aten.flatten.using_ints", "aten.unflatten.int"}
+     "aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default",
+     "aten.view_as.default", "aten.reshape_as.default"}
 )  # fmt: skip
 
 

@@ -8,7 +8,10 @@ from typing import Any
 import torch
 
 from xductor.ir import aten
-from xductor.transforms import APPROXIMATE, Rewrite, Tensor, all_of
+from xductor.transforms import APPROXIMATE, Rewrite, Tensor, all_of, bind, no, one_of, shared
+
+#: Calls that read no element.
+_FOR_ITS_SIZES = "empty_like"
 
 
 class ApplyGumbelMaxTrickPass(Rewrite):
@@ -25,13 +28,20 @@ class ApplyGumbelMaxTrickPass(Rewrite):
     numerics = APPROXIMATE
     counter = "apply_gumbel_max_trick"
 
-    def pattern(self, x: Tensor, empty: Tensor, dim: int, row: int, keepdim: bool) -> Any:
-        probabilities = aten.softmax.int(x, dim)
+    def pattern(
+        self, x: Tensor, p: Tensor, empty: Tensor, dim: int, row: int, keepdim: bool
+    ) -> Any:
+        probabilities = one_of(aten.softmax.int(x, dim), shared(aten.softmax.int(x, dim)))
         noise = aten.exponential_(empty, 1.0)
-        return aten.argmax(aten.div.Tensor(probabilities, noise), row, keepdim)
+        return aten.argmax(aten.div.Tensor(bind(p, probabilities), noise), row, keepdim)
 
     def where(self, x: Tensor, empty: Tensor, dim: int, row: int) -> Any:
         return all_of(dim % x.ndim == row % x.ndim, x.dtype == empty.dtype)
+
+    def pays(self, p: Tensor) -> Any:
+        """Whether nothing else reads the probabilities, but for their sizes."""
+        others = [user.name for user in p.users if not user.name.endswith(_FOR_ITS_SIZES)]
+        return len(others) == 1 or no(f"the probabilities are read by {others}")
 
     def replacement(self, x: Tensor, empty: Tensor, row: int, keepdim: bool) -> Any:
         return aten.argmax(aten.sub(x, aten.log(aten.exponential_(empty, 1.0))), row, keepdim)

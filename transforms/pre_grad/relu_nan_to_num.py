@@ -15,9 +15,9 @@ from xductor.transforms import EXACT, Rewrite, Tensor, no
 class ReluNanToNum(Rewrite):
     """`relu(nan_to_num(x))` becomes `nan_to_num(relu(x))`, so that autograd saves only one tensor.
 
-    The numbers for NaN and infinity must be positive, so that relu would not change them, and the
-    number for -infinity must be negative, so that relu removes it. Replacing NaN by 0 before any
-    relu would change results, so there is no such rewrite.
+    The numbers for NaN and infinity must not be negative, so that relu would not change them,
+    and the number for -infinity must be negative, so that relu removes it. Replacing NaN by 0
+    before any relu would change results, so there is no such rewrite.
     """
 
     stage = "pre_grad"
@@ -28,7 +28,7 @@ class ReluNanToNum(Rewrite):
         return aten.relu(aten.nan_to_num(x, nan, posinf, neginf))
 
     def where(self, nan: Any, posinf: Any, neginf: Any) -> Any:
-        if not all(one is None or one > 0 for one in (nan, posinf)):
+        if not all(one is None or one >= 0 for one in (nan, posinf)):
             return no("relu makes 0 of what stands for NaN or infinity")
         # A number nearer to 0 may round to -0.0 in 16 bits, which relu keeps.
         return neginf is None or neginf <= -1 or no("relu may keep what stands for -infinity")

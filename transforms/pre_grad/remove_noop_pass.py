@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from xductor.transforms.pieces.remove_split_with_size_one_pass import (
     RemoveSplitWithSizeOnePass,
     RemoveSplitWithSizesOfOne,
 )
+from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 
 class _Noop(Rewrite, abstract=True):
@@ -38,6 +39,44 @@ class NoopView(_Noop):
 
     def where(self, x: Tensor, size: list[int], y: Tensor) -> Any:
         return x.has_sizes(size) and x.same_layout(y)
+
+
+#: Calls that are nothing if the type of what they give is that of their operand.
+_LIKE_THEIR_OPERAND: tuple[Callable[[Any], Any], ...] = (
+    aten.alias,
+    lambda x: aten.view_as(x, ...),
+    lambda x: aten.reshape_as(x, ...),
+    lambda x: aten.expand(x, ..., implicit=...),
+    lambda x: aten.expand_as(x, ...),
+    lambda x: aten.narrow.default(x, ..., ..., ...),
+    lambda x: aten.flatten.using_ints(x, ..., ...),
+    lambda x: aten.unflatten.int(x, ..., ...),
+    lambda x: aten.contiguous(x, memory_format=...),
+    lambda x: aten.type_as(x, ...),
+    lambda x: aten.to.other(x, ..., ...),
+    lambda x: aten.to.device(x, ..., ..., ...),
+    lambda x: aten.to.dtype_layout(x, dtype=..., device=..., non_blocking=...),
+)
+
+
+class NoopByType(_Noop):
+    """A view of `x`, or `x` elsewhere or under another dtype, that is just as `x` is."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, y: Tensor) -> Any:
+        return bind(y, one_of(*[one(x) for one in _LIKE_THEIR_OPERAND]))
+
+    def where(self, x: Tensor, y: Tensor) -> Any:
+        if x.dtype != y.dtype or x.device != y.device:
+            return no("it is of another dtype, or elsewhere")
+        return x.same_shape(y) and x.same_layout(y)
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            for sizes in ((4, 6), (2, 3, 4), (5,), (0, 4)):
+                yield {"x": torch.rand(sizes).to(dtype)}
 
 
 class NoopSlice(_Noop):
@@ -72,6 +111,8 @@ class NoopTransposePair(_Noop):
     name = "remove_noop_pass"
     inductor = "pre_grad.py:remove_noop_pass"
 
+    through = (PERMUTE_OR_TRANSPOSE,)
+
     def pattern(self, x: Tensor, a: int, b: int, c: int, d: int) -> Any:
         return aten.transpose.int(shared(aten.transpose.int(x, a, b)), c, d)
 
@@ -79,6 +120,24 @@ class NoopTransposePair(_Noop):
         if x.ndim == 0:
             return no("it has no dims")
         return {a % x.ndim, b % x.ndim} == {c % x.ndim, d % x.ndim}
+
+
+class NoopUnsqueezeSqueeze(_Noop):
+    """`squeeze(unsqueeze(x, a), b)` or `select(unsqueeze(x, a), b, 0)`, of the new dim, is `x`."""
+
+    name = "remove_noop_pass"
+    inductor = "pre_grad.py:remove_noop_pass"
+
+    def pattern(self, x: Tensor, a: int, b: int) -> Any:
+        wider = shared(aten.unsqueeze(x, a))
+        return one_of(
+            aten.squeeze.dim(wider, b),
+            aten.squeeze.dims(wider, [b]),
+            aten.select.int(wider, b, one_of(0, -1)),
+        )
+
+    def where(self, x: Tensor, a: int, b: int) -> Any:
+        return a % (x.ndim + 1) == b % (x.ndim + 1) or no("it is another dim")
 
 
 class NoopCat(_Noop):
@@ -148,9 +207,11 @@ class NoopChunk(RemoveChunkOfOne):
 
 NOOPS = (
     NoopView,
+    NoopByType,
     NoopSlice,
     NoopPermutePair,
     NoopTransposePair,
+    NoopUnsqueezeSqueeze,
     NoopCat,
     NoopTo,
     NoopDropout,

@@ -10,6 +10,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, bind, one_of, shared
+from xductor.transforms.rewriting.spellings import VIEW_OR_RESHAPE
 
 #: Calls that treat every element alike, whatever the sizes.
 _POINTWISE = (aten.relu, aten.tanh, aten.sigmoid, aten.exp)
@@ -26,6 +27,7 @@ class RemoveReshapeOfReshape(Rewrite):
     stage = "pre_grad"
     inductor = "pre_grad.py:remove_reshape_pass"
     numerics = EXACT
+    through = (VIEW_OR_RESHAPE,)
 
     def pattern(self, x: Tensor, first: list[int], second: list[int]) -> Any:
         return aten.reshape(_reshaped(x, first), second)
@@ -45,6 +47,7 @@ class _ReshapePair(Rewrite, abstract=True):
 
     stage = "pre_grad"
     numerics = EXACT
+    through = (VIEW_OR_RESHAPE,)
     op: ClassVar[Any]
 
     def pattern(self, x: Tensor, size: list[int], back: list[int], y: Tensor, which: int) -> Any:

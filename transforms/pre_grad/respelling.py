@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import RawOp, TorchOp
+from xductor.transforms.analysis.effect_order import changes_geometry
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.editor import Editor, raw_call_args
 from xductor.transforms.passes.typed_pass import TypedPass
@@ -31,6 +32,8 @@ class Respelling(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         applied = 0
         for graph in graphs_of(module):
+            if any(changes_geometry(type(op)) for op in graph.block.ops):
+                continue  # types of what is changed, and of its views, are not those of the calls
             with Editor(graph) as editor:
                 for op in list(graph.block.ops):
                     if isinstance(op, RawOp) and op.results:

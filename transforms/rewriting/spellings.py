@@ -86,6 +86,44 @@ def _t_as_permute(op: AnyCall) -> tuple[Any, ...] | None:
     return None if rank is None else (op.argument("self"), ListArg(reversed(range(rank))))
 
 
+def _t_as_transpose(op: AnyCall) -> tuple[Any, ...] | None:
+    return (op.argument("self"), 0, 1) if _rank(op) == 2 else None
+
+
+def _last_two_as_transpose(op: AnyCall) -> tuple[Any, ...]:
+    return (op.argument("self"), -2, -1)
+
+
+def _last_two_as_permute(op: AnyCall) -> tuple[Any, ...] | None:
+    rank = _rank(op)
+    if rank is None:
+        return None
+    return (op.argument("self"), ListArg((*range(rank - 2), rank - 1, rank - 2)))
+
+
+def _last_two_as_t(op: AnyCall) -> tuple[Any, ...] | None:
+    return (op.argument("self"),) if _rank(op) == 2 else None
+
+
+def _movedim_as_transpose(op: AnyCall) -> tuple[Any, ...] | None:
+    """A dim that moves by one place changes places with the one that it passes."""
+    rank, places = _rank(op), (op.argument("source"), op.argument("destination"))
+    if not rank or not all(type(one) is int for one in places):
+        return None
+    source, target = (int(one) % rank for one in places)
+    return (op.argument("self"), source, target) if abs(source - target) == 1 else None
+
+
+def _movedim_as_permute(op: AnyCall) -> tuple[Any, ...] | None:
+    rank, places = _rank(op), (op.argument("source"), op.argument("destination"))
+    if not rank or not all(type(one) is int for one in places):
+        return None
+    source, target = (int(one) % rank for one in places)
+    dims = [dim for dim in range(rank) if dim != source]
+    dims.insert(target, source)
+    return (op.argument("self"), ListArg(dims))
+
+
 def _permute_as_transpose(op: AnyCall) -> tuple[Any, ...] | None:
     rank, dims = _rank(op), op.argument("dims")
     if rank is None or not all(type(dim) is int for dim in dims):
@@ -103,8 +141,27 @@ def _permute_as_t(op: AnyCall) -> tuple[Any, ...] | None:
     return (op.argument("self"),)
 
 
+def _by_sizes(op: AnyCall) -> tuple[Any, ...] | None:
+    """A call that gives its operand the sizes of its result, of which one may be unknown."""
+    result = _tensor(op.results[0])
+    sizes = [-1] if result is None else [one if type(one) is int else -1 for one in result.shape]
+    if result is None or sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes):
+        return None
+    return (op.argument("self"), ListArg(sizes))
+
+
+_GIVES_SIZES = (
+    "aten.flatten.using_ints",
+    "aten.unflatten.int",
+    "aten.ravel.default",
+    "aten.view_as.default",
+    "aten.reshape_as.default",
+)
+
+
 def _view_as(names: tuple[str, ...]) -> tuple[tuple[str, str, Respell], ...]:
-    return tuple((a, b, _as_written) for a in names for b in names if a != b)
+    others = tuple((a, b, _by_sizes) for a in _GIVES_SIZES for b in names)
+    return (*[(a, b, _as_written) for a in names for b in names if a != b], *others)
 
 
 CLONE = Spelling("CLONE", (("aten.clone.default", _same_type), ("aten.alias.default", _always)))
@@ -134,6 +191,15 @@ PERMUTE_OR_TRANSPOSE = Spelling(
     synonyms=(
         ("aten.transpose.int", "aten.permute.default", _transpose_as_permute),
         ("aten.t.default", "aten.permute.default", _t_as_permute),
+        ("aten.numpy_T.default", "aten.permute.default", _t_as_permute),
+        ("aten.mT.default", "aten.permute.default", _last_two_as_permute),
+        ("aten.movedim.int", "aten.permute.default", _movedim_as_permute),
+        ("aten.t.default", "aten.transpose.int", _t_as_transpose),
+        ("aten.numpy_T.default", "aten.transpose.int", _t_as_transpose),
+        ("aten.mT.default", "aten.transpose.int", _last_two_as_transpose),
+        ("aten.movedim.int", "aten.transpose.int", _movedim_as_transpose),
+        ("aten.numpy_T.default", "aten.t.default", _last_two_as_t),
+        ("aten.mT.default", "aten.t.default", _last_two_as_t),
         ("aten.permute.default", "aten.transpose.int", _permute_as_transpose),
         ("aten.permute.default", "aten.t.default", _permute_as_t),
     ),

@@ -290,6 +290,8 @@ def slice_tensor(
 
 @meaning("aten.narrow.default", "aten.narrow_copy.default")
 def narrow(world: World, x: TensorValue, dim: Any, start: Any, length: Any) -> TensorValue:
+    if not x.rank:
+        raise Illegal("narrow of rank 0")
     place = dim_of(dim, x.rank)
     size, first, count = x.shape[place], integer(start), integer(length)
     world.require(both(le(mul(-1, size), first), le(first, size)), "narrow: start out of range")

@@ -167,3 +167,32 @@ def test_group_fusions_that_are_on() -> None:
 def test_every_name_is_one_of_inductors() -> None:
     assert set(typed_names()) <= {*DEFAULT, *OPTIONAL}
     assert len(typed_names()) >= 12
+
+
+class TwoLinears(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(6, 3), torch.nn.Linear(6, 2)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.first(x).sin(), self.second(x).cos(), torch.cat(x.split(2, -1), 1) * 2
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_an_exported_model_whose_parameters_require_gradients(dynamic: bool) -> None:
+    """`torch.export` records values that require none."""
+    model, given = TwoLinears(), torch.randn(64, 6)
+    sizes = ({0: torch.export.Dim("rows")},) if dynamic else None
+    gm: Any = torch.export.export(model, (given,), dynamic_shapes=sizes).module(check_guards=False)
+    with (
+        inductor_config.patch(is_predispatch=True),
+        settings.use(settings.current().replace(on_error="raise")),
+        stage_records.record() as records,
+    ):
+        after = stages.pre_grad_passes(gm, (given,))
+    assert records[0].applications("fuse_parallel_linear_pass") == 1
+    assert records[0].applications("remove_split_ops_pass") == 1
+    other = torch.randn(48 if dynamic else 64, 6)
+    found, expected = after(other), model(other)
+    torch.testing.assert_close(found, expected)
+    assert [one.requires_grad for one in found] == [one.requires_grad for one in expected]

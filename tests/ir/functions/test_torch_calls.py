@@ -15,6 +15,7 @@ from xductor.ir.functions.torch_calls import aten_call
 
 x = torch.randn(4, 6)
 y = torch.randn(4, 6)
+_PLAIN = {"non_blocking": False, "copy": False}
 
 
 def meant(function: Callable[..., Any], *args: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -84,6 +85,18 @@ def test_spellings_of_sum(function: Any) -> None:
         (lambda x: torch.swapaxes(x, axis0=0, axis1=1), "aten.transpose.int",
          {"dim0": 0, "dim1": 1}),
         (lambda x: x.T.relu(), "aten.numpy_T.default", {}),
+        (lambda x: torch.hstack([x, x]), "aten.cat.default", {"dim": 1}),
+        (lambda x: torch.column_stack((x, x)), "aten.cat.default", {"dim": 1}),
+        (lambda x: torch.vstack(tensors=[x, x]), "aten.cat.default", {"dim": 0}),
+        (lambda x: torch.row_stack([x, x]), "aten.cat.default", {"dim": 0}),
+        (lambda x: torch.dstack([x, x]), "aten.dstack.default", {}),  # it has no third dim
+        (lambda x: x.to("cpu"), "aten.to.dtype_layout", _PLAIN),
+        (lambda x: x.cpu(), "aten.to.dtype_layout", _PLAIN),
+        (lambda x: x.to("cpu", torch.half), "aten.to.device", {"dtype": torch.half, **_PLAIN}),
+        (lambda x: x.type(torch.float16), "aten.to.dtype", {"dtype": torch.float16, **_PLAIN}),
+        (lambda x: torch.special.expit(x), "aten.sigmoid.default", {}),
+        (lambda x: torch.special.softmax(x, -1), "aten.softmax.int", {"dim": -1}),
+        (lambda x: torch.special.log_softmax(x, dim=1), "aten.log_softmax.int", {"dim": 1}),
         (lambda x: F.relu(x), "aten.relu.default", {}),
         (lambda x: x.relu(), "aten.relu.default", {}),
         (lambda x: x.relu_(), "aten.relu_.default", {}),
@@ -95,7 +108,6 @@ def test_spellings_of_sum(function: Any) -> None:
         (lambda x: x**2, "aten.pow.Tensor_Scalar", {"exponent": 2}),
         (lambda x: torch.clip(x, 0), "aten.clamp.default", {"min": 0}),
         (lambda x: F.softmax(x, dim=-1), "aten.softmax.int", {"dim": -1}),
-        (lambda x: torch.special.softmax(x, -1), "aten.special_softmax.default", {"dim": -1}),
         (lambda x: F.dropout(x, 0.5, training=False), "aten.dropout.default",
          {"p": 0.5, "train": False}),
         (lambda x: x.half(), "aten.to.dtype",
@@ -105,6 +117,13 @@ def test_spellings_of_sum(function: Any) -> None:
 )  # fmt: skip
 def test_what_a_call_means(function: Any, name: str, constants: dict[str, Any]) -> None:
     assert meant(function, x)[0] == (name, constants)
+
+
+def test_vectors_beside_each_other() -> None:
+    assert meant(lambda x: torch.hstack([x, x]), x[0]) == [("aten.cat.default", {"dim": 0})]
+    for function in (torch.vstack, torch.column_stack):
+        ((name, _),) = meant(lambda x, f=function: f([x, x]), x[0])
+        assert name == f"aten.{function.__name__}.default"  # each gets a dim
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ BEFORE: list[tuple[Function, int]] = [
     (lambda x, w, b: F.linear(x.permute(0, 2, 1), w, b), 1),
     (lambda x, w, b: F.linear(x.transpose(2, 1), w, b), 1),
     (lambda x, w, b: F.linear(input=torch.permute(x, (0, 2, 1)), weight=w) + b[0], 1),
-    (lambda x, w, b: F.linear(x.mT, w, b), 0),
+    (lambda x, w, b: F.linear(x.mT, w, b), 1),
     (lambda x, w, b: F.linear(x.permute(2, 0, 1), w, b), 0),
     (lambda x, w, b: F.linear(x[0].t(), w, b), 0),
     (lambda x, w, b: F.linear(x.permute(0, 2, 1).exp(), w, b), 0),
