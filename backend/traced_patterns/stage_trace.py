@@ -17,8 +17,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xductor.backend.config.placement import Place, Placed
 from xductor.backend.explained_compile import probe
 from xductor.backend.testing.captured_stages import capture
-from xductor.ir import GraphOp, SymIntType, TensorType, TorchOp, entry_graph
-from xductor.ir.dialect.graph import OutputOp
+from xductor.ir import GraphOp, OutputOp, SymIntType, TensorType, TorchOp, entry_graph
 from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms import Stage

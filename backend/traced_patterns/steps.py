@@ -12,15 +12,24 @@ from typing import Any
 from xdsl.ir import BlockArgument, SSAValue
 
 from xductor.backend.traced_patterns.stage_trace import StageTrace
-from xductor.ir import SchemaOp, SymExpr, SymFloatType, SymIntType, TorchOp, aten, ops, prims
+from xductor.ir import (
+    ListArg,
+    SchemaOp,
+    SymbolRef,
+    SymExpr,
+    SymFloatType,
+    SymIntType,
+    TorchOp,
+    aten,
+    ops,
+    prims,
+)
 from xductor.ir.dialect.arguments import (
     DictArg,
     Handle,
-    ListArg,
     Pack,
     SizeArg,
     SliceArg,
-    SymbolRef,
     same_constant,
 )
 from xductor.ir.functions.overload_resolution import fitting_calls

@@ -66,7 +66,7 @@ def _fits(
         dims = list(range(x.ndim))
         dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
     if dims is None or not is_exchange(x, dims):
-        return no("it exchanges other dims than the last two of a batch")
+        return no("dims other than the last two of a batch are exchanged")
     return True
 
 
@@ -208,7 +208,7 @@ class PermuteMatmulFusion(_PermuteFusion):
     def where(self, a: Tensor, b: Tensor, left: list[int] | None, right: list[int] | None) -> Any:
         for x, dims in ((a, left), (b, right)):
             if dims is not None and not is_exchange(x, dims):
-                return no("it exchanges other dims than the last two of a batch")
+                return no("dims other than the last two of a batch are exchanged")
         return True
 
     def replacement(
