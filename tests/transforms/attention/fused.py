@@ -40,7 +40,7 @@ def run_pass(gm: torch.fx.GraphModule, inputs: Sequence[Any], options: Options) 
     """Run the pass on a graph before autograd, check what it leaves, and raise it into `gm`."""
     outcome = Outcome()
 
-    def report(op: TorchOp, reason: str) -> None:
+    def report(op: TorchOp, reason: str, **_: object) -> None:
         outcome.reasons.append(reason)
 
     module = from_fx(gm, "pre_grad", example_inputs=inputs)
