@@ -76,7 +76,7 @@ _CLASSES: dict[MetadataClass, str] = {
         buf_meta creation_timestamp MODULE_TYPE distributed_autotune opt_ctx
         shapeenv_event current_node bucketing_nn_module_stack_sources
         bucketing_fwd_nn_module_stack_sources bucketing_stack_trace_sources
-        bucketing_custom_sources
+        bucketing_custom_sources manual_bucket_node_type
     """,
     MetadataClass.PLACE: """
         nn_module_stack torch_fn source_fn_stack original_aten recompute ac_graph_id
