@@ -7,6 +7,7 @@ passes named after Triton do the same: autotuning of matmul tries Triton kernels
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, ClassVar
 
 import torch
@@ -39,20 +40,27 @@ class _Lce(Rewrite, abstract=True):
     through = (PERMUTE_OR_TRANSPOSE,)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands that meet the conditions, which random ones rarely do."""
-        for dtype in (torch.float32, torch.float64):
-            for batch, rows, columns, outer in ((2, 3, 4, 5), (1, 1, 4, 2), (3, 4, 1, 1)):
-                for count in (1, 2, 3):
-                    x = torch.rand(batch, rows, columns, dtype=dtype)
-                    yield {
-                        "x": x,
-                        "xs": [x] * count,
-                        "weight": torch.rand(outer, rows, dtype=dtype),
-                        "dim": 1,
-                        "wide": torch.rand(outer, rows * count, dtype=dtype),
-                        "bias": torch.rand(outer, dtype=dtype),
-                        **dict(zip(("a", "b", "c", "d"), (1, 2, -1, -2), strict=True)),
-                    }
+        """Operands that meet the conditions, which random ones rarely do.
+
+        The results have one row or one column: one with more of both that is returned must keep the
+        strides of a transpose.
+        """
+        sizes = (2, 3, 1, 5), (1, 4, 1, 2), (3, 4, 4, 1), (2, 5, 3, 1), (4, 2, 1, 1), (2, 1, 1, 4)
+        exchanges = (1, 2, -1, -2), (2, 1, 1, 2), (-2, -1, 2, 1), (-1, 1, -2, 2)
+        for number, (dims, shape) in enumerate(product(exchanges, sizes)):
+            batch, rows, columns, outer = shape
+            count = number % 3 + 1
+            for dtype in (torch.float32, torch.float64):
+                x = torch.rand(batch, rows, columns, dtype=dtype)
+                yield {
+                    "x": x,
+                    "xs": [x] * count,
+                    "weight": torch.rand(outer, rows, dtype=dtype),
+                    "dim": 1 if number % 2 else -2,
+                    "wide": torch.rand(outer, rows * count, dtype=dtype),
+                    "bias": torch.rand(outer, dtype=dtype),
+                    **dict(zip(("a", "b", "c", "d"), dims, strict=True)),
+                }
 
 
 class _Plain(_Lce, abstract=True):
