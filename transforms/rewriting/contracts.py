@@ -109,7 +109,7 @@ def _is_told_by_rewrite(new: SSAValue, state: GraphState) -> bool:
     its views may describe them after the write.
     """
     made_here = isinstance(new, OpResult) and new.op.parent is None
-    return made_here and torch.is_grad_enabled() and not state.writes
+    return made_here and torch.is_grad_enabled() and not (state.writes or state.written_around)
 
 
 def _seen(fields: Any) -> tuple[Any, ...]:

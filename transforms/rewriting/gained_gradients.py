@@ -20,7 +20,8 @@ def gains_gradient(value: SSAValue, state: GraphState) -> bool:
     """Whether a value of the graph, or one that it is a view of, may have been made without the
     gradient that its type shows, and gain it by a write.
     """
-    if not state.is_written(storage_root(value)):
+    root = storage_root(value)
+    if not state.is_written(root) and root not in map(storage_root, state.written_around):
         return False
     made = [one for one in aliases_above(value) if isinstance(one, OpResult)]
     return any(_type_is_of_later(one, state) for one in made if one.op.parent is not None)
