@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.ir import op_class_by_name
+from xductor.ir.dialect.registry import packet_named
 from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
@@ -151,6 +152,8 @@ def _targets(root: object) -> tuple[object, ...]:
     import torch
 
     if isinstance(root, str):
+        namespace, name = root.split(".")[:2]
+        packet_named(namespace, name)  # imports what registers the operators of a library of ours
         found: object = torch.ops
         for part in root.split("."):
             found = getattr(found, part)

@@ -13,7 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
-from tests.filecheck.run_lines import run_pipeline, split_pipeline
+from tests.filecheck.run_lines import RunLineFailed, run_pipeline, split_pipeline
 from xductor import Rewrite, Tensor, no
 from xductor.backend.config import placement, registered_rewrites, settings
 from xductor.backend.config.rewrite_identity import rewrite_identity
@@ -25,7 +25,6 @@ from xductor.backend.steps import applications
 from xductor.backend.steps.failures import FallbackWarning, StageError
 from xductor.ir import aten
 from xductor.transforms import EXACT, TypedPass
-from xductor.transforms.rewriting.driver import ContractViolation
 from xductor.transforms.rewriting.patterns import PatternError
 
 
@@ -264,7 +263,7 @@ def test_the_reproducer_of_a_rewrite_runs(monkeypatch: pytest.MonkeyPatch, tmp_p
     (path,) = tmp_path.glob("*.mlir")
     command = path.read_text().splitlines()[0]
     assert command.startswith(f"// xductor-opt {path} -p 'fails' --load-pass-plugin {__file__}")
-    with pytest.raises(ContractViolation, match="shpae"):
+    with pytest.raises(RunLineFailed, match=r"exit status 1(.|\n)*did you mean `shape`"):
         run_pipeline(split_pipeline(command.removeprefix("// ")), path, "")
 
 

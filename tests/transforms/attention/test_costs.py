@@ -133,5 +133,7 @@ def test_on_a_graph(tokens: int, count: int) -> None:
 
 def test_the_reason_is_told() -> None:
     reasons: list[str] = []
-    FuseAttention().explained(_module(_windows, 49), lambda _, reason: reasons.append(reason))
+    FuseAttention().explained(
+        _module(_windows, 49), lambda _, reason, **more: reasons.append(reason)
+    )
     assert any("times as long" in reason for reason in reasons), reasons
