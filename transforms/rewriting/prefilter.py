@@ -20,6 +20,8 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     anywhere = on_any_device()
     for root in index.lookups:
         below, beside = root.below, root.beside
+        if below is not None and not below.are_in(graph):
+            continue
         devices = () if anywhere else root.devices
         for node in graph.find_nodes(op=root.op, target=root.target, sort=False):
             if devices and not _is_on(node, devices):

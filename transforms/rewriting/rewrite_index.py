@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from torch.fx import Node
+from torch.fx import Graph, Node
 from xdsl.ir import OpResult
 
 from xductor.ir import TorchOp, op_class_by_name
@@ -23,7 +23,8 @@ class NodesAround:
 
     def __init__(self, keys: Iterable[tuple[str, Any]]) -> None:
         functions, others = set[int](), set[tuple[str, Any]]()
-        for op, target in keys:
+        self._keys = tuple(keys)
+        for op, target in self._keys:
             if op == "call_function":
                 functions.add(id(target))
             else:
@@ -34,6 +35,10 @@ class NodesAround:
         if id(node.target) in self._functions:
             return True
         return bool(self._others) and (node.op, node.target) in self._others
+
+    def are_in(self, graph: Graph) -> bool:
+        """Whether a graph holds one of these nodes."""
+        return any(graph.find_nodes(op=op, target=to, sort=False) for op, to in self._keys)
 
     def makes_input_of(self, node: Node) -> bool:
         """Whether one of these nodes makes an input of `node`, or a tuple that it is taken from."""
