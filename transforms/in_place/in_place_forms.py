@@ -47,13 +47,12 @@ LIST_FORM = {
     )
 }
 
-#: Ops that return the tensors of their list with other content, also in place.
+#: Ops that return the tensors of their list with other content; in place they give the list too.
 COALESCED_FORM: dict[str, str] = {}
 if _COLLECTIVES:
     COALESCED_FORM["_c10d_functional.all_reduce_coalesced.default"] = (
         "_c10d_functional.all_reduce_coalesced_.default"
     )
-"""As above, but in place they give the list."""
 
 FUNCTIONAL_FORM = {
     in_place: functional

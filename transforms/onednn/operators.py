@@ -6,7 +6,6 @@ Inductor's lowering of it. `backend.lowerings` lowers those here as Inductor doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,41 +26,25 @@ _LIBRARY.define(
 
 
 def _convolution_binary(
-    x: Tensor,
-    other: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    padding: Sequence[int],
-    stride: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-    binary: str,
-    unary: str | None,
+    x: Tensor, other: Tensor, weight: Tensor, bias: Tensor | None, *given: Any
 ) -> Tensor:
     """`unary(convolution(x, weight, bias) + other)`, or the difference.
 
     - `other`: of the result's sizes, or broadcast along its inner dims.
-    - `binary`: `"add"` or `"sub"`; `unary`: `"relu"` or None.
+    - `given`: padding, stride, dilation and groups; `"add"` or `"sub"`; `"relu"` or None.
     """
-    given = (padding, stride, dilation, groups, binary, 1.0, unary, [], None)
-    return torch.ops.mkldnn._convolution_pointwise.binary(x, other, weight, bias, *given)
+    *geometry, binary, unary = given
+    how = (*geometry, binary, 1.0, unary, [], None)
+    return torch.ops.mkldnn._convolution_pointwise.binary(x, other, weight, bias, *how)
 
 
 def _convolution_binary_in_place(
-    x: Tensor,
-    other: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    padding: Sequence[int],
-    stride: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-    binary: str,
-    unary: str | None,
+    x: Tensor, other: Tensor, weight: Tensor, bias: Tensor | None, *given: Any
 ) -> Tensor:
     """Write the sum to `other`, which has the result's sizes and strides, and return it."""
-    given = (padding, stride, dilation, groups, binary, 1.0, unary, [], None)
-    torch.ops.mkldnn._convolution_pointwise_.binary(other, x, weight, bias, *given)
+    *geometry, binary, unary = given
+    how = (*geometry, binary, 1.0, unary, [], None)
+    torch.ops.mkldnn._convolution_pointwise_.binary(other, x, weight, bias, *how)
     return other
 
 
