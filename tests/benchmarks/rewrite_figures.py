@@ -19,7 +19,7 @@ LIMITS = {
     "200 rewrites against 20": 1.5,
     "one walk against graph_copy": 0.3,
     "contracts against none": 1.2,
-    "registering 300 rewrites": 0.07,
+    "registering 300 rewrites": 0.1,
 }
 
 NODE_SECONDS = 22e-6

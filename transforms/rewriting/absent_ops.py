@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -128,6 +128,7 @@ def is_decomposed(target: OpOverload) -> bool:
     return decomposition is not None and not _may_decline(decomposition)
 
 
+@cache
 def _may_decline(decomposition: Callable[..., Any]) -> bool:
     """Whether a decomposition may leave a call as it is by returning `NotImplemented`."""
     function: Any = inspect.unwrap(decomposition)
@@ -152,6 +153,7 @@ _DECOMPOSED_CORE = frozenset(
 )
 
 
+@cache
 def may_be_decomposed(target: OpOverload) -> bool:
     """Whether it is worth asking Inductor, which is slow to import, if it decomposes an op."""
     if target.namespace != "aten":
