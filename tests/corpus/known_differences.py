@@ -18,8 +18,10 @@ from tests.corpus.graph_comparison import Comparison, compare_graphs
 from xductor.backend.config import settings
 from xductor.backend.steps import user_patterns
 from xductor.backend.steps.runner import run_typed
+from xductor.transforms.joint_graph.pointless_view import PointlessViewPair
 from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.rows import registry
 
 
@@ -45,6 +47,11 @@ def _shared_permute_pairs(gm: fx.GraphModule) -> None:
             gm.graph.erase_node(outer)
             if not inner.users:
                 gm.graph.erase_node(inner)
+
+
+def _shared_view_pairs(gm: fx.GraphModule) -> None:
+    """The rewrite, on the graph that Inductor's own stage leaves."""
+    run_typed(gm, [RewritePass.of([PointlessViewPair])], "joint")
 
 
 def _fused_attention(gm: fx.GraphModule) -> None:
@@ -105,6 +112,13 @@ DIFFERENCES = (
         "also where the inner permute has other users: in training a weight's transpose is used "
         "by the forward and transposed again by the backward",
         _shared_permute_pairs,
+    ),
+    Difference(
+        "pointless_view_pair",
+        "joint",
+        "also where the inner view has other users: with dynamic shapes a training graph asks "
+        "for its size",
+        _shared_view_pairs,
     ),
     Difference(
         "cat_of_pieces",
