@@ -28,7 +28,6 @@ from xductor.transforms.semantics.values import Illegal
 from xductor.transforms.validation.float64_reference import Errors, InFloat64, errors_of
 from xductor.transforms.validation.value_comparison import Budget, compare
 
-
 #: What eager raises for values that it refuses, and Python for numbers.
 _REFUSALS = (
     ArithmeticError,
