@@ -191,8 +191,9 @@ class _Reinplacing:
             return 0
         views = self._views(scatter)
         part = views[-1].results[0]
+        given: Any = scatter.source.type
         # Only the scatter itself says so where the facts do not tell that the source fits.
-        fits = known_equal(part.type.shape, scatter.source.type.shape, self.facts)
+        fits = known_equal(part.type.shape, given.shape, self.facts)
         if not fits or not should_apply(ReinplaceInplaceableOps.name):
             for view in reversed(views):
                 self.editor.erase(view)
