@@ -84,6 +84,11 @@ def record_new_values(
             if isinstance(op, GetAttrOp) and op.path in source.new_constants:
                 node.meta[key] = _constant(source.new_constants[op.path], mode)
                 continue
+            value = _respelled(op, key, kept)
+            if value is not MISSING:
+                check_types(op, value, reader)
+                node.meta[key] = value
+                continue
             value = _looped(op, node, nodes, reader)
             if values != "run" and value is MISSING:
                 value = value_of_type(op, nodes, reader, key)
@@ -129,6 +134,15 @@ def _is_inferred(op: TorchOp, env: InferenceEnv, modes: Modes) -> bool:
     guessed = found.fresh or found.assumed or found.equated or found.without_grad
     types = tuple([result.type for result in op.results])
     return not guessed and not modes.functorch and found[0] == types and found.aliases == op.aliases
+
+
+def _respelled(op: TorchOp, key: str, kept: Container[fx.Node] | None) -> Any:
+    """The value of the node whose call this is in another spelling; MISSING for another call."""
+    fields = vars(op.node)
+    heir_of: fx.Node | None = fields.get("heir_of")
+    if not fields.get("has_value_of_heir") or heir_of is None or kept is None or heir_of in kept:
+        return MISSING
+    return heir_of.meta.get(key, MISSING)
 
 
 def _looped(op: TorchOp, node: fx.Node, nodes: ValueNodes, reader: TypeReader) -> Any:

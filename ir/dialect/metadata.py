@@ -195,6 +195,15 @@ class NodeMeta(Data[tuple[str, ...]]):
         vars(made).update(textual=textual, loc=self.location(), heir_of=self.origin)
         return made
 
+    def respelled(self) -> NodeMeta:
+        """Metadata for the same call in another spelling: place, names and value are kept."""
+        made = self.inherited(self.names, self.node)
+        fields = vars(self)
+        if fields.get("has_value_of_heir") or self.origin is not None:
+            heir_of = fields.get("heir_of") if self.origin is None else self.origin
+            vars(made).update(heir_of=heir_of, has_value_of_heir=True)
+        return made
+
     def renamed(self, names: tuple[str, ...], node: str = "") -> NodeMeta:
         """This metadata with other names."""
         return NodeMeta(names, **{**vars(self), "node": node})

@@ -72,10 +72,13 @@ class _Call:
             return None
         return number(type_.shape[dim], self.symbols)
 
-    def below(self, value: Any, size: int | None) -> Need:
-        """Require that `value` is an index into a dim of that size."""
+    def below(self, value: Any, size: int | None, *, from_end: bool = False) -> Need:
+        """Require that `value` is an index into a dim of that size.
+
+        - `from_end`: the op also takes indices below zero, which count from the end.
+        """
         if value is not None and size is not None:
-            yield value, Domain(0, max(size - 1, 0))
+            yield value, Domain(-size if from_end else 0, max(size - 1, 0))
 
 
 def _along_dim(call: _Call) -> Need:
@@ -116,8 +119,13 @@ def _indices(call: _Call) -> Need:
         elif type_.dtype in _MASKS:
             dim += type_.rank
         else:
-            yield from call.below(index, call.size(self_, dim))
+            yield from call.below(index, call.size(self_, dim), from_end=_wraps(call.op))
             dim += 1
+
+
+def _wraps(op: TorchOp) -> bool:
+    """Whether eager checks indices, and takes those that count from the end."""
+    return "unsafe" not in op.name
 
 
 def _classes(call: _Call) -> Need:
@@ -135,7 +143,7 @@ def _flat(call: _Call) -> Need:
         count = 1
         for size in type_.shape:
             count *= number(size, call.symbols)
-        yield from call.below(call.get("index"), count)
+        yield from call.below(call.get("index"), count, from_end=True)
 
 
 def _one_hot(call: _Call) -> Need:
@@ -199,7 +207,7 @@ def _getitem(call: _Call) -> Need:
             continue
         type_ = getattr(item, "type", None)
         if isinstance(type_, TensorType) and type_.dtype not in _MASKS:
-            yield from call.below(item, call.size(self_, dim))
+            yield from call.below(item, call.size(self_, dim), from_end=True)
         dim += _dims_taken(item)
 
 

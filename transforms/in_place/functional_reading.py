@@ -27,12 +27,14 @@ from xductor.ir.effects.effects import Effects
 from xductor.ir.storage.sharing import has_own_storage
 from xductor.transforms.analysis.effect_order import Silence
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
+from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
     never_writes,
     written_operands,
 )
+from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place import triton_calls
 from xductor.transforms.in_place.functionalized_arguments import (
     Carried,
@@ -77,6 +79,7 @@ class Reading:
 
     def __init__(self, graph: GraphOp, bodies: Bodies, terms: Terms) -> None:
         self._bodies = bodies
+        self._facts = facts_of(graph)
         self._terms = terms
         self._where: dict[SSAValue, tuple[SSAValue, Steps]] = {}
         self._content: dict[SSAValue, int] = {}
@@ -180,7 +183,7 @@ class Reading:
         if type(type_) is not TensorType or type(given) is not TensorType:
             return self._terms.term("copied", content, str(type_))
         if type_.dtype is given.dtype and type_.device == given.device:
-            if type_.shape == given.shape:
+            if known_equal(type_.shape, given.shape, self._facts):
                 return content
             return self._terms.term("expanded", content, type_.shape)
         return self._terms.term("cast", content, type_.dtype, str(type_.device), type_.shape)

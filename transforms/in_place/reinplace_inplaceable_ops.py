@@ -12,6 +12,7 @@ from xductor.ir import SchemaOp, TorchOp
 from xductor.transforms.analysis.functionalized_calls import is_functionalized
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place import triton_calls
 from xductor.transforms.in_place.functionalized_arguments import (
     V1,
@@ -186,15 +187,20 @@ class _Reinplacing:
         )
         if scatter.counts_from_storage and self.uses.memory.storage(scatter.base).values > 1:
             return 0  # as_strided counts from the storage, which a copy of a view does not share
-        if not self._pays(scatter, write) or not self._may(write):
+        if not self._pays(scatter, write) or self.may_write.refusal(write) is not None:
+            return 0
+        views = self._views(scatter)
+        part = views[-1].results[0]
+        given: Any = scatter.source.type
+        # Only the scatter itself says so where the facts do not tell that the source fits.
+        fits = known_equal(part.type.shape, given.shape, self.facts)
+        if not fits or not should_apply(ReinplaceInplaceableOps.name):
+            for view in reversed(views):
+                self.editor.erase(view)
             return 0
         back = self._back(write)
-        part = scatter.base
-        for op in reversed(scatter.scatters):
-            arguments = [part, *op.argument_tree(op.args.data)[2:]]
-            made = self.editor.call(SCATTERED[op.name], arguments, above=first)
-            part = made.results[0]
-            self.uses.shares(part, scatter.base)
+        for view in views:
+            self.uses.shares(view.results[0], scatter.base)
         copied = self.editor.call("aten.copy_.default", [part, scatter.source, False], above=first)
         self.uses.shares(copied.results[0], scatter.base)
         self.uses.writes(copied, scatter.base)
@@ -204,6 +210,15 @@ class _Reinplacing:
             self.editor.erase(op)
         self._drop(back)
         return 1
+
+    def _views(self, scatter: ViewScatter) -> list[Any]:
+        """Insert the views that lead from the base to the place of the source."""
+        part, views = scatter.base, list[Any]()
+        for op in reversed(scatter.scatters):
+            arguments = [part, *op.argument_tree(op.args.data)[2:]]
+            views.append(self.editor.call(SCATTERED[op.name], arguments, above=scatter.scatters[0]))
+            part = views[-1].results[0]
+        return views
 
     def _pays(self, scatter: ViewScatter, write: Write) -> bool:
         """Whether base and result are in memory anyway, so that writing in place costs nothing."""

@@ -19,7 +19,7 @@ from xductor.transforms.noops.noop_registry import NOOP_RULES, NoopRule
 from xductor.transforms.passes.debug_counters import should_apply
 
 _PYTHON_CLONES = frozenset(("method.clone", "pyfn.torch.clone"))
-_FUNCTORCH = "pyfn.torch._C._functorch."
+_FUNCTORCH = ("pyfn.torch._C._functorch.", "pyfn.torch._functorch.")
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ class Respelling(TypedPass):
         made = editor.put(
             cls, args, operands, types, op, named=True, structure=op.structure, aliases=aliases
         )
+        # To run the call again might take modes that nobody can enter, as within functorch.
+        made.attributes["node"] = op.node.respelled()
         editor.replace(op, *made.results)
         return True
 

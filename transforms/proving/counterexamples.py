@@ -69,7 +69,8 @@ def refusal_of_eager(
 ) -> str:
     """Why eager refuses the source for all values; empty if it accepts some, or was not asked.
 
-    Integers among the elements are 0, since they may be indices; everything is on the CPU.
+    Integers among the elements are all 0, since they may be indices, or all 1, since they may be
+    divisors; everything is on the CPU.
 
     - `run`: runs both sides on given values.
     """
@@ -79,7 +80,7 @@ def refusal_of_eager(
     for number in range(rounds if model is not None else 0):
         concrete = _Concrete(model or {}, {}, number)
         try:
-            fillings = [_calm(concrete.value(one)) for one in instance.fillings]
+            fillings = [_calm(concrete.value(one), number % 2) for one in instance.fillings]
         except (NotTaken, KeyError, OverflowError, MemoryError):
             continue
         try:
@@ -93,12 +94,12 @@ def refusal_of_eager(
     return found
 
 
-def _calm(item: Any) -> Any:
+def _calm(item: Any, integer: int) -> Any:
     """A value for a run that should succeed if the source is legal at all."""
     if isinstance(item, Named) and not item.data.is_floating_point():
-        return Named(item.name, torch.zeros_like(item.data))
+        return Named(item.name, torch.full_like(item.data, integer))
     if isinstance(item, list | tuple):
-        return ListArg(_calm(one) for one in item)
+        return ListArg(_calm(one, integer) for one in item)
     return torch.device("cpu") if isinstance(item, torch.device) else item
 
 

@@ -28,6 +28,16 @@ from xductor.transforms.semantics.values import Illegal
 from xductor.transforms.validation.float64_reference import Errors, InFloat64, errors_of
 from xductor.transforms.validation.value_comparison import Budget, compare
 
+#: What eager raises for values that it refuses, and Python for numbers.
+_REFUSALS = (
+    ArithmeticError,
+    RuntimeError,
+    IndexError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
+
 
 class NotTaken(Exception):
     """The rewrite does not apply to these values, or the source refuses them."""
@@ -201,7 +211,7 @@ def run_both(
         raise
     except Illegal as error:
         raise SourceRefused(f"the source is refused: {error}") from error
-    except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
+    except _REFUSALS as error:
         raise SourceRefused(f"the source raises {first_line(error)}") from error
     numerics = numerics_at(declared, getattr(data_of(source[0]) if source else None, "dtype", None))
     if numerics is None:
@@ -210,7 +220,7 @@ def run_both(
         where = [run.bindings.get(name) for name in rewrite.compiled.where_names]
         try:
             _check_where(rewrite.where(*where))
-        except (IndexError, TypeError, ValueError) as error:
+        except (ArithmeticError, IndexError, TypeError, ValueError) as error:
             raise NotTaken(f"`where` raises {first_line(error)}") from error
     names = rewrite.compiled.replacement_names
     second = Recorder("t", facts)
@@ -223,7 +233,7 @@ def run_both(
             made = rewrite.replacement(*[run.bindings.get(name) for name in names])
     except NotTaken:
         raise
-    except (RuntimeError, IndexError, NotImplementedError, TypeError, ValueError) as error:
+    except _REFUSALS as error:
         trial = Trial(inputs, [data_of(one) for one in source], [])
         trial.problem = f"the replacement raises {type(error).__name__}: {first_line(error)}"
         trial.script = script_of(

@@ -314,3 +314,26 @@ fx.graph @in_a_row stage(post_grad) symbols() (%x : !fx.tensor<f32[5, 4], cpu>, 
   %c = aten.copy_.default %x, %r : !fx.tensor<f32[5, 4], cpu>
   fx.output (%s,)
 }
+
+// The sizes of the view and of the source are equal, however they are spelled.
+// CHECK-LABEL: fx.graph @sizes_by_facts
+fx.graph @sizes_by_facts stage(post_grad) symbols(s0 : int positive [5, int_oo] hint 8) (%n : !fx.symint<s0>, %x : !fx.tensor<f32[s0, 4], cpu>, %t : !fx.tensor<f32[4], cpu>) {
+  // CHECK-NEXT: %a = aten.exp.default %x : !fx.tensor<f32[s0, 4], cpu>
+  // CHECK-NEXT: %diagonal = aten.diagonal.default %a, -1 : !fx.tensor<f32[min(4, s0 - 1)][5], cpu, offset 4>
+  // CHECK-NEXT: %copy_ = aten.copy_.default %diagonal, %t : !fx.tensor<f32[min(4, s0 - 1)][5], cpu, offset 4>
+  // CHECK-NEXT: fx.output (%a,)
+  %a = aten.exp.default %x : !fx.tensor<f32[s0, 4], cpu>
+  %r = aten.diagonal_scatter.default %a, %t, -1 : !fx.tensor<f32[s0, 4], cpu>
+  fx.output (%r,)
+}
+
+// Nothing but the scatter says that the source has the sizes of the view, so a copy might expand it.
+// CHECK-LABEL: fx.graph @sizes_unknown
+fx.graph @sizes_unknown stage(post_grad) symbols(s0 : int positive [5, int_oo] hint 8, s1 : int positive [2, int_oo] hint 4) (%n : !fx.symint<s0>, %m : !fx.symint<s1>, %x : !fx.tensor<f32[s0, s1], cpu>, %t : !fx.tensor<f32[s1], cpu>) {
+  // CHECK-NEXT: %a = aten.exp.default %x : !fx.tensor<f32[s0, s1], cpu>
+  // CHECK-NEXT: %r = aten.diagonal_scatter.default %a, %t : !fx.tensor<f32[s0, s1], cpu>
+  // CHECK-NEXT: fx.output (%r,)
+  %a = aten.exp.default %x : !fx.tensor<f32[s0, s1], cpu>
+  %r = aten.diagonal_scatter.default %a, %t : !fx.tensor<f32[s0, s1], cpu>
+  fx.output (%r,)
+}

@@ -67,3 +67,16 @@ fx.graph @method stage(pre_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {
   // CHECK-NEXT: fx.output (%add, %z)
   fx.output (%add, %z)
 }
+
+// Within a level of functorch, which other functions begin for vmap than for grad, it stays.
+// CHECK-LABEL: fx.graph @level
+fx.graph @level stage(pre_grad) symbols() (%x : !fx.tensor<f32[2, 4], cpu>) {
+  %begin = pyfn.torch._functorch.predispatch._vmap_increment_nesting 2, "error" : !fx.none
+  %row = pyfn.torch._functorch.predispatch._add_batch_dim %x, 0, 1 : !fx.tensor<f32[4], cpu>
+  // CHECK: %y = method.clone %row
+  %y = method.clone %row : !fx.tensor<f32[4], cpu>
+  %add = pyfn._operator.add %y, 1 : !fx.tensor<f32[4], cpu>
+  %z = pyfn.torch._functorch.predispatch._remove_batch_dim %add, 1, 2, 0 : !fx.tensor<f32[2, 4], cpu>
+  %end = pyfn.torch._functorch.predispatch._vmap_decrement_nesting : !fx.none
+  fx.output (%z,)
+}

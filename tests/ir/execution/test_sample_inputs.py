@@ -181,6 +181,16 @@ def test_index_tensors_are_in_range(name: str, special: float) -> None:
         run(module, *inputs)
 
 
+@pytest.mark.parametrize("name", ["index", "take", "index_select", "gather"])
+def test_indices_count_from_the_end_where_eager_lets_them(name: str) -> None:
+    _, graph = graph_of(
+        "fx.graph @f stage(joint) (%t : !fx.tensor<f32[5, 5], cpu>, %i : !fx.tensor<i64[6], cpu>, "
+        f"%j : !fx.tensor<i64[5, 5], cpu>) {{\n  %r = {CONSUMERS[name]}\n  fx.output (%r,)\n}}"
+    )
+    made = [sample_inputs(graph, seed=seed)[2 if name == "gather" else 1] for seed in range(8)]
+    assert any(bool((one < 0).any()) for one in made) == (name in ("index", "take"))
+
+
 @pytest.mark.parametrize(
     "index",
     [

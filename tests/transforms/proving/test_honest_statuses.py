@@ -10,7 +10,7 @@ import torch
 
 import xductor
 from tests.transforms.proving.examples import Joint
-from xductor import Scalar, Tensor
+from xductor import Scalar, Tensor, all_of
 from xductor.backend.cli import prove as command
 from xductor.backend.cli.main import main
 from xductor.ir import aten
@@ -226,3 +226,47 @@ def test_one_rank_and_one_dtype_are_looked_at_by_sizes(rank: int) -> None:
     proof = xductor.prove(Narrow)
     assert proof.status == "proved", proof
     assert proof.instances >= prover.LEAST_DECIDED
+
+
+class RemainderAsFmod(Joint):
+    """Eager refuses to divide integers by the zeros that a trial of the source begins with."""
+
+    def pattern(self, x: Tensor, y: Tensor) -> Any:
+        return aten.remainder(x, y)
+
+    def where(self, x: Tensor, y: Tensor) -> Any:
+        return all_of(x.dtype == torch.int64, y.dtype == torch.int64)
+
+    def replacement(self, x: Tensor, y: Tensor) -> Any:
+        return aten.fmod(x, y)
+
+
+class TimesTheReciprocal(Joint):
+    """The reciprocal of a number is an error of Python's for 0.0, for which eager divides."""
+
+    def pattern(self, x: Tensor, s: float) -> Any:
+        return aten.div(x, s)
+
+    def where(self, x: Tensor) -> Any:
+        return x.dtype == torch.float32
+
+    def replacement(self, x: Tensor, s: float) -> Any:
+        return aten.mul(x, 1 / s)
+
+
+class IndexedRows(Joint):
+    """An index may count from the end, the row of an `index_select` may not."""
+
+    def pattern(self, x: Tensor, i: Tensor) -> Any:
+        return aten.index(x, [i])
+
+    def where(self, x: Tensor, i: Tensor) -> Any:
+        return all_of(i.dtype == torch.int64, i.ndim == 1, x.ndim == 2)
+
+    def replacement(self, x: Tensor, i: Tensor) -> Any:
+        return aten.index_select(x, 0, i)
+
+
+@pytest.mark.parametrize("wrong", [RemainderAsFmod, TimesTheReciprocal, IndexedRows])
+def test_what_eager_takes_and_refuses(wrong: type[Joint]) -> None:
+    assert xductor.prove(wrong).status == "refuted"
