@@ -84,7 +84,7 @@ STEP_ROWS = (
     ),
     _row(
         "respecialize_current_device",
-        "Turn devices that are values into constants again.",
+        "Turn the device of compile-on-one-rank, which is a value there, into a constant again.",
         "post_grad.py:respecialize_current_device_nodes",
         flag="",
         since=(2, 14),
@@ -288,8 +288,9 @@ PATTERN_ROWS = (
     _row(
         "woq_lowerings",
         "Dequantize int8 weights of linears within the product.",
-        "quantization.py:_register_woq_lowerings",
-        counter="woq_matcher_count",
+        kind="declared",
+        factory="quantized.woq_lowerings:WOQ_LOWERINGS",
+        table="pass_patterns[1]",
     ),
     _row(
         "quantization_lowerings",
