@@ -92,7 +92,7 @@ def _weight_int8pack_mm(x: Any, weight: Any, scales: Any) -> Any:
 
 
 def _starts_aligned(x: Any) -> bool:
-    """Whether what is realized starts at a multiple of `ALIGNMENT` bytes: not what a caller gives."""
+    """Whether what is realized starts at a multiple of `ALIGNMENT` bytes; inputs start anywhere."""
     from torch._inductor.ir import InputBuffer, ReinterpretView, StorageBox, TensorBox
     from torch._inductor.virtualized import V
 

@@ -9,6 +9,8 @@ from torch import Tensor
 #: vectors, as long as the processor has them, and end the process on rows that start elsewhere.
 ALIGNMENT = 64
 
+DEVICES = ("cpu", "cuda", "xpu")
+
 
 @torch.library.custom_op("xductor::weight_int8pack_mm", mutates_args=())
 def weight_int8pack_mm(x: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
@@ -37,6 +39,11 @@ def _(x: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
     return torch.ops.aten._weight_int8pack_mm(x, weight, scales)
 
 
+def has_kernel(device: torch.device, inner: int) -> bool:
+    """Whether a bfloat16 row of `inner` elements is read by a kernel of ATen."""
+    return device.type in DEVICES and inner * torch.bfloat16.itemsize % ALIGNMENT == 0
+
+
 WEIGHT_INT8PACK_MM = "xductor.weight_int8pack_mm.default"
 
-__all__ = ["ALIGNMENT", "WEIGHT_INT8PACK_MM", "weight_int8pack_mm"]
+__all__ = ["ALIGNMENT", "DEVICES", "WEIGHT_INT8PACK_MM", "has_kernel", "weight_int8pack_mm"]

@@ -12,8 +12,6 @@ from xductor.transforms import ROUNDS_LESS_OFTEN, Rewrite, Tensor, all_of, bind,
 from xductor.transforms.passes.numerics import Declared
 from xductor.transforms.quantized import operators
 
-_DEVICES = ("cpu", "cuda", "xpu")
-
 
 def _widened(weight: Any) -> Any:
     """A weight `[n, k]` in bfloat16, with its rows as columns."""
@@ -28,7 +26,7 @@ def _check(out: Tensor, x: Tensor, weight: Tensor, scales: Tensor) -> Any:
         return no("the weight is not int8")
     if x.dtype is not torch.bfloat16 or scales.dtype is not torch.bfloat16:
         return no("the product is not of bfloat16")
-    if x.device.type not in _DEVICES or len({x.device, weight.device, scales.device}) > 1:
+    if x.device.type not in operators.DEVICES or len({x.device, weight.device, scales.device}) > 1:
         return no("the operands are on different devices, or on one without a kernel")
     if scales.ndim != 1 or out.ndim == 0:
         return no("the scales are no vector with a number for each column")
@@ -65,7 +63,7 @@ class WoqLowerings(Rewrite):
         return scaled if sizes is None else aten.reshape(scaled, sizes)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        for rows, sizes in ((6, [2, 3, -1]), (4, None), (1, [1, 1, -1]), (3, [3, -1])):
+        for rows, sizes in ((6, [2, 3, -1]), (8, [2, 2, 2, -1]), (1, [1, 1, -1]), (3, [3, -1])):
             for columns in (1, 3, 5, 16):
                 for inner in (32, 64, 96, 160):
                     given = _operands(rows, inner, columns)

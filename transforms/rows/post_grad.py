@@ -500,6 +500,14 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[0]",
     ),
     _row(
+        "int8_woq_fusion_pattern",
+        "Compute products of one tensor with int8 weights in one product.",
+        flag="freezing, cpp.enable_concat_linear",
+        kind="procedural",
+        factory="quantized.int8_woq_fusion_pattern:Int8WoqFusionPattern",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
         "matmul_fuse_pattern",
         "Compute products of one tensor with constants in one product.",
         flag="freezing",
@@ -562,12 +570,6 @@ FREEZING_ROWS = (
         "mkldnn_fusion.py:_register_weight_pack_pass.mkldnn_rnn_layer",
         flag="freezing, cpp.weight_prepack",
         counter="mkldnn_rnn_weight_pack_matcher_count",
-    ),
-    _row(
-        "int8_woq_fusion_pattern",
-        "Compute products of one tensor with int8 weights in one product.",
-        "freezing_patterns.py:int8_woq_fusion_pattern",
-        flag="freezing, cpp.enable_concat_linear",
     ),
 )
 

@@ -70,7 +70,8 @@ def test_the_weight_is_read_as_int8(
     ViewToReshape().rewrite(case.module)
     with validating():
         assert case.run(WoqLowerings) == 1
-    assert WEIGHT_INT8PACK_MM in case.ops and "aten.mm.default" not in case.ops
+    assert WEIGHT_INT8PACK_MM in case.ops
+    assert "aten.mm.default" not in case.ops
 
 
 def test_batches(trace: Any) -> None:
@@ -144,7 +145,9 @@ def test_what_is_not_finite_stays() -> None:
     x, weight, scales = _given(4, 64)
     x[0, 0], x[1, 1], weight[:, :2] = float("inf"), float("nan"), 1
     found = torch.ops.xductor.weight_int8pack_mm(x, weight, scales)
-    assert found[0].isinf().all() and found[1].isnan().all() and found[2:].isfinite().all()
+    assert found[0].isinf().all()
+    assert found[1].isnan().all()
+    assert found[2:].isfinite().all()
 
 
 class _Linear(torch.nn.Module):
@@ -163,10 +166,9 @@ def test_compiled(freezing: bool, sizes: tuple[int, ...]) -> None:
     torch._dynamo.reset()
     counters.clear()
     model = _Linear(sizes[-1]).eval()
-    options = {"freezing": freezing, "xductor.on_error": "raise"}
-    compiled = torch.compile(model, backend="xductor", options=options)
+    compiled = torch.compile(model, backend="xductor", options={"xductor.on_error": "raise"})
     shifted = torch.randn(2 * 3 * 64 + 1).to(BF16)[1:][: torch.Size(sizes).numel()].view(sizes)
-    with torch.no_grad():
+    with torch.no_grad(), torch._inductor.config.patch(freezing=freezing):
         for x in (torch.randn(sizes).to(BF16), shifted):
             rows = x.reshape(-1, sizes[-1])
             found = compiled(x).reshape(rows.shape[0], -1)
