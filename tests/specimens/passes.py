@@ -12,6 +12,7 @@ from tests.specimens import (
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    int8_product_specimens,
     kernel_specimens,
     loop_specimens,
     loss_specimens,
@@ -115,6 +116,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         freezing_specimens.computed,
         same_results,
         unproved="runs the ops that it replaces, of which nothing else is claimed",
+    ),
+    "int8_woq_fusion_pattern": Specimens(
+        int8_product_specimens.int8_products,
+        close_results,
+        "finite inputs",
+        unproved="the operator for int8 weights has no meaning in the prover",
     ),
     "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
     "addmm_fuse_pattern_second": Specimens(
