@@ -12,11 +12,11 @@ from tests.specimens import (
     freezing_specimens,
     group_specimens,
     in_place_specimens,
-    int8_product_specimens,
     kernel_specimens,
     loop_specimens,
     loss_specimens,
     moved_constructor_specimens,
+    narrow_weight_specimens,
     onednn_specimens,
     order_specimens,
     piece_specimens,
@@ -42,6 +42,7 @@ _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
 _CALLS = "calls of graphs have no meaning in the prover"
 _KERNELS = "oneDNN's calls have no meaning in the prover"
+_NARROW = "products with packed weights have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
@@ -118,10 +119,13 @@ SPECIMENS: Mapping[str, Specimens] = {
         unproved="runs the ops that it replaces, of which nothing else is claimed",
     ),
     "int8_woq_fusion_pattern": Specimens(
-        int8_product_specimens.int8_products,
+        narrow_weight_specimens.int8_products,
         close_results,
         "finite inputs",
-        unproved="the operator for int8 weights has no meaning in the prover",
+        unproved=_NARROW,
+    ),
+    "concat_linear_woq_int4": Specimens(
+        narrow_weight_specimens.int4_products, close_results, "finite inputs", unproved=_NARROW
     ),
     "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
     "addmm_fuse_pattern_second": Specimens(

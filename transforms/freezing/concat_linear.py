@@ -28,7 +28,7 @@ class Member:
 
     - `ops`: what is replaced; the last op gives the result.
     - `data`: the tensor; `weight`: the constant, of `columns` columns.
-    - `vectors`: other constants, each with an element for each column.
+    - `vectors`: other constants with something for each column.
     - `is_reshaped`: whether the result has other sizes than the product.
     - `form`: what else the members of a group share.
     """
@@ -73,8 +73,13 @@ class ConcatLinear(ProceduralPass):
         """The product that an op computes; None if it joins no group."""
         raise NotImplementedError
 
-    def joined(self, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]) -> Any:
-        """The product with all weights, with their columns side by side."""
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
+        """The product of `data` with all weights, with their columns side by side.
+
+        - `like`: a member of the group; `weights` and `vectors` are those of all members.
+        """
         raise NotImplementedError
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
@@ -105,8 +110,6 @@ class ConcatLinear(ProceduralPass):
         if not all(_is_constant(each) for each in one.constants):
             return False
         if _kind(one.data)[1].type == "cpu" and not self.enable_concat_linear:
-            return False
-        if any(sizes_of(each) != (one.columns,) for each in one.vectors):
             return False
         return is_read_once(one.weight, graph)  # else it would be held twice
 
@@ -155,7 +158,9 @@ class _Fused:
         vectors = [
             self._handles(alike) for alike in zip(*[one.vectors for one in group], strict=True)
         ]
-        product = self.one.joined(value_handle(group[0].data, self.facts), weights, vectors)
+        product = self.one.joined(
+            group[0], value_handle(group[0].data, self.facts), weights, vectors
+        )
         ends = list(accumulate(one.columns for one in group))
         parts = [
             self._part(one, aten.slice(product, 1, start, end))
@@ -207,7 +212,9 @@ class MatmulFusePattern(ConcatLinear):
         inner, columns = sizes_of(weight)
         return Member((op,), data, weight, columns, form=(inner, *_kind(weight)))
 
-    def joined(self, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]) -> Any:
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
         return aten.mm(data, aten.cat(weights, 1))
 
 
@@ -227,9 +234,13 @@ class AddmmFusePatternSecond(ConcatLinear):
         if not is_plain(weight) or _kind(bias) != _kind(weight):
             return None
         inner, columns = sizes_of(weight)
+        if sizes_of(bias) != (columns,):
+            return None
         return Member((op,), data, weight, columns, (bias,), (inner, *_kind(weight)))
 
-    def joined(self, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]) -> Any:
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
         return aten.addmm(aten.cat(vectors[0], 0), data, aten.cat(weights, 1))
 
 

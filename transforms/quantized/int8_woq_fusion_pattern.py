@@ -42,7 +42,9 @@ class Int8WoqFusionPattern(ConcatLinear):
         first, second = op._operands
         return _scaled_product(op, first, second) or _scaled_product(op, second, first)
 
-    def joined(self, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]) -> Any:
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
         weight, scales = aten.cat(weights, 0), aten.cat(vectors[0], 0)
         return ops.xductor.weight_int8pack_mm(data, weight, scales)
 
@@ -63,7 +65,9 @@ def _scaled_product(op: Any, product: SSAValue, scales: SSAValue) -> Member | No
     if not has_known_sizes(weight):
         return None
     rows, inner = sizes_of(weight)
-    if product.type.shape[-1:] != (rows,) or not has_kernel(data.type.device, inner):
+    if product.type.shape[-1:] != (rows,) or tuple(scales.type.shape) != (rows,):
+        return None
+    if not has_kernel(data.type.device, inner):
         return None
     between = () if reshape is None else (reshape,)
     replaced = (*reversed(path), mm, *between, op)

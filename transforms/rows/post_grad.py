@@ -72,8 +72,9 @@ STEP_ROWS = (
     _row(
         "concat_linear_woq_int4",
         "Merge int4 weight-only linears on one input.",
-        "quantization.py:concat_linear_woq_int4",
         flag="cpp.enable_concat_linear",
+        kind="procedural",
+        factory="quantized.concat_linear_woq_int4:ConcatLinearWoqInt4",
     ),
     _row(
         "remove_profiler_ops",

@@ -10,7 +10,8 @@ import torch
 
 from tests.specimens.freezing_specimens import READERS, held
 from xductor.backend.pass_validation.specimen import Specimen
-from xductor.transforms import ROUNDS_LESS_OFTEN
+from xductor.transforms import REASSOCIATES, ROUNDS_LESS_OFTEN
+from xductor.transforms.quantized.concat_linear_woq_int4 import ConcatLinearWoqInt4
 from xductor.transforms.quantized.int8_woq_fusion_pattern import Int8WoqFusionPattern
 
 _ROWS = 6
@@ -48,4 +49,26 @@ def int8_products() -> Iterator[Specimen]:
         yield Specimen(f"{form}, {reader}, {number}, {inner}", graph, made, ROUNDS_LESS_OFTEN)
 
 
-__all__ = ["int8_products"]
+def int4_products() -> Iterator[Specimen]:
+    """For `concat_linear_woq_int4`."""
+    chance = torch.Generator().manual_seed(0)
+    multiply = torch.ops.aten._weight_int4pack_mm_for_cpu
+    pack = torch.ops.aten._convert_weight_to_int4pack_for_cpu
+    dtypes = (torch.bfloat16, torch.float32)
+    for reader, number, inner, dtype in product(READERS, (2, 3), (64, 128), dtypes):
+        constants = []
+        for width in (64, 128, 64)[:number]:
+            weight = torch.randint(0, 16, (width, inner), dtype=torch.int32, generator=chance)
+            scales = torch.rand(inner // 32, width, 2, generator=chance).to(dtype)
+            constants += [pack(weight, 1), scales]
+
+        def program(x: Any, *given: Any, read: Any = READERS[reader]) -> Any:
+            pairs = zip(given[::2], given[1::2], strict=True)
+            return tuple(read(multiply(x, weight, 32, scale)) for weight, scale in pairs)
+
+        graph = held(program, constants, torch.ones(_ROWS, inner, dtype=dtype))
+        made = ConcatLinearWoqInt4(enable_concat_linear=True)
+        yield Specimen(f"{reader}, {number}, {inner}, {dtype}", graph, made, REASSOCIATES)
+
+
+__all__ = ["int4_products", "int8_products"]
