@@ -169,7 +169,8 @@ class _Fused:
         results = [one.result for one in group]
         copied = self._copied(dict(zip(results, parts, strict=True)))
         return [
-            aten.clone(part) if result in copied else part
+            # Kept as they are, strides of one row would be those of the wide product.
+            aten.clone(part, memory_format=torch.contiguous_format) if result in copied else part
             for result, part in zip(results, parts, strict=True)
         ]
 
