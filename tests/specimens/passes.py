@@ -106,6 +106,9 @@ SPECIMENS: Mapping[str, Specimens] = {
     "mkldnn_linear_packing": Specimens(
         onednn_specimens.packed_products, close_results, "finite inputs", unproved=_KERNELS
     ),
+    "mkldnn_rnn_layer": Specimens(
+        onednn_specimens.packed_recurrent, close_results, "finite inputs", unproved=_KERNELS
+    ),
     "mkldnn_unary_fusion": Specimens(
         onednn_specimens.unary,
         close_results,

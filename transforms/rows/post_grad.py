@@ -568,9 +568,10 @@ FREEZING_ROWS = (
     _row(
         "mkldnn_rnn_layer",
         "Pack the weights of recurrent layers for oneDNN.",
-        "mkldnn_fusion.py:_register_weight_pack_pass.mkldnn_rnn_layer",
         flag="freezing, cpp.weight_prepack",
-        counter="mkldnn_rnn_weight_pack_matcher_count",
+        kind="procedural",
+        factory="onednn.rnn_packing:RnnWeightPacking",
+        table="freezing_pass_patterns[0]",
     ),
 )
 
