@@ -24,6 +24,10 @@ def register() -> None:
     lower = register_lowering(operators.mm_plus_mm._opoverload, type_promotion_kind=None)
     lower(tuned_mm_plus_mm)
     register_lowering(b2b_gemm, type_promotion_kind=None)(_tuned_b2b_gemm)
+    from xductor.transforms.quantized.operators import weight_int8pack_mm
+
+    lower = register_lowering(weight_int8pack_mm._opoverload, type_promotion_kind=None)
+    lower(_weight_int8pack_mm)
     if torch._C._has_mkldnn:
         _register_packed_calls()
 
@@ -75,6 +79,32 @@ def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:
     op = torch.ops.mkldnn._linear_pointwise.binary
     return _lowered(op, x, other, weight, bias, binary)
+
+
+def _weight_int8pack_mm(x: Any, weight: Any, scales: Any) -> Any:
+    """Inductor's own lowering, on rows that start where its kernel can read."""
+    from torch._inductor.ir import ExternKernel
+
+    rows, weight, scales = (ExternKernel.require_contiguous(one) for one in (x, weight, scales))
+    if not _starts_aligned(rows):
+        rows = ExternKernel.copy_input(rows)
+    return _lowered(torch.ops.aten._weight_int8pack_mm.default, rows, weight, scales)
+
+
+def _starts_aligned(x: Any) -> bool:
+    """Whether what is realized starts at a multiple of `ALIGNMENT` bytes; inputs start anywhere."""
+    from torch._inductor.ir import InputBuffer, ReinterpretView, StorageBox, TensorBox
+    from torch._inductor.virtualized import V
+
+    from xductor.transforms.quantized.operators import ALIGNMENT
+
+    while isinstance(x, TensorBox | StorageBox | ReinterpretView):
+        if isinstance(x, ReinterpretView):
+            start = x.layout.offset * x.layout.dtype.itemsize
+            if not V.graph.sizevars.statically_known_multiple_of(start, ALIGNMENT):
+                return False
+        x = x.data
+    return not isinstance(x, InputBuffer) and x.get_name() not in V.graph.unaligned_buffers
 
 
 def tunes_b2b_gemm() -> bool:

@@ -100,23 +100,11 @@ def _fold(run: StageRun) -> None:
             break
 
 
-def _has_values(run: StageRun) -> bool:
-    """Whether all calls have values, so that the graph can be lowered.
-
-    Inductor's packing of recurrent layers gives none: it has no fake kernel, and is computed behind
-    the tables. What follows in such a graph is left to Inductor's entries.
-    """
-    if run.group is not None and run.group.changed:
-        return True
-    nodes = run.gm.graph.nodes
-    return all(node.op != "call_function" or "val" in node.meta for node in nodes)
-
-
 def _pass_patterns(run: StageRun) -> None:
     """Inductor's list of tables, of whatever length it has by now."""
     tables: list[Any] = stock.lookup(f"{_PATTERNS}:pass_patterns")
     for i, table in enumerate(tables):
-        typed = in_table("post_grad", f"{_LISTS}[{i}]") if _has_values(run) else ()
+        typed = in_table("post_grad", f"{_LISTS}[{i}]")
         TableStep(f"{_LISTS}_{i}", lambda table=table: table, typed)(run)
 
 

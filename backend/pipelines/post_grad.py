@@ -218,11 +218,15 @@ STEPS = (
     user_hook("post_grad_custom_pre_pass"),
     first_rewrites,
     unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
-    unobserved(
+    TypedStep(
         "concat_linear_woq_int4",
+        unobserved(
+            "concat_linear_woq_int4",
+            "quantization:concat_linear_woq_int4",
+            over="gm",
+            when=_concat_linear,
+        ),
         "quantization:concat_linear_woq_int4",
-        over="gm",
-        when=_concat_linear,
     ),
     typed_step("remove_profiler_ops", "post_grad:_remove_profiler_ops", values=False),
     stock_pass(

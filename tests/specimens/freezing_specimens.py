@@ -95,7 +95,7 @@ class Held(nn.Module):
         return self.function(x, *[getattr(self, name) for name in self.names])
 
 
-def _held(function: Callable[..., Any], constants: Sequence[torch.Tensor], x: torch.Tensor) -> Any:
+def held(function: Callable[..., Any], constants: Sequence[torch.Tensor], x: torch.Tensor) -> Any:
     module = Held(function, constants)
     graph = make_fx(module, tracing_mode="fake", _allow_non_fake_inputs=True)(x)
     return from_fx(graph, "post_grad")
@@ -124,7 +124,7 @@ def computed() -> Iterator[Specimen]:
             if what == "a bias of numbers" and dtype is not torch.float32:
                 continue
             constants = [torch.randn(4, 6).to(dtype), torch.linspace(1, 2, 6).to(dtype)]
-            graph = _held(function, constants, torch.ones(3, 4, dtype=dtype))
+            graph = held(function, constants, torch.ones(3, 4, dtype=dtype))
             yield Specimen(f"{what}, {dtype}", graph, ConstantFold())
 
 
@@ -147,7 +147,7 @@ def side_by_side(one: type[ConcatLinear], *, linear: bool) -> Iterator[Specimen]
         weights = [torch.randn(4, width, dtype=dtype) for width in widths]
         biases = [torch.randn(width, dtype=dtype) for width in widths if linear]
         apply = partial(_apply, read=READERS[reader], number=number)
-        graph = _held(apply, [*weights, *biases], torch.ones(rows, 4, dtype=dtype))
+        graph = held(apply, [*weights, *biases], torch.ones(rows, 4, dtype=dtype))
         made = one(enable_concat_linear=True)
         first = number == one.fewest and dtype is torch.float32 and rows == 6
         title = f"{number}, {reader}, {dtype}, {rows} rows"
@@ -170,4 +170,4 @@ def linears() -> Iterator[Specimen]:
     return side_by_side(AddmmFusePatternSecond, linear=True)
 
 
-__all__ = ["computed", "folded", "linears", "products"]
+__all__ = ["READERS", "computed", "folded", "held", "linears", "products"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,12 +12,14 @@ from torch import nn
 from torch._inductor.decomposition import select_decomp_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from tests.specimens.freezing_specimens import held
 from xductor.backend.pass_validation.specimen import Specimen
 from xductor.frontend import from_fx
 from xductor.transforms import APPROXIMATE, EXACT, REASSOCIATES
 from xductor.transforms.onednn.binary_fusion import MkldnnBinaryFusion
 from xductor.transforms.onednn.convolution_packing import ConvolutionWeightPacking
 from xductor.transforms.onednn.linear_packing import LinearWeightPacking
+from xductor.transforms.onednn.rnn_packing import RnnWeightPacking
 from xductor.transforms.onednn.unary_fusion import MkldnnUnaryFusion
 
 Function = Callable[..., Any]
@@ -210,6 +213,29 @@ def packed_products() -> Iterator[Specimen]:
                     title = f"{columns} columns, {bias=}, {with_mkl=}, read by {reader}"
                     one = LinearWeightPacking(packs_for_mkl=with_mkl)
                     yield Specimen(title, module, one, REASSOCIATES)
+
+
+def packed_recurrent() -> Iterator[Specimen]:
+    """For `mkldnn_rnn_layer`."""
+    chance = torch.Generator().manual_seed(0)
+    hidden = 4
+    shapes = itertools.product((False, True), (False, True), (1, 3, 8), (1, 2, 5), (1, 4))
+    for reverse, has_bias, inner, length, batch in shapes:
+        sizes = ((4 * hidden, inner), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,))
+        weights = [torch.randn(one, generator=chance) for one in sizes]
+        if not has_bias:
+            weights[2:] = [torch.zeros(4 * hidden)] * 2
+
+        def program(
+            x: Any, *kept: Any, reverse: bool = reverse, bias: bool = has_bias, batch: int = batch
+        ) -> Any:
+            start = x.new_zeros(1, batch, hidden)
+            how = (reverse, [], 2, hidden, 1, bias, False, False, False)
+            return torch.ops.aten.mkldnn_rnn_layer(x, *kept, start, start, *how)[:3]
+
+        graph = held(program, weights, torch.ones(length, batch, inner))
+        title = f"{inner} columns, {length} steps, {batch} rows, reverse {reverse}, bias {has_bias}"
+        yield Specimen(title, graph, RnnWeightPacking(), REASSOCIATES)
 
 
 __all__ = [

@@ -16,6 +16,7 @@ from tests.specimens import (
     loop_specimens,
     loss_specimens,
     moved_constructor_specimens,
+    narrow_weight_specimens,
     onednn_specimens,
     order_specimens,
     piece_specimens,
@@ -41,6 +42,7 @@ _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
 _CALLS = "calls of graphs have no meaning in the prover"
 _KERNELS = "oneDNN's calls have no meaning in the prover"
+_NARROW = "products with packed weights have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
 SPECIMENS: Mapping[str, Specimens] = {
@@ -104,6 +106,9 @@ SPECIMENS: Mapping[str, Specimens] = {
     "mkldnn_linear_packing": Specimens(
         onednn_specimens.packed_products, close_results, "finite inputs", unproved=_KERNELS
     ),
+    "mkldnn_rnn_layer": Specimens(
+        onednn_specimens.packed_recurrent, close_results, "finite inputs", unproved=_KERNELS
+    ),
     "mkldnn_unary_fusion": Specimens(
         onednn_specimens.unary,
         close_results,
@@ -115,6 +120,15 @@ SPECIMENS: Mapping[str, Specimens] = {
         freezing_specimens.computed,
         same_results,
         unproved="runs the ops that it replaces, of which nothing else is claimed",
+    ),
+    "int8_woq_fusion_pattern": Specimens(
+        narrow_weight_specimens.int8_products,
+        close_results,
+        "finite inputs",
+        unproved=_NARROW,
+    ),
+    "concat_linear_woq_int4": Specimens(
+        narrow_weight_specimens.int4_products, close_results, "finite inputs", unproved=_NARROW
     ),
     "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
     "addmm_fuse_pattern_second": Specimens(

@@ -130,11 +130,16 @@ def computation_of(op: Any) -> Computation | None:
 def is_plain(value: SSAValue) -> bool:
     """Whether a value is a strided tensor of floats whose sizes are numbers."""
     type_: Any = value.type
+    return has_known_sizes(value) and type_.dtype.is_floating_point
+
+
+def has_known_sizes(value: SSAValue) -> bool:
+    """Whether a value is a strided tensor whose sizes are numbers."""
+    type_: Any = value.type
     return (
         type(type_) is TensorType
         and type_.data.layout == "strided"
         and not type_.data.subclass
-        and type_.dtype.is_floating_point
         and all(isinstance(size, int) for size in type_.shape)
     )
 
@@ -150,4 +155,4 @@ def _is_vector(value: SSAValue) -> bool:
     return is_plain(value) and prod(sizes_of(value)[:-1]) == 1
 
 
-__all__ = ["Computation", "computation_of", "is_plain", "sizes_of"]
+__all__ = ["Computation", "computation_of", "has_known_sizes", "is_plain", "sizes_of"]

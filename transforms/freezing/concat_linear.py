@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, ClassVar
 
+import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GetAttrOp, GraphOp, aten
-from xductor.transforms.freezing.computations import is_plain, sizes_of
+from xductor.transforms.freezing.computations import has_known_sizes, is_plain, sizes_of
 from xductor.transforms.freezing.sites import is_read_once
-from xductor.transforms.passes.numerics import REASSOCIATES
+from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_followers
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
+
+
+@dataclass(frozen=True)
+class Member:
+    """A product of a tensor with a constant, and what is applied to it column by column.
+
+    - `ops`: what is replaced; the last op gives the result.
+    - `data`: the tensor; `weight`: the constant, of `columns` columns.
+    - `vectors`: other constants with something for each column.
+    - `is_reshaped`: whether the result has other sizes than the product.
+    - `form`: what else the members of a group share.
+    """
+
+    ops: tuple[Any, ...]
+    data: SSAValue
+    weight: SSAValue
+    columns: int
+    vectors: tuple[SSAValue, ...] = ()
+    form: Hashable = None
+    is_reshaped: bool = False
+
+    @property
+    def result(self) -> SSAValue:
+        return self.ops[-1].results[0]
+
+    @property
+    def constants(self) -> tuple[SSAValue, ...]:
+        return (self.weight, *self.vectors)
 
 
 @dataclass(frozen=True)
@@ -30,71 +59,72 @@ class ConcatLinear(ProceduralPass):
 
     - `enable_concat_linear`: on a CPU too.
 
-    Class attributes: `fewest`, the fewest products that are worth it.
+    Class attributes: `fewest`, the fewest products that are worth it. A subclass says what a member
+    of a group is, and how the product of all of them is computed.
     """
 
     stage = "post_grad"
-    numerics = REASSOCIATES
+    numerics: ClassVar[Declared] = REASSOCIATES
     fewest: ClassVar[int]
 
     enable_concat_linear: bool = False
+
+    def member(self, op: Any) -> Member | None:
+        """The product that an op computes; None if it joins no group."""
+        raise NotImplementedError
+
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
+        """The product of `data` with all weights, with their columns side by side.
+
+        - `like`: a member of the group; `weights` and `vectors` are those of all members.
+        """
+        raise NotImplementedError
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
         fused = 0
         for group in self._groups(ops, procedure.state.graph):
             hoisted = _Hoisted(group, procedure.state)
-            work = _Fused(group, procedure.state)
+            work = _Fused(group, self, procedure.state)
             try:
                 procedure.replace(work.match(), work.build, strides=False)
                 fused += 1
             except REFUSALS as refusal:
                 hoisted.undo()
-                procedure.refuse(group[0], refusal)
+                procedure.refuse(group[0].ops[-1], refusal)
         return fused
 
-    def _groups(self, ops: Sequence[Any], graph: GraphOp) -> Iterator[list[Any]]:
+    def _groups(self, ops: Sequence[Any], graph: GraphOp) -> Iterator[list[Member]]:
         """The products of one tensor, where they are enough."""
-        by_form: dict[Hashable, list[Any]] = {}
+        by_form: dict[Hashable, list[Member]] = {}
         for op in ops:
-            form = self._form(op, graph)
-            if form is not None:
-                by_form.setdefault(form, []).append(op)
+            one = self.member(op)
+            if one is not None and self._may_join(one, graph):
+                by_form.setdefault((one.data, one.form), []).append(one)
         for group in by_form.values():
             if len(group) >= self.fewest:
                 yield group
 
-    def _form(self, op: Any, graph: GraphOp) -> Hashable | None:
-        """What the products of a group share; None if a product joins no group."""
-        *bias, data, weight = op._operands
-        if bias and not (op.argument("alpha") == 1 and op.argument("beta") == 1):
-            return None
-        if not all(_is_constant(one) for one in (*bias, weight)):
-            return None
-        if data.type.device.type == "cpu" and not self.enable_concat_linear:
-            return None
-        inner, columns = sizes_of(weight)
-        if any(sizes_of(one) != (columns,) or not _are_alike(one, weight) for one in bias):
-            return None
-        if not is_read_once(weight, graph):  # it would be held twice
-            return None
-        return data, inner, weight.type.dtype, weight.type.device
+    def _may_join(self, one: Member, graph: GraphOp) -> bool:
+        if not all(_is_constant(each) for each in one.constants):
+            return False
+        if _kind(one.data)[1].type == "cpu" and not self.enable_concat_linear:
+            return False
+        return is_read_once(one.weight, graph)  # else it would be held twice
 
 
 def _is_constant(value: SSAValue) -> bool:
-    return type(value.owner) is GetAttrOp and is_plain(value)
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    return one.type.dtype is other.type.dtype and one.type.device == other.type.device
+    return type(value.owner) is GetAttrOp and has_known_sizes(value)
 
 
 class _Hoisted:
     """Reads of constants that were moved above the first product, and can be moved back."""
 
-    def __init__(self, group: Sequence[Any], state: GraphState) -> None:
+    def __init__(self, group: Sequence[Member], state: GraphState) -> None:
         self._analyses, order = state.analyses, state.order
-        first = group[0]
-        reads = dict.fromkeys(value.owner for op in group for value in op._operands)
+        first = group[0].ops[-1]
+        reads = dict.fromkeys(value.owner for one in group for value in one.constants)
         below = [one for one in reads if type(one) is GetAttrOp and order.before(first, one)]
         self._back = [(one, one.next_op) for one in below]
         for one in below:
@@ -108,40 +138,49 @@ class _Hoisted:
 class _Fused:
     """Builds the product that replaces a group."""
 
-    def __init__(self, group: Sequence[Any], state: GraphState) -> None:
+    def __init__(self, group: Sequence[Member], one: ConcatLinear, state: GraphState) -> None:
         self.group = group
+        self.one = one
         self.state = state
         self.facts: Facts = state.facts
 
     def match(self) -> Match:
         """The group as the match that the contracts ask about."""
         group = self.group
-        operands = [operand for op in group for operand in op._operands]
-        return Match.of(group[-1], group, [op.results[0] for op in group], operands)
+        values = [value for one in group for value in (one.data, *one.constants)]
+        ops = [op for one in group for op in one.ops]
+        return Match.of(group[-1].ops[-1], ops, [one.result for one in group], values)
 
     def build(self) -> list[Any]:
         """Build the value that replaces the result of each product."""
-        *biases, data, weights = zip(*[op._operands for op in self.group], strict=True)
-        x = value_handle(data[0], self.facts)
-        weight = self._side_by_side(weights, 1)
-        if biases:
-            product = aten.addmm(self._side_by_side(biases[0], 0), x, weight)
-        else:
-            product = aten.mm(x, weight)
-        ends = list(accumulate(sizes_of(one)[1] for one in weights))
-        parts = [
-            aten.slice(product, 1, start, end)
-            for start, end in zip([0, *ends[:-1]], ends, strict=True)
+        group = self.group
+        weights = self._handles(one.weight for one in group)
+        vectors = [
+            self._handles(alike) for alike in zip(*[one.vectors for one in group], strict=True)
         ]
-        results: list[SSAValue] = [op.results[0] for op in self.group]
+        product = self.one.joined(
+            group[0], value_handle(group[0].data, self.facts), weights, vectors
+        )
+        ends = list(accumulate(one.columns for one in group))
+        parts = [
+            self._part(one, aten.slice(product, 1, start, end))
+            for one, start, end in zip(group, [0, *ends[:-1]], ends, strict=True)
+        ]
+        results = [one.result for one in group]
         copied = self._copied(dict(zip(results, parts, strict=True)))
         return [
-            aten.clone(part) if result in copied else part
+            # Kept as they are, strides of one row would be those of the wide product.
+            aten.clone(part, memory_format=torch.contiguous_format) if result in copied else part
             for result, part in zip(results, parts, strict=True)
         ]
 
-    def _side_by_side(self, values: Sequence[SSAValue], dim: int) -> Any:
-        return aten.cat([value_handle(one, self.facts) for one in values], dim)
+    def _part(self, one: Member, columns: Any) -> Any:
+        if not one.is_reshaped:
+            return columns
+        return aten.reshape(columns, list(value_handle(one.result, self.facts).shape))
+
+    def _handles(self, values: Iterable[SSAValue]) -> list[Any]:
+        return [value_handle(one, self.facts) for one in values]
 
     def _copied(self, parts: Mapping[SSAValue, Any]) -> set[SSAValue]:
         """The results that must keep a storage of their own."""
@@ -167,6 +206,18 @@ class MatmulFusePattern(ConcatLinear):
     roots = frozenset(("aten.mm.default",))
     fewest = 2
 
+    def member(self, op: Any) -> Member | None:
+        data, weight = op._operands
+        if not is_plain(weight):
+            return None
+        inner, columns = sizes_of(weight)
+        return Member((op,), data, weight, columns, form=(inner, *_kind(weight)))
+
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
+        return aten.mm(data, aten.cat(weights, 1))
+
 
 @dataclass(frozen=True)
 class AddmmFusePatternSecond(ConcatLinear):
@@ -177,5 +228,25 @@ class AddmmFusePatternSecond(ConcatLinear):
     roots = frozenset(("aten.addmm.default",))
     fewest = 3
 
+    def member(self, op: Any) -> Member | None:
+        bias, data, weight = op._operands
+        if not (op.argument("alpha") == 1 and op.argument("beta") == 1):
+            return None
+        if not is_plain(weight) or _kind(bias) != _kind(weight):
+            return None
+        inner, columns = sizes_of(weight)
+        if sizes_of(bias) != (columns,):
+            return None
+        return Member((op,), data, weight, columns, (bias,), (inner, *_kind(weight)))
 
-__all__ = ["AddmmFusePatternSecond", "ConcatLinear", "MatmulFusePattern"]
+    def joined(
+        self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
+    ) -> Any:
+        return aten.addmm(aten.cat(vectors[0], 0), data, aten.cat(weights, 1))
+
+
+def _kind(value: Any) -> tuple[torch.dtype, torch.device]:
+    return value.type.dtype, value.type.device
+
+
+__all__ = ["AddmmFusePatternSecond", "ConcatLinear", "MatmulFusePattern", "Member"]

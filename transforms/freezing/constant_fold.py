@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import torch
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, TorchOp
 from xductor.transforms import EXACT, TypedPass, graphs_of
@@ -53,34 +56,45 @@ class ConstantFold(TypedPass):
 
     def _rewrite(self, graph: GraphOp) -> int:
         editor = Editor(graph)
-        foldable = Foldable(editor.analyses, self.budget, frozenset(self.dont_constant_fold))
+        foldable = Foldable(editor.analyses, self.budget, self.dont_constant_fold)
         computed = Computed(foldable)
-        return self._hold(computed, editor) + self._erase_unread(computed, editor)
-
-    def _hold(self, computed: Computed, editor: Editor) -> int:
-        """Replace computed values by reads of constants; returns how many."""
         held = 0
         for result, tensor in computed.read_elsewhere():
-            op: TorchOp = result.owner  # type: ignore[assignment]
             if not should_apply(self.name):
                 continue
-            named = len(op.results) == 1
-            made = editor.constant(tensor, result.type, op, named=named)
-            applied(op, made.results[0])
-            editor.take_over(result, made.results[0])
             held += 1
-        return held
+            op: TorchOp = result.owner  # type: ignore[assignment]
+            made = _constant(result, tensor, editor)
+            applied(op, made)
+            editor.take_over(result, made)
+        return held + _erase_unread(computed, editor)
 
-    def _erase_unread(self, computed: Computed, editor: Editor) -> int:
-        """Erase what is no longer read; returns how many constants had not been read before."""
-        dropped = sum(_is_unread(op) for op in _constants(editor))
-        for op in reversed(computed.ops):
-            if _is_unread(op):
-                editor.erase(op)
-        for op in _constants(editor):
-            if _is_unread(op):
-                editor.erase(op)
-        return dropped
+
+def compute_now(graph: GraphOp, names: Collection[str]) -> None:
+    """Compute ops of some names that read constants alone, as part of what another pass does."""
+    editor = Editor(graph)
+    computed = Computed(Foldable(editor.analyses, sys.maxsize, (), names))
+    for result, tensor in list(computed.read_elsewhere()):
+        editor.take_over(result, _constant(result, tensor, editor))
+    _erase_unread(computed, editor)
+
+
+def _constant(result: OpResult, tensor: torch.Tensor, editor: Editor) -> SSAValue:
+    """A new constant of the module, of a result's type, read above its op."""
+    op: TorchOp = result.owner  # type: ignore[assignment]
+    return editor.constant(tensor, result.type, op, named=len(op.results) == 1).results[0]
+
+
+def _erase_unread(computed: Computed, editor: Editor) -> int:
+    """Erase what is no longer read; returns how many constants had not been read before."""
+    dropped = sum(_is_unread(op) for op in _constants(editor))
+    for op in reversed(computed.ops):
+        if _is_unread(op):
+            editor.erase(op)
+    for op in _constants(editor):
+        if _is_unread(op):
+            editor.erase(op)
+    return dropped
 
 
 def _constants(editor: Editor) -> Iterator[TorchOp]:
@@ -91,4 +105,4 @@ def _is_unread(op: TorchOp) -> bool:
     return all(result.first_use is None for result in op.results)
 
 
-__all__ = ["ConstantFold"]
+__all__ = ["ConstantFold", "compute_now"]

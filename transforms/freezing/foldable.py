@@ -53,14 +53,23 @@ class Foldable:
     - `sources`: for each constant value, the reads of constants that it is computed from; none if
       constructors alone make it.
 
+    - `only`: the names of the ops that count, if not all do.
+
     `budget` and `refused` are as in `ConstantFold`.
     """
 
-    def __init__(self, analyses: Analyses, budget: int, refused: Collection[str]) -> None:
+    def __init__(
+        self,
+        analyses: Analyses,
+        budget: int,
+        refused: Collection[str],
+        only: Collection[str] = (),
+    ) -> None:
         self.analyses = analyses
         self.graph = analyses.graph
         self.budget = budget
         self.refused = frozenset((*_NEVER, *refused))
+        self.only = frozenset(only)
         self.tensors: dict[SSAValue, torch.Tensor] = {}
         self.sources: dict[SSAValue, frozenset[TorchOp]] = {}
         self.ops: list[SchemaOp] = []
@@ -110,6 +119,8 @@ class Foldable:
             if operand not in sources:
                 return False
         if op.name in self.refused or not effects_of(op).pure:
+            return False
+        if self.only and op.name not in self.only:
             return False
         if any(isinstance(leaf, SymExpr) for leaf in leaves(op.args.data)):
             return False

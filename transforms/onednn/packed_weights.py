@@ -6,7 +6,7 @@ by the layout `_mkldnn`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +22,8 @@ from xductor.transforms.rewriting.contracts import Declined
 
 _CAT = "aten.cat.default"
 
-#: A weight, and how it is packed.
-Key = tuple[SSAValue, *tuple[Hashable, ...]]
+#: The weights that are packed together, and how.
+Key = tuple[tuple[SSAValue, ...], tuple[Hashable, ...]]
 
 
 @dataclass
@@ -31,7 +31,7 @@ class PackedWeights:
     """The packed weights of one graph; what is packed twice alike is held once."""
 
     editor: Editor
-    _held: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
+    _held: dict[Key, list[SSAValue]] = field(default_factory=dict[Key, list[SSAValue]])
 
     def pack(
         self,
@@ -46,19 +46,29 @@ class PackedWeights:
 
         Raises Declined if the elements of the weight are not known, or if a kernel refuses them.
         """
-        key = (weight, *how)
+        return self.pack_together([weight], how, lambda given: [pack(*given)], above)[0]
+
+    def pack_together(
+        self,
+        weights: Sequence[SSAValue],
+        how: tuple[Hashable, ...],
+        pack: Callable[[Sequence[torch.Tensor]], Sequence[torch.Tensor]],
+        above: TorchOp,
+    ) -> list[SSAValue]:
+        """Reads of weights whose packing depends on each other, as `pack`."""
+        key = (tuple(weights), how)
         if key in self._held:
             return self._held[key]
         with _disable_current_modes(), torch.no_grad():
-            elements = self._elements(weight)
+            elements = [self._elements(one) for one in weights]
             try:
                 packed = pack(elements)
             except RuntimeError as error:
                 raise Declined(f"the weight cannot be packed: {error}") from error
-        type_ = TypeReader("post_grad").type_of(packed)
-        made = self.editor.constant(packed, type_, above)
-        self._held[key] = made.results[0]
-        return made.results[0]
+        types = TypeReader("post_grad")
+        made = [self.editor.constant(one, types.type_of(one), above) for one in packed]
+        self._held[key] = [one.results[0] for one in made]
+        return self._held[key]
 
     def _elements(self, weight: SSAValue) -> torch.Tensor:
         if is_constant(weight):
@@ -77,9 +87,10 @@ class PackedWeights:
 
     def drop_unread(self) -> None:
         """Let the graph forget what nothing reads: weights as they were, and packed in vain."""
-        for value in self._held.values():
-            self._drop(value, packed=True)
-        for weight in dict.fromkeys(key[0] for key in self._held):
+        for values in self._held.values():
+            for value in values:
+                self._drop(value, packed=True)
+        for weight in dict.fromkeys(one for weights, _ in self._held for one in weights):
             self._drop(weight)
         self._held.clear()
 

@@ -72,8 +72,9 @@ STEP_ROWS = (
     _row(
         "concat_linear_woq_int4",
         "Merge int4 weight-only linears on one input.",
-        "quantization.py:concat_linear_woq_int4",
         flag="cpp.enable_concat_linear",
+        kind="procedural",
+        factory="quantized.concat_linear_woq_int4:ConcatLinearWoqInt4",
     ),
     _row(
         "remove_profiler_ops",
@@ -84,7 +85,7 @@ STEP_ROWS = (
     ),
     _row(
         "respecialize_current_device",
-        "Turn devices that are values into constants again.",
+        "Turn the device of compile-on-one-rank, which is a value there, into a constant again.",
         "post_grad.py:respecialize_current_device_nodes",
         flag="",
         since=(2, 14),
@@ -288,8 +289,9 @@ PATTERN_ROWS = (
     _row(
         "woq_lowerings",
         "Dequantize int8 weights of linears within the product.",
-        "quantization.py:_register_woq_lowerings",
-        counter="woq_matcher_count",
+        kind="declared",
+        factory="quantized.woq_lowerings:WOQ_LOWERINGS",
+        table="pass_patterns[1]",
     ),
     _row(
         "quantization_lowerings",
@@ -499,6 +501,14 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[0]",
     ),
     _row(
+        "int8_woq_fusion_pattern",
+        "Compute products of one tensor with int8 weights in one product.",
+        flag="freezing, cpp.enable_concat_linear",
+        kind="procedural",
+        factory="quantized.int8_woq_fusion_pattern:Int8WoqFusionPattern",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
         "matmul_fuse_pattern",
         "Compute products of one tensor with constants in one product.",
         flag="freezing",
@@ -558,15 +568,10 @@ FREEZING_ROWS = (
     _row(
         "mkldnn_rnn_layer",
         "Pack the weights of recurrent layers for oneDNN.",
-        "mkldnn_fusion.py:_register_weight_pack_pass.mkldnn_rnn_layer",
         flag="freezing, cpp.weight_prepack",
-        counter="mkldnn_rnn_weight_pack_matcher_count",
-    ),
-    _row(
-        "int8_woq_fusion_pattern",
-        "Compute products of one tensor with int8 weights in one product.",
-        "freezing_patterns.py:int8_woq_fusion_pattern",
-        flag="freezing, cpp.enable_concat_linear",
+        kind="procedural",
+        factory="onednn.rnn_packing:RnnWeightPacking",
+        table="freezing_pass_patterns[0]",
     ),
 )
 

@@ -9,9 +9,9 @@ fx.graph @three stage(post_grad) symbols() (%x : !fx.tensor<f32[6, 4], cpu>) {
   // CHECK-NEXT: %p = fx.get_attr "p" : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %q = fx.get_attr "q" : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %r = fx.get_attr "r" : !fx.tensor<f32[4], cpu>
-  // CHECK-NEXT: %cat = aten.cat.default [%u, %v, %w], 1 : !fx.tensor<f32[4, 12], cpu>
-  // CHECK-NEXT: %cat_1 = aten.cat.default [%p, %q, %r] : !fx.tensor<f32[12], cpu>
-  // CHECK-NEXT: %addmm = aten.addmm.default %cat_1, %x, %cat : !fx.tensor<f32[6, 12], cpu>
+  // CHECK-NEXT: %cat = aten.cat.default [%p, %q, %r] : !fx.tensor<f32[12], cpu>
+  // CHECK-NEXT: %cat_1 = aten.cat.default [%u, %v, %w], 1 : !fx.tensor<f32[4, 12], cpu>
+  // CHECK-NEXT: %addmm = aten.addmm.default %cat, %x, %cat_1 : !fx.tensor<f32[6, 12], cpu>
   // CHECK-NEXT: %slice = aten.slice.Tensor %addmm, 1, 0, 4 : !fx.tensor<f32[6, 4][12, 1], cpu>
   // CHECK-NEXT: %slice_1 = aten.slice.Tensor %addmm, 1, 4, 8 : !fx.tensor<f32[6, 4][12, 1], cpu, offset 4>
   // CHECK-NEXT: %slice_2 = aten.slice.Tensor %addmm, 1, 8, 12 : !fx.tensor<f32[6, 4][12, 1], cpu, offset 8>

@@ -30,7 +30,7 @@ fx.graph @readers stage(post_grad) symbols() (%x : !fx.tensor<f32[6, 4], cpu>) {
   // CHECK-NEXT: %mm = aten.mm.default %x, %cat : !fx.tensor<f32[6, 5], cpu>
   // CHECK-NEXT: %slice = aten.slice.Tensor %mm, 1, 0, 2 : !fx.tensor<f32[6, 2][5, 1], cpu>
   // CHECK-NEXT: %slice_1 = aten.slice.Tensor %mm, 1, 2, 5 : !fx.tensor<f32[6, 3][5, 1], cpu, offset 2>
-  // CHECK-NEXT: %clone = aten.clone.default %slice_1 : !fx.tensor<f32[6, 3], cpu>
+  // CHECK-NEXT: %clone = aten.clone.default %slice_1, memory_format = memory_format<contiguous_format> : !fx.tensor<f32[6, 3], cpu>
   // CHECK-NEXT: %c = aten.reshape.default %slice, [2, 3, 2] : !fx.tensor<f32[2, 3, 2][15, 5, 1], cpu> aliases(0)
   // CHECK-NEXT: %d = aten.sum.dim_IntList %c, [1] : !fx.tensor<f32[2, 2], cpu>
   // CHECK-NEXT: fx.output (%d, %clone)

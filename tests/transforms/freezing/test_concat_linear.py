@@ -73,6 +73,11 @@ def relus(values: list[Any]) -> tuple[Any, ...]:
     return tuple(value.relu() for value in values)
 
 
+def test_a_returned_product_of_one_row_keeps_its_strides() -> None:
+    count, _ = fused("mm", lambda x, *w: tuple(mms(x, *w)), *WEIGHTS, x=X[:1])
+    assert count == 1
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("number", [2, 3])
 def test_products_of_one_tensor(number: int, dynamic: bool) -> None:

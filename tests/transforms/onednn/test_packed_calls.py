@@ -281,7 +281,8 @@ def test_the_users_weights_stay_as_they_are() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_behind_recurrent_layers_inductors_entries_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_recurrent_layers_are_packed_and_what_follows_them() -> None:
     class Recurrent(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -290,7 +291,6 @@ def test_behind_recurrent_layers_inductors_entries_run(monkeypatch: pytest.Monke
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.out(self.layer(x)[0])
 
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
     model, x = Recurrent().eval(), torch.randn(2, 5, 4)
     with torch.no_grad():
         expected = model(x)
