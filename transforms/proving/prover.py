@@ -480,9 +480,10 @@ class _Prover:
         if not found.instances and found.undecided:
             return self.validated(next(iter(found.bounds)))
         if not found.instances and not found.stopped:
-            proof.status = "vacuous"
-            proof.reason = "no instance of the pattern is taken by `where`"
-            proof.not_taken = self._not_taken()
+            reason = "no instance of the pattern is taken by `where`"
+            if self.may_validate:  # the rewrite may name instances that no variable leads to
+                return self.validated(reason)
+            proof.status, proof.reason = "vacuous", reason
             return proof
         too_few = self._too_few()
         if too_few:
