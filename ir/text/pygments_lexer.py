@@ -1,7 +1,8 @@
 """A Pygments lexer for the text of graphs, and for FileCheck tests made of it.
 
-The entry point `pygments.lexers` names it, so that Sphinx, MkDocs, `rich` and `pygmentize` find it as
-`mlir` or `xductor`. It imports neither torch nor xDSL: Pygments loads all such lexers to find one.
+The entry point `pygments.lexers` names it, so that Sphinx, MkDocs, `rich` and `pygmentize` find it
+as `mlir` or `xductor`. It imports neither torch nor xDSL: Pygments loads all such lexers to find
+one.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class GraphLexer(RegexLexer):
             (r'"(?:[^"\\]|\\.)*"', String.Double),
             (r"!fx\.\w+", Keyword.Type),
             (_DTYPE, Keyword.Type),
-            (r"(?:fx\.(?:graph|output|get_attr|opaque_call)|builtin\.module)\b", Keyword.Declaration),
+            (r"(?:fx\.(?:graph|output|get_attr|opaque_call)|builtin\.module)\b",
+             Keyword.Declaration),
             (r"(?:none|true|false|-?inf|-?nan|int_oo|cpu|cuda|meta|xpu|mps)\b", Keyword.Constant),
             (words(_FORMS, suffix=r"(?=[<(])"), Name.Builtin.Pseudo),
             (r"([A-Za-z_]\w*)(\s*)(=)(?!=)", bygroups(Name.Attribute, Whitespace, Operator)),
