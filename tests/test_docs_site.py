@@ -24,15 +24,18 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILDING = ROOT / "docs/building"
 
 
-@pytest.fixture(scope="module")
-def pass_pages() -> ModuleType:
-    """The module that writes the pages, imported as MkDocs imports it."""
+def building(name: str) -> ModuleType:
+    """A module of `docs/building`, imported as MkDocs imports it."""
     sys.path.insert(0, str(BUILDING))
     try:
-        import pass_pages  # pyright: ignore[reportMissingImports]
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(BUILDING))
-    return pass_pages
+
+
+@pytest.fixture(scope="module")
+def pass_pages() -> ModuleType:
+    return building("pass_pages")
 
 
 def graphs_of_the_first_page() -> list[str]:
@@ -128,6 +131,17 @@ def test_the_api_has_every_public_name() -> None:
 def _leads_to_something(name: str) -> bool:
     module, _, member = name.rpartition(".")
     return hasattr(importlib.import_module(module), member)
+
+
+def test_the_picture_is_current() -> None:
+    pictures = building("pictures")
+    kept = (pictures.PICTURES / "last_compile.svg").read_text(encoding="utf-8")
+    assert _text_of(kept) == _text_of(pictures.last_compile())
+    assert "fuse_attention" in kept
+
+
+def _text_of(svg: str) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
 @pytest.mark.slow
