@@ -8,6 +8,7 @@ one.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pygments.lexer import RegexLexer, bygroups, words
@@ -41,8 +42,8 @@ class GraphLexer(RegexLexer):
     """Tokens of `fx.graph` text: values, graphs, op names, types, arguments, comments."""
 
     name = "xductor IR"
-    aliases: ClassVar[list[str]] = ["mlir", "xductor"]
-    filenames: ClassVar[list[str]] = ["*.mlir"]
+    aliases: ClassVar[Sequence[str]] = ["mlir", "xductor"]
+    filenames: ClassVar[Sequence[str]] = ["*.mlir"]
     url = "https://mlir.llvm.org"
     version_added = ""
     flags = re.MULTILINE
