@@ -1,7 +1,11 @@
-"""Pictures of what one sees in a terminal: `python docs/building/pictures.py` writes them."""
+"""Pictures of what one sees in a terminal: `python docs/building/pictures.py` writes them.
+
+Applications are numbered within a process, so each run of this is one of its own.
+"""
 
 from __future__ import annotations
 
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -42,10 +46,10 @@ def last_compile() -> str:
     return console.export_svg(title="print(xductor.last_compile())", theme=DIMMED_MONOKAI)
 
 
-def main() -> None:
-    PICTURES.mkdir(exist_ok=True)
-    (PICTURES / "last_compile.svg").write_text(last_compile(), encoding="utf-8")
+def main(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "last_compile.svg").write_text(last_compile(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if sys.argv[1:] else PICTURES)
