@@ -24,7 +24,7 @@ class Backend:
 
     `mode` and `options` mean what they mean to `torch.compile`, and may be combined. So does
     `use_aoti`, which `torch.compile` drops for backends that it does not know by name.
-    The `xductor.*` options may also be given by name, without the prefix::
+    The `xductor.*` options may also be given by name, without the prefix:
 
         torch.compile(model, backend=xductor.Backend(mode="max-autotune", on_error="raise"))
 

@@ -205,37 +205,25 @@ def _rewrite_names(one: PassRow) -> list[str]:
     return [rewrite.record_key() for rewrite in _classes(_found(one.factory))]
 
 
-def table(chosen: Iterable[PassRow] | None = None, *, markdown: bool = False) -> str:
-    """Rows, by default all, as text: aligned columns, or a Markdown table."""
-    cells = [
-        (
-            r.stage,
-            r.name,
-            r.kind,
-            validation_of(r),
-            proof_of(r),
-            r.flag,
-            counter_of(r),
-            inductor_of(r) or "ours",
-            r.summary,
-        )
-        for r in (rows() if chosen is None else chosen)
+def table(chosen: Iterable[PassRow] | None = None) -> str:
+    """Rows, by default all, as text in aligned columns."""
+    lines = [
+        _COLUMNS,
+        *(
+            (
+                r.stage,
+                r.name,
+                r.kind,
+                validation_of(r),
+                proof_of(r),
+                r.flag,
+                counter_of(r),
+                inductor_of(r) or "ours",
+                r.summary,
+            )
+            for r in (rows() if chosen is None else chosen)
+        ),
     ]
-    return _markdown(cells) if markdown else _aligned(cells)
-
-
-def _markdown(cells: Iterable[tuple[str, ...]]) -> str:
-    code = {1, 5, 6, 7}
-    lines = [_COLUMNS, tuple("---" for _ in _COLUMNS)]
-    lines += [
-        tuple(f"`{text}`" if text and i in code else text for i, text in enumerate(line))
-        for line in cells
-    ]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _aligned(cells: Iterable[tuple[str, ...]]) -> str:
-    lines = [_COLUMNS, *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS) - 1)]
     widths.append(0)
     return "\n".join(

@@ -159,10 +159,7 @@ def test_stubs_of_inductor_are_called_not_yet() -> None:
 
 
 def test_table_has_a_line_for_each_row() -> None:
-    plain, markdown = registry.table(), registry.table(markdown=True)
-    assert len(plain.splitlines()) == len(registry.ROWS) + 1
-    assert len(markdown.splitlines()) == len(registry.ROWS) + 2
-    assert "| joint | `pointless_view` | declared |" in markdown
+    assert len(registry.table().splitlines()) == len(registry.ROWS) + 1
 
 
 def test_cli_passes_are_the_typed_ones() -> None:
