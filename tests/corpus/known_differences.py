@@ -59,6 +59,20 @@ def _fused_attention(gm: fx.GraphModule) -> None:
     run_typed(gm, [FuseAttention("fast")], "pre_grad")
 
 
+def _mm_plus_mm(gm: fx.GraphModule) -> None:
+    """Our operator in the place of Inductor's handler, which only code generation can call."""
+    for node in list(gm.graph.nodes):
+        handler = getattr(node.target, "func", None)
+        if getattr(handler, "__name__", "") != "mm_plus_mm":
+            continue
+        match = node.target.args[0]
+        operands = [match.kwargs[f"mat{number}"] for number in range(1, 5)]
+        with gm.graph.inserting_before(node):
+            made = gm.graph.call_function(torch.ops.xductor.mm_plus_mm.default, tuple(operands))
+        node.replace_all_uses_with(made)
+        gm.graph.erase_node(node)
+
+
 def _cat_of_pieces(gm: fx.GraphModule) -> None:
     """The pass, on the graph that Inductor's own stage leaves."""
     run_typed(gm, [CatOfPieces()], "post_grad")
@@ -125,6 +139,12 @@ DIFFERENCES = (
         "post_grad",
         "a cat of all that a tensor was cut into is that tensor, however it was cut",
         _cat_of_pieces,
+    ),
+    Difference(
+        "mm_plus_mm",
+        "post_grad",
+        "an operator with a reference and a fake kernel, where Inductor puts a Python function",
+        _mm_plus_mm,
     ),
     Difference(
         "fuse_attention",
