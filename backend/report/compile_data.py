@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from xductor.backend.records.application_records import ApplicationRecord
 from xductor.backend.report.op_lines import GraphText
+from xductor.backend.report.side_by_side import Differs, Same, side_by_side
 from xductor.backend.steps.step_watch import StepKind
 
 
@@ -20,6 +22,22 @@ class Refusals:
     reason: str
     count: int = 0
     places: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+
+
+@dataclass(frozen=True)
+class AppliedAlike:
+    """Applications of a step that read the same but for their numbers, which ascend."""
+
+    first: ApplicationRecord
+    numbers: tuple[int, ...]
+
+    @property
+    def shown_numbers(self) -> str:
+        """The numbers as text: `#3`, `#3 to #7`; empty if they are not known."""
+        known = [number for number in self.numbers if number]
+        if not known:
+            return ""
+        return f"#{known[0]}" if len(known) == 1 else f"#{known[0]} to #{known[-1]}"
 
 
 @dataclass
@@ -48,10 +66,31 @@ class StepData:
     def changed(self) -> bool:
         return self.after is not None
 
+    @cached_property
+    def rows(self) -> list[Same | Differs]:
+        """The graphs side by side. Made once: a page is written anew after each stage."""
+        return _rows(self.before, self.after)
+
+    def alike(self) -> list[AppliedAlike]:
+        """The applications, with those that read the same put together."""
+        found: dict[str, list[ApplicationRecord]] = {}
+        for one in self.applications:
+            found.setdefault(repr(replace(one, number=0)), []).append(one)
+        return [
+            AppliedAlike(group[0], tuple([one.number for one in group]))
+            for group in found.values()
+        ]
+
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to tell of it but its time."""
         return not (self.changed or self.applied or self.refusals or self.failure)
+
+
+def _rows(before: GraphText | None, after: GraphText | None) -> list[Same | Differs]:
+    if before is None or after is None:
+        return []
+    return side_by_side(before.lines, after.lines)
 
 
 @dataclass
@@ -88,6 +127,11 @@ class StageData:
     steps: list[StepData] = field(default_factory=list[StepData])
     failures: list[Failed] = field(default_factory=list[Failed])
     raised: str = ""
+
+    @cached_property
+    def rows(self) -> list[Same | Differs]:
+        """The graphs before and after the stage side by side."""
+        return _rows(self.before, self.after)
 
     @property
     def degraded(self) -> bool:
@@ -134,4 +178,4 @@ class CompileData:
                 yield stage, step
 
 
-__all__ = ["CompileData", "Failed", "Refusals", "StageData", "StepData"]
+__all__ = ["AppliedAlike", "CompileData", "Failed", "Refusals", "StageData", "StepData"]

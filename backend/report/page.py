@@ -30,11 +30,9 @@ def page_text(data: CompileData) -> str:
     """The page as text."""
     graphs = PageData()
     for number, stage in enumerate(data.stages):
-        if stage.before is not None and stage.after is not None:
-            graphs.add_diff(f"{number}", stage.before, stage.after)
+        graphs.add_diff(f"{number}", stage)
         for place, step in enumerate(stage.steps):
-            if step.before is not None and step.after is not None:
-                graphs.add_diff(f"{number}-{place}", step.before, step.after)
+            graphs.add_diff(f"{number}-{place}", step)
     page = _environment().get_template("page.html")
     return page.render(
         data=data,

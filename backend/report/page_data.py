@@ -10,8 +10,9 @@ import linecache
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from xductor.backend.report.op_lines import GraphText, OpLine
-from xductor.backend.report.side_by_side import Differs, Marks, side_by_side
+from xductor.backend.report.compile_data import StageData, StepData
+from xductor.backend.report.op_lines import OpLine
+from xductor.backend.report.side_by_side import Differs, Marks
 
 
 class PageData:
@@ -24,15 +25,18 @@ class PageData:
         self._rows: list[list[Any]] = []
         self.diffs: dict[str, dict[str, Any]] = {}
 
-    def add_diff(self, name: str, before: GraphText, after: GraphText) -> None:
-        """Add two graphs that are shown side by side under a name."""
+    def add_diff(self, name: str, of: StageData | StepData) -> None:
+        """Add the graphs before and after a stage or a step under a name, if there are both."""
+        before, after = of.before, of.after
+        if before is None or after is None:
+            return
         if bool(before.problem) != bool(after.problem):
             problem = before.problem or after.problem
             self.diffs[name] = {"problem": f"One of the two graphs is not in the IR: {problem}"}
             return
         numbers = [[self._line(line) for line in text.lines] for text in (before, after)]
         rows: list[Any] = []
-        for row in side_by_side(before.lines, after.lines):
+        for row in of.rows:
             if isinstance(row, Differs):
                 pair = [
                     -1 if place is None else side[place]

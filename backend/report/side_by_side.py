@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,9 +14,11 @@ from xductor.backend.report.op_lines import OpLine
 
 #: The ends of the characters of a line that differ from the line beside it.
 Marks = tuple[tuple[int, int], ...]
+Pair = tuple[int | None, int | None]
 
 _TOKEN = re.compile(r'%?[\w.#"]+|\s+|.')
-_KEPT_PAIRS = 400
+#: In how many pairs the words that differ are marked.
+_MARKED = 400
 
 
 @dataclass(frozen=True)
@@ -39,36 +43,77 @@ class Differs:
 def side_by_side(left: Sequence[OpLine], right: Sequence[OpLine]) -> list[Same | Differs]:
     """The rows of both texts in order."""
     rows: list[Same | Differs] = []
-    pairs = 0
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    for tag, a, a_end, b, b_end in matcher.get_opcodes():
-        if tag == "equal":
-            rows.append(Same(a, b, a_end - a))
-            continue
-        for i, j in _paired(left[a:a_end], right[b:b_end]):
-            ours = None if i is None else a + i
-            theirs = None if j is None else b + j
-            marks: tuple[Marks, Marks] = ((), ())
-            if ours is not None and theirs is not None and pairs < _KEPT_PAIRS:
-                pairs += 1
-                marks = _marks(left[ours].text, right[theirs].text)
-            rows.append(Differs(ours, theirs, *marks))
+    marked = 0
+    for a, b in _pairs(left, right):
+        last = rows[-1] if rows else None
+        if a is None or b is None:
+            rows.append(Differs(a, b))
+        elif left[a] != right[b]:
+            marked += 1
+            marks = _marks(left[a].text, right[b].text) if marked <= _MARKED else ((), ())
+            rows.append(Differs(a, b, *marks))
+        elif isinstance(last, Same):
+            rows[-1] = Same(last.left, last.right, last.count + 1)
+        else:
+            rows.append(Same(a, b, 1))
     return rows
 
 
+def _pairs(left: Sequence[OpLine], right: Sequence[OpLine]) -> Iterator[Pair]:
+    """Every line once, by place, with the line that stands beside it."""
+    a = b = 0
+    for i, j in _anchors(left, right):
+        yield from _paired(left, right, range(a, i), range(b, j))
+        yield i, j
+        a, b = i + 1, j + 1
+    yield from _paired(left, right, range(a, len(left)), range(b, len(right)))
+
+
+def _anchors(left: Sequence[OpLine], right: Sequence[OpLine]) -> list[tuple[int, int]]:
+    """The most lines that stand on both sides in the same order, of those that occur once.
+
+    Nearly all do, since each names its value. `SequenceMatcher` alone would look through the whole
+    graph for each change.
+    """
+    counts = [Counter(side) for side in (left, right)]
+    places = {line: place for place, line in enumerate(right) if counts[1][line] == 1}
+    shared = [
+        (place, places[line])
+        for place, line in enumerate(left)
+        if line in places and counts[0][line] == 1
+    ]
+    ends: list[int] = []
+    lengths: list[int] = []
+    for _, place in shared:
+        at = bisect_left(ends, place)
+        ends[at : at + 1] = [place]
+        lengths.append(at)
+    kept: list[tuple[int, int]] = []
+    wanted = len(ends) - 1
+    for pair, length in zip(reversed(shared), reversed(lengths), strict=True):
+        if length == wanted:
+            kept.append(pair)
+            wanted -= 1
+    return kept[::-1]
+
+
 def _paired(
-    left: Sequence[OpLine], right: Sequence[OpLine]
-) -> Iterator[tuple[int | None, int | None]]:
-    """Pair the lines of two blocks that differ: those of the same value, then of the same op."""
-    matcher = SequenceMatcher(None, *[[_key(line) for line in side] for side in (left, right)])
-    for tag, a, a_end, b, b_end in matcher.get_opcodes():
+    left: Sequence[OpLine], right: Sequence[OpLine], ours: range, theirs: range
+) -> Iterator[Pair]:
+    """Pair the lines of two blocks that differ, by place: those of the same value and op first."""
+    if not ours or not theirs:
+        yield from zip_longest(ours, theirs)
+        return
+    keys = [[_key(left[i]) for i in ours], [_key(right[j]) for j in theirs]]
+    for tag, a, a_end, b, b_end in SequenceMatcher(None, *keys).get_opcodes():
+        block = ours[a:a_end], theirs[b:b_end]
         if tag == "equal":
-            yield from zip(range(a, a_end), range(b, b_end), strict=True)
-        elif a_end - a == b_end - b == 1 and left[a].op != right[b].op:
-            yield a, None
-            yield None, b
+            yield from zip(*block, strict=True)
+        elif len(block[0]) == len(block[1]) == 1 and keys[0][a][0] != keys[1][b][0]:
+            yield block[0][0], None
+            yield None, block[1][0]
         else:
-            yield from zip_longest(range(a, a_end), range(b, b_end))
+            yield from zip_longest(*block)
 
 
 def _key(line: OpLine) -> tuple[str, tuple[str, ...]]:
