@@ -77,8 +77,7 @@ class StepData:
         for one in self.applications:
             found.setdefault(repr(replace(one, number=0)), []).append(one)
         return [
-            AppliedAlike(group[0], tuple([one.number for one in group]))
-            for group in found.values()
+            AppliedAlike(group[0], tuple([one.number for one in group])) for group in found.values()
         ]
 
     @property

@@ -65,6 +65,11 @@ def module_lines(module: ModuleOp) -> GraphText:
     )
 
 
+def graph_lines(graph: GraphOp) -> GraphText:
+    """One graph."""
+    return GraphText(tuple(_lines(graph)))
+
+
 def fx_lines(gm: GraphModule, problem: str) -> GraphText:
     """An FX graph that the IR does not hold, because of `problem`."""
     return GraphText(tuple([OpLine(line.strip()) for line in str(gm.graph).splitlines()]), problem)
@@ -99,4 +104,4 @@ def _line(op: TorchOp, names: dict[SSAValue, str]) -> OpLine:
     )
 
 
-__all__ = ["GraphText", "OpLine", "fx_lines", "module_lines"]
+__all__ = ["GraphText", "OpLine", "fx_lines", "graph_lines", "module_lines"]
