@@ -29,7 +29,8 @@ _HTML = """\
 <table>
 <tr><th>stage</th><th>nodes</th><th>pass</th><th>applied</th><th>your code</th><th>types</th></tr>
 {% for stage in record.stages %}
-<tr><td><b>{{ stage.stage }}</b> {{ stage.direction if stage.direction != "unknown" }}{% if stage.cached %} (cached){% endif %}</td>
+<tr><td><b>{{ stage.stage }}</b> {{ stage.direction if stage.direction != "unknown" }}
+{%- if stage.cached %} (cached){% endif %}</td>
 <td>{{ stage.nodes_before }} → {{ stage.nodes_after }}</td>
 <td colspan="4">{% if stage.fallback %}<span class="bad">fell back: {{ stage.fallback }}</span>
 {%- endif %}</td></tr>

@@ -15,6 +15,7 @@ from xductor.backend.report.op_lines import OpLine
 #: The ends of the characters of a line that differ from the line beside it.
 Marks = tuple[tuple[int, int], ...]
 Pair = tuple[int | None, int | None]
+Key = tuple[str, tuple[str, ...]]
 
 _TOKEN = re.compile(r'%?[\w.#"]+|\s+|.')
 #: In how many pairs the words that differ are marked.
@@ -109,15 +110,20 @@ def _paired(
         block = ours[a:a_end], theirs[b:b_end]
         if tag == "equal":
             yield from zip(*block, strict=True)
-        elif len(block[0]) == len(block[1]) == 1 and keys[0][a][0] != keys[1][b][0]:
+        elif len(block[0]) == len(block[1]) == 1 and not _alike(keys[0][a], keys[1][b]):
             yield block[0][0], None
             yield None, block[1][0]
         else:
             yield from zip_longest(*block)
 
 
-def _key(line: OpLine) -> tuple[str, tuple[str, ...]]:
+def _key(line: OpLine) -> Key:
     return line.op, line.results
+
+
+def _alike(left: Key, right: Key) -> bool:
+    """Whether two lines have the op or the value in common."""
+    return left[0] == right[0] or bool(left[1] and left[1] == right[1])
 
 
 def _marks(left: str, right: str) -> tuple[Marks, Marks]:

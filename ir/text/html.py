@@ -15,8 +15,9 @@ _STYLE = """\
 .xductor pre, .xductor code { font-family: ui-monospace, Menlo, Consolas, monospace;
   font-size: 12px; background: none; color: inherit; padding: 0; margin: 0; text-align: left;
   white-space: pre-wrap; overflow-wrap: anywhere; }
-.xductor table { border-collapse: collapse; font-size: inherit; } .xductor th, .xductor td { text-align: left;
-  vertical-align: top; padding: 2px 10px; } .xductor th { font-weight: 500; opacity: .65; }
+.xductor table { border-collapse: collapse; font-size: inherit; }
+.xductor th, .xductor td { text-align: left; vertical-align: top; padding: 2px 10px; }
+.xductor th { font-weight: 500; opacity: .65; }
 .xductor .quiet { opacity: .6; } .xductor .added { background: rgba(60, 180, 90, .18); }
 .xductor .removed { background: rgba(220, 70, 70, .18); }
 .xductor .changed { background: rgba(220, 160, 40, .18); }
