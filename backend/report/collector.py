@@ -29,6 +29,8 @@ from xductor.backend.report.compile_data import (
 )
 from xductor.backend.report.op_lines import GraphText, fx_lines, module_lines
 from xductor.backend.report.page_files import write_page
+from xductor.backend.report.stage_content import stage_content
+from xductor.backend.steps.ir_logging import is_traced, trace_artifact
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.stage_watch import StageBegins
 from xductor.backend.steps.step_watch import Refusal, StepBegins, StepEnds, StepFailed
@@ -59,7 +61,7 @@ def collecting(run: StageRun, folder: str) -> Iterator[None]:
         collector.finish()
         with compiling.lock:
             compiling.stages.append(collector.data)
-            _write(compiling, folder)
+            _publish(compiling, folder)
 
 
 def _current_compile(run: StageRun) -> CompileData:
@@ -97,9 +99,13 @@ def _rank() -> int | None:
     return dist.get_rank() if dist.is_available() and dist.is_initialized() else None
 
 
-def _write(compiling: CompileData, folder: str) -> None:
+def _publish(compiling: CompileData, folder: str) -> None:
+    """Write the page with the stage that came last, which goes to the trace as well."""
+    last = compiling.stages[-1]
     try:
         write_page(compiling, folder)
+        if is_traced():
+            trace_artifact(f"xductor_steps_{last.stage}", stage_content(last))
     except Exception as error:  # looking at a compile must not break it
         _warn(f"the page of a compile could not be written into {folder}", error)
 

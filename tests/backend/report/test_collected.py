@@ -363,6 +363,28 @@ def test_the_graphs_can_be_drawn_from_the_page_alone(collected: Collected, tmp_p
         assert found == [[", ".join(line.results), line.op] for line in text.lines]
 
 
+def test_the_steps_go_to_the_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+    monkeypatch.setattr(collector, "is_traced", lambda: True)
+    monkeypatch.setattr(collector, "trace_artifact", told.__setitem__)
+    compiled(tmp_path, rewrites=[NegNeg])
+    assert list(told) == [
+        "xductor_steps_pre_grad",
+        "xductor_steps_joint",
+        "xductor_steps_post_grad",
+    ]
+    joint = json.loads(json.dumps(told["xductor_steps_joint"]))
+    (rewrites,) = (one for one in joint["steps"] if one["name"] == "rewrites")
+    assert rewrites["applied"] == len(rewrites["applications"]) == len(rewrites["refusals"]) == 1
+    types = "!fx.tensor<f32[4, 8], cpu>"
+    assert rewrites["changes"] == [
+        f"- %neg = aten.neg.default %arg0_1 : {types}",
+        f"- %neg_1 = aten.neg.default %neg : {types}",
+        f"- %mul = aten.mul.Tensor %neg_1, 2 : {types}",
+        f"+ %mul = aten.mul.Tensor %arg0_1, 2 : {types}",
+    ]
+
+
 def test_the_cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from xductor.backend.cli import main as command
 
