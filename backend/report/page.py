@@ -143,7 +143,10 @@ def _count(number: int) -> str:
 
 def short_type(text: str) -> str:
     """A type without what goes without saying: `f32[4, 8]`."""
-    return text.removeprefix("!fx.tensor<").removesuffix(">").removesuffix(", cpu")
+    if not text.startswith("!fx.tensor<"):
+        return text
+    parts = text[len("!fx.tensor<") : -1].split(", cpu", 1)
+    return "".join(parts).replace(", requires_grad", " grad")
 
 
 def _place(place: tuple[str, int] | None) -> str:

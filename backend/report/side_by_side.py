@@ -106,7 +106,7 @@ def _paired(
         yield from zip_longest(ours, theirs)
         return
     keys = [[_key(left[i]) for i in ours], [_key(right[j]) for j in theirs]]
-    for tag, a, a_end, b, b_end in SequenceMatcher(None, *keys).get_opcodes():
+    for tag, a, a_end, b, b_end in SequenceMatcher(None, keys[0], keys[1]).get_opcodes():
         block = ours[a:a_end], theirs[b:b_end]
         if tag == "equal":
             yield from zip(*block, strict=True)

@@ -15,8 +15,11 @@
     return element;
   };
 
+  // As `short_type` in page.py.
   const shortType = (text) =>
-    text.replace(/^!fx\.tensor<(.*)>$/, "$1").replace(/, cpu$/, "");
+    text.startsWith("!fx.tensor<")
+      ? text.slice(11, -1).replace(", cpu", "").replace(", requires_grad", " grad")
+      : text;
 
   const lineText = ([results, op, args, facts]) =>
     `${results ? results + " = " : ""}${op}${args ? " " : ""}${args}${facts}`;
@@ -234,7 +237,7 @@
           } },
         },
         scales: {
-          x: { ticks: { color: color("quiet"), callback: (value) => `${value} ms` }, grid: { color: color("line") }, border: { display: false } },
+          x: { ticks: { color: color("quiet"), maxRotation: 0, maxTicksLimit: narrow ? 4 : 11, callback: (value) => `${value} ms` }, grid: { color: color("line") }, border: { display: false } },
           y: { ticks: { color: color("text"), autoSkip: false, font: { size: narrow ? 11 : 12 } }, grid: { display: false }, border: { display: false } },
         },
       },
