@@ -106,24 +106,40 @@ with without_codegen():
 """
 
 
+def _block(folder: Path) -> None:
+    page = _page(folder, "block", GATED)
+    sections, opened = ("post_grad", "Your code"), ("rewrites",)
+    _picture(page, "report-pass", height=850, only=sections, opened=opened)
+
+
+def _train(folder: Path) -> None:
+    page = _page(folder, "train", TRAIN)
+    _picture(page, "report", height=1010)
+    opened = ("fuse_attention",)
+    _picture(page, "report-gpt2", height=900, only=("pre_grad",), opened=opened)
+    _narrow(page, "report-narrow", height=900)
+
+
+def _large(folder: Path) -> None:
+    page = _page(folder, "large", LARGE)
+    opened = ("pointless_permute_pair",)
+    _picture(page, "report-large", height=640, only=("joint",), opened=opened)
+
+
+def _gate(folder: Path) -> None:
+    page = _page(folder, "gate", FALLS_BACK)
+    _picture(page, "report-fallback", height=1180, hidden="#times")
+
+
+_PAGES = {"block": _block, "train": _train, "large": _large, "gate": _gate}
+
+
 def main() -> None:
-    """Make all pictures."""
+    """Make the pictures of the pages named on the command line, or all."""
     PICTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="xductor-pictures-") as name:
-        folder = Path(name)
-        gated = _page(folder, "block", GATED)
-        sections, opened = ("post_grad", "Your code"), ("rewrites",)
-        _picture(gated, "report-pass", height=850, only=sections, opened=opened)
-        train = _page(folder, "train", TRAIN)
-        _picture(train, "report", height=1010)
-        opened = ("fuse_attention",)
-        _picture(train, "report-gpt2", height=900, only=("pre_grad",), opened=opened)
-        _narrow(train, "report-narrow", height=900)
-        large = _page(folder, "large", LARGE)
-        opened = ("pointless_permute_pair",)
-        _picture(large, "report-large", height=640, only=("joint",), opened=opened)
-        failed = _page(folder, "gate", FALLS_BACK)
-        _picture(failed, "report-fallback", height=1180, hidden="#times")
+    for name in sys.argv[1:] or _PAGES:
+        with tempfile.TemporaryDirectory(prefix="xductor-pictures-") as folder:
+            _PAGES[name](Path(folder))
 
 
 def _page(folder: Path, name: str, script: str) -> Path:
