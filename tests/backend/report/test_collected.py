@@ -327,6 +327,44 @@ def test_an_error_of_the_collector_does_not_break_the_compile(
     assert len(pages(tmp_path)) == 1
 
 
+def test_a_report_changes_nothing_about_the_compile(tmp_path: Path) -> None:
+    records: list[Any] = []
+    for folder in (tmp_path, None):
+        torch._dynamo.reset()
+        given = inputs(requires_grad=True)
+        options = {"xductor.report": folder, "xductor.rewrites": [NegNeg]}
+        with without_codegen():
+            made = torch.compile(function, backend="xductor", options=options)
+            made(*given).sum().backward()
+        records.append(
+            [
+                (
+                    one.stage,
+                    one.direction,
+                    one.nodes_before,
+                    one.nodes_after,
+                    one.lowered,
+                    one.counts(),
+                )
+                for one in xductor.last_compile()
+            ]
+        )
+    assert records[0] == records[1]
+    assert len(pages(tmp_path)) == 1
+
+
+def test_looking_at_a_function_leaves_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`explain` and `pattern_from` compile too, but not what the user runs."""
+    monkeypatch.setenv("XDUCTOR_REPORT", str(tmp_path))
+    assert xductor.explain(NegNeg, function, *inputs()).matched
+    xductor.pattern_from(
+        lambda x: x.sigmoid() * x, torch.randn(4, 4), replacement=lambda x: x * x.sigmoid()
+    )
+    assert not pages(tmp_path)
+
+
 def test_the_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert Settings.from_options().report is None
     assert Settings.from_options({"xductor.report": tmp_path}).report == str(tmp_path)
