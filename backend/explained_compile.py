@@ -38,7 +38,8 @@ def look_where_it_runs(
         function = deepcopy(function)
     look_there = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
     with torch.random.fork_rng(devices=()):
-        capture(function, *given, rewrites=[look_there], options={"xductor.on_error": "raise"})
+        options = {"xductor.on_error": "raise", "xductor.report": None}
+        capture(function, *given, rewrites=[look_there], options=options)
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

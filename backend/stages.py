@@ -7,7 +7,7 @@ post-grad stage, goes through the passes that can work on it, and is left valid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config import settings
@@ -102,10 +102,19 @@ def _stage(stage: Stage, gm: GraphModule, is_inference: bool = False) -> Iterato
     direction = stage_records.direction(stage, is_inference)
     with stage_records.stage_record(stage, gm, direction, now.verify) as record:
         run = StageRun(stage, gm, now, record, is_inference=is_inference)
-        with _fake_mode(gm):
+        with _fake_mode(gm), _reported(run):
             yield run
         record.nodes_after = len(run.gm.graph.nodes)
     cached_records.made(record)
+
+
+def _reported(run: StageRun) -> AbstractContextManager[None]:
+    """Collect what happens for a page, if the settings ask for one."""
+    if run.settings.report is None:
+        return nullcontext()
+    from xductor.backend.report.collector import collecting
+
+    return collecting(run, run.settings.report)
 
 
 @contextmanager

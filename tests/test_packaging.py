@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("ir", "frontend", "transforms", "backend")
+PACKED = ("*.py", "*.pyi", "*.csv", "py.typed", "proofs.json", "validations.json", "assets/*")
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 
 
@@ -91,7 +92,7 @@ def test_wheel_holds_every_module(tmp_path: Path) -> None:
 
     expected: set[str] = set()
     for room in ROOMS:
-        for pattern in ("*.py", "*.pyi", "*.csv", "py.typed", "proofs.json", "validations.json"):
+        for pattern in PACKED:
             for path in (checkout / room).rglob(pattern):
                 relative = path.relative_to(checkout).as_posix()
                 face = relative.removeprefix("backend/api/")

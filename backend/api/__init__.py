@@ -3,6 +3,7 @@
 The names below are imported at first use, so that `import xductor` loads neither torch nor xDSL.
 """
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -170,5 +171,21 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def load_ipython_extension(ipython: object) -> None:
+    """Show modules of the IR as HTML in a notebook; done at import if IPython runs already."""
+    from xductor.backend.report.notebooks import register
+
+    register(ipython)
+
+
+def _register_with_a_running_notebook() -> None:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        load_ipython_extension(shell)
+
+
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+_register_with_a_running_notebook()

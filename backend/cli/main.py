@@ -21,6 +21,7 @@ from xductor.backend.cli.command import INTERRUPTED, CommandError, Subparsers
 COMMANDS: dict[str, str] = {
     "demo": "compile a small GPT-2-like model and compare it with eager",
     "capture": "run a script and write each stage's graphs as text, before and after",
+    "report": "run a script and write a page for each compile: graphs, passes, times",
     "check": "verify IR files, or all graphs that a script compiles",
     "run": "run a graph of a file on generated or given inputs",
     "diff": "compare the graphs of two files by structure",

@@ -41,19 +41,25 @@ def check_readable(path: str) -> None:
 
 
 def run_script(
-    path: str, arguments: Sequence[str], watcher: stage_watch.StageWatcher, *, codegen: bool = True
+    path: str,
+    arguments: Sequence[str],
+    watcher: stage_watch.StageWatcher | None = None,
+    *,
+    codegen: bool = True,
 ) -> int:
     """Run a script as `python path arguments` would, with our stages in each of its compiles.
 
-    Nothing is read from caches, so every stage of every compile runs, and `watcher` is called for
-    it. Returns the script's exit status; its exceptions are printed as Python would.
+    Nothing is read from caches, so every stage of every compile runs, and `watcher`, if there is
+    one, is called for it. Returns the script's exit status; its exceptions are printed as Python
+    would.
 
     Raises CommandError if the file cannot be read.
     """
     check_readable(path)
     with ExitStack() as stack:
         stack.enter_context(_installed(codegen))
-        stack.enter_context(stage_watch.watching(watcher))
+        if watcher is not None:
+            stack.enter_context(stage_watch.watching(watcher))
         stack.enter_context(stage_records.record())  # so that records have the details
         return run_as_main(path, arguments)
 

@@ -90,13 +90,16 @@ def key_part() -> tuple[str, ...] | None:
     """What our pipeline adds to the key of the current compile; None if stock's runs.
 
     Raises BypassFxGraphCache if an active rewrite has no stable identity, so that nothing compiled
-    with it could be found again; and inside `out_of_caches`, or while a debug counter is set.
+    with it could be found again; and inside `out_of_caches`, while a debug counter is set, or
+    if a report is asked for.
     """
     if _kept_out:
         raise versions.cache_bypass("xductor: the stages of every compile are wanted")
     settings = compile_state.current().settings
     if settings is None:
         return None
+    if settings.report:
+        raise versions.cache_bypass("xductor: a report shows every stage")
     if debug_counters.active():
         raise versions.cache_bypass("xductor: debug counters depend on what was compiled before")
     part, unstable = _describe(settings)
@@ -135,6 +138,8 @@ def tagged() -> Iterator[None]:
         return
     part, unstable = _describe(settings)
     unstable += debug_counters.active()
+    if settings.report:
+        unstable.append("report")
     # A key that nobody has used or will use amounts to bypassing the caches.
     tag = uuid.uuid4().hex if unstable else " ".join(part)
     config = versions.compiler_config()

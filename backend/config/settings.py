@@ -52,6 +52,7 @@ class Settings:
     - `validate`: `"values"` runs each matched fragment and its replacement on generated inputs.
     - `disabled_passes`: names of passes that are left out. Options do not accept those that code
       generation needs (`pipelines.disabled_passes`); if disabled here, Inductor's own runs instead.
+    - `report`: a folder in which each compile leaves a page that shows it; it then reads no caches.
     """
 
     on_error: OnError = "fallback"
@@ -60,6 +61,7 @@ class Settings:
     rewrites: tuple[Any, ...] = ()
     validate: Validation | None = None
     disabled_passes: frozenset[str] = frozenset()
+    report: str | None = None
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any] | None = None) -> Settings:
@@ -103,8 +105,9 @@ class Settings:
     def fingerprint(self) -> str:
         """Text that is equal for settings under which a compile gives the same result.
 
-        `on_error` is not part of it, since a compile that met an error is not stored. Nor are the
-        rewrites, which the cache key identifies by other means.
+        `on_error` is not part of it, since a compile that met an error is not stored, nor `report`,
+        under which nothing is stored. Nor are the rewrites, which the cache key identifies by other
+        means.
         """
         disabled = ",".join(sorted(self.disabled_passes))
         return (
@@ -169,6 +172,8 @@ def _environment_values() -> dict[str, Any]:
         variable = f"XDUCTOR_{name.upper()}"
         if text := os.environ.get(variable):
             values[name] = _checked(name, text, given_as=f"environment variable {variable}")
+    if folder := os.environ.get("XDUCTOR_REPORT"):
+        values["report"] = _checked_folder(folder, "environment variable XDUCTOR_REPORT")
     return values
 
 
@@ -190,6 +195,8 @@ def _checked(name: str, value: Any, given_as: str) -> Any:
     """
     if name in _CHOICES:
         return _checked_choice(name, value, given_as)
+    if name == "report":
+        return _checked_folder(value, given_as)
     if isinstance(value, str) or not isinstance(value, Iterable):
         what = "rewrites" if name == "rewrites" else "pass names"
         raise SettingsError(f"{given_as}: expected a list of {what}, found {value!r}")
@@ -211,6 +218,12 @@ def _checked_choice(name: str, value: Any, given_as: str) -> Any:
     close = get_close_matches(value, choices, n=1) if isinstance(value, str) else []
     guess = f" Did you mean {close[0]!r}?" if close else ""
     raise SettingsError(f"{given_as}: expected one of {expected}, found {value!r}.{guess}")
+
+
+def _checked_folder(value: Any, given_as: str) -> str | None:
+    if value is None or (isinstance(value, str | os.PathLike) and os.fspath(value)):
+        return None if value is None else os.path.abspath(os.fsdecode(value))
+    raise SettingsError(f"{given_as}: expected the path of a folder or None, found {value!r}")
 
 
 def _checked_names(items: tuple[Any, ...], given_as: str) -> frozenset[str]:

@@ -21,8 +21,30 @@ from xductor.backend.records.application_records import ApplicationRecord
 from xductor.backend.records.counts import Counts
 from xductor.backend.records.record_content import stage_content, stage_of
 from xductor.backend.records.stage_records import PassRecord, StageRecord
+from xductor.ir.text.html import fragment
 
 FORMAT = 3
+
+_HTML = """\
+<table>
+<tr><th>stage</th><th>nodes</th><th>pass</th><th>applied</th><th>your code</th><th>types</th></tr>
+{% for stage in record.stages %}
+<tr><td><b>{{ stage.stage }}</b> {{ stage.direction if stage.direction != "unknown" }}
+{%- if stage.cached %} (cached){% endif %}</td>
+<td>{{ stage.nodes_before }} → {{ stage.nodes_after }}</td>
+<td colspan="4">{% if stage.fallback %}<span class="bad">fell back: {{ stage.fallback }}</span>
+{%- endif %}</td></tr>
+{% for one in stage.passes if one.applications or one.changed %}
+<tr><td></td><td></td><td>{{ one.name }}</td>
+<td>{% if one.kind == "bridged" %}Inductor's own{% else %}{{ one.applications }}{% endif %}</td>
+<td></td><td></td></tr>
+{% for made in one.made %}
+<tr><td></td><td></td><td></td><td>{{ made.rewrite }} at <code>{{ made.anchor }}</code></td>
+<td title="{{ made.where or "" }}">{{ place(made) }}</td>
+<td><code>{{ types(made) }}</code></td></tr>
+{% endfor %}{% endfor %}{% endfor %}
+</table>
+"""
 
 
 class NotARecord(ValueError):
@@ -143,6 +165,10 @@ class CompileRecord(Sequence[StageRecord]):
                 made.add_row(where, "-", "", "", "", "")
         return made
 
+    def _repr_html_(self) -> str:
+        """What `table` shows, for notebooks."""
+        return fragment(_HTML, record=self, place=_place, types=_types)
+
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=140)
         console.print(self.table())
@@ -180,13 +206,20 @@ def _counted(one: PassRecord) -> tuple[str, str, str]:
 
 
 def _application(one: ApplicationRecord) -> tuple[str, str, str]:
-    where = "" if one.where is None else f"{Path(one.where[0]).name}:{one.where[1]}"
+    bindings = ", ".join(f"{name}: {text}" for name, text in one.bindings.items())
+    text = f"{one.rewrite} at {one.anchor} ({'; '.join((one.numerics, *one.checks))})"
+    return f"{text}\n{bindings}".rstrip(), _place(one), _types(one)
+
+
+def _place(one: ApplicationRecord) -> str:
+    return "" if one.where is None else f"{Path(one.where[0]).name}:{one.where[1]}"
+
+
+def _types(one: ApplicationRecord) -> str:
     types = ", ".join(one.before)
     if one.after and one.before != one.after:
         types += f" -> {', '.join(one.after)}"
-    bindings = ", ".join(f"{name}: {text}" for name, text in one.bindings.items())
-    text = f"{one.rewrite} at {one.anchor} ({'; '.join((one.numerics, *one.checks))})"
-    return f"{text}\n{bindings}".rstrip(), where, types
+    return types
 
 
 __all__ = ["CompileRecord", "NotARecord", "last_compile"]

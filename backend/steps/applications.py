@@ -14,11 +14,12 @@ from xductor.backend.config import cache_keys
 from xductor.backend.config.warn_once import warn_once
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.step_watch import Refusal
 from xductor.ir import TorchOp
 from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes.applications import Applied
 from xductor.transforms.passes.debug_counters import Asked
-from xductor.transforms.passes.events import listening, tell
+from xductor.transforms.passes.events import listeners_of, listening, tell
 from xductor.transforms.rewriting.driver import (
     Application,
     Connected,
@@ -110,6 +111,8 @@ def followed(run: StageRun, one: TypedPass, module: ModuleOp) -> Iterator[Follow
         number = 0
 
     def report(rewrite: Rewrite, op: TorchOp, error: Exception) -> None:
+        if listeners_of(Refusal):
+            tell(Refusal(run.record, rewrite.name, op.name, op.node.location(), str(error)))
         if isinstance(error, ContractViolation | NoConvergence):
             if run.settings.on_error == "raise":
                 raise error

@@ -11,7 +11,9 @@ from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
 from xductor.backend.config.warn_once import warn_once
 from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.steps.step_watch import StepFailed
 from xductor.transforms import TypedPass
+from xductor.transforms.passes.events import tell
 
 
 class StageError(RuntimeError):
@@ -72,6 +74,8 @@ def _tell(run: StageRun, failure: Failure, outcome: str) -> str:
     )
     what = f"{failure.culprit} failed in the {run.stage} stage{_after(run, failure)}"
     reason = f"{type(failure.error).__name__}: {failure.error}{_place(failure)}"
+    undone = tuple([one.name for one in failure.passes])
+    tell(StepFailed(run.record, failure.culprit, reason, undone, run.degraded, str(path)))
     if run.settings.on_error == "raise":
         raise StageError(f"{what}: {reason}\nto reproduce: {path}") from failure.error
     told = f"{failure.culprit}: {reason}"

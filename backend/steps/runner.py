@@ -17,11 +17,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
+from xductor.backend.records.application_records import Applications
 from xductor.backend.steps import applications, failures, node_values, value_updates
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import LoweredGraph, StageRun
+from xductor.backend.steps.step_watch import StepBegins, StepEnds
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
+from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import admits
 from xductor.transforms.passes.pass_results import application_count, snapshot
 
@@ -85,10 +88,13 @@ class TypedGroup:
         """Run one pass and return the number of applications."""
         self.passes.append(one)
         before = snapshot(self.module) if self._is_doubted(one) else None
+        tell(StepBegins(self.run.record, one.name, "typed", self.run.gm, self.module))
         with applications.followed(self.run, one, self.module) as followed:
             answer = one.rewrite(self.module)
         changed = None if before is None else snapshot(self.module) != before
         applied = application_count(one, answer, changed)
+        made = Applications(followed.notes)
+        tell(StepEnds(self.run.record, self.run.gm, self.module, applied, made))
         self.applied.append(applied)
         self.followed.append(followed)
         if applied:
@@ -117,6 +123,7 @@ class TypedGroup:
             from xductor.backend.fx import export
 
             self.run.group = None
+            tell(StepBegins(self.run.record, "to_fx", "raising", self.run.gm))
             try:
                 export.to_fx(
                     self.module, into=self.run.gm, recompile=False, values=self._new_values()
@@ -126,6 +133,7 @@ class TypedGroup:
             except Exception as error:
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
+            tell(StepEnds(self.run.record, self.run.gm))
         for one, applied, followed in zip(self.passes, self.applied, self.followed, strict=True):
             self.run.record.typed(
                 one.name, applied, followed.numbers, followed.notes, followed.unconverged
@@ -217,6 +225,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
     """The graph in the typed IR, checked at the level of the settings; None after a failure."""
     run.group = None
     culprit = "from_fx"
+    tell(StepBegins(run.record, "from_fx", "lowering", run.gm))
     try:
         group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
@@ -224,6 +233,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
     except Exception as error:
         failures.handle(run, failures.Failure(culprit, error))
         return None
+    tell(StepEnds(run.record, run.gm))
     run.group = group
     return group
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from xductor.backend.config.settings import Settings
 from xductor.backend.records.stage_records import StageRecord
+from xductor.backend.steps.step_watch import StepBegins, StepEnds
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.passes import debug_counters
+from xductor.transforms.passes.events import tell
 
 if TYPE_CHECKING:
     import torch
@@ -86,9 +88,11 @@ class StageRun:
         - `edits`: whether it may change what the graph computes, and leave values stale.
         """
         if edits and self.before_edit is not None:
-            tell, self.before_edit = self.before_edit, None
-            tell(self)
+            before_edit, self.before_edit = self.before_edit, None
+            before_edit(self)
+        tell(StepBegins(self.record, name, "bridged", self.gm))
         self.record.bridged(name, self.gm, call)
+        tell(StepEnds(self.record, self.gm))
 
     def recompile(self) -> None:
         """Regenerate the Python code of `gm`."""

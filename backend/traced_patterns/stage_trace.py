@@ -128,7 +128,7 @@ def traced(
             call,
             *copies.values(),
             rewrites=[look],
-            options={"xductor.on_error": "raise"},
+            options={"xductor.on_error": "raise", "xductor.report": None},
             dynamic=dynamic,
             backward=False,
         )

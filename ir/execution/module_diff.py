@@ -24,12 +24,27 @@ from xductor.ir.dialect.types import TensorType
 from xductor.ir.inference.infer import storage_root
 from xductor.ir.storage.written import written_operands
 from xductor.ir.symbolic.symbols import SymbolInfo
+from xductor.ir.text.html import fragment
 from xductor.ir.text.printing import constant_text, op_arguments, op_name, op_tail, value_names
 
 Kind = Literal["added", "removed", "changed"]
 T = TypeVar("T")
 Pairs = dict[TorchOp, TorchOp]
 _SIGNS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
+
+_HTML = """\
+{% for name in diff.only_left %}<p>@{{ name }}: only on the left</p>{% endfor %}
+{% for name in diff.only_right %}<p>@{{ name }}: only on the right</p>{% endfor %}
+{% for graph in diff.graphs %}
+<p><b>@{{ graph.name }}</b>{% if not graph %}: same structure{% endif %}</p>
+{% for line in graph.interface + graph.reordered %}
+<pre class="changed">! {{ line }}</pre>
+{% endfor %}
+{% for op in graph.ops %}
+<pre class="{{ op.kind }}">{{ op }}</pre>
+{% endfor %}
+{% endfor %}
+"""
 
 
 @dataclass(frozen=True)
@@ -96,6 +111,10 @@ class ModuleDiff:
     def metadata(self) -> list[str]:
         """Differences in metadata only."""
         return [f"@{graph.name}: {line}" for graph in self.graphs for line in graph.metadata]
+
+    def _repr_html_(self) -> str:
+        """The changes with colors, for notebooks."""
+        return fragment(_HTML, diff=self)
 
     def __str__(self) -> str:
         lines = [f"@{name}: only on the left" for name in self.only_left]

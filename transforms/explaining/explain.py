@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line
+from xductor.ir.text.html import fragment
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.explaining.near_matches import (
@@ -47,6 +48,20 @@ Outcome = Literal["matched", "declined", "refused", "near miss", "left alone"]
 SHOWN = 8
 
 _LOOKED_AT = 24
+
+_HTML = """\
+<p><b>{{ why.rewrite }}</b>: {{ why.matched | length }} matched, {{ why.near | length }} did not</p>
+<p>{% if why.pattern %}pattern: <code>{{ why.pattern }}</code>
+{%- else %}a pass without a pattern{% endif %}</p>
+{% for note in why.notes %}<p class="bad">{{ note }}</p>{% endfor %}
+{% for entry in why.entries %}
+<details{% if loop.index0 < why.shown and entry.outcome != "matched" %} open{% endif %}>
+<summary><span class="{{ "good" if entry.outcome == "matched" else "bad" }}">{{ entry.outcome }}
+</span> <code>{{ entry.root }}</code> <span class="quiet">{{ entry.place }}</span></summary>
+<pre>{{ (entry | string).split("\\n")[1:] | join("\\n") }}</pre>
+</details>
+{% endfor %}
+"""
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,10 @@ class Explanation:
     def near(self) -> list[Entry]:
         """The entries that did not match, the nearest first."""
         return [one for one in self.entries if one.outcome != "matched"]
+
+    def _repr_html_(self) -> str:
+        """All entries, for notebooks; those that are not near are folded up."""
+        return fragment(_HTML, why=self)
 
     def __str__(self) -> str:
         near, matched = self.near, self.matched

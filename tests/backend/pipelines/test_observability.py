@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +17,12 @@ import torch
 import torch._inductor.config as inductor_config
 from torch._dynamo.utils import counters
 from torch._inductor.fx_passes import joint_graph, post_grad
-from torch._logging._internal import trace_log
+from torch._logging._internal import LazyTraceHandler, trace_log
 
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
+from xductor.backend.records.record_content import stage_of
 from xductor.transforms.rows import registry
 
 STOCK = {"joint": joint_graph.joint_graph_passes, "post_grad": post_grad.post_grad_passes}
@@ -196,17 +199,20 @@ def test_provenance_names_the_pass(graphs: Any) -> None:
 # --------------------------------------------------------------------------------- tlparse
 
 
-class _Artifacts(logging.Handler):
-    """Names of the artifacts that go to TORCH_TRACE."""
+class _Artifacts(LazyTraceHandler):
+    """Names of the artifacts that go to TORCH_TRACE, and the last payload of each."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("a folder that is never made")
         self.names: list[str] = []
+        self.payloads: dict[str, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         metadata = getattr(record, "metadata", {})
         if "artifact" in metadata:
-            self.names.append(metadata["artifact"]["name"])
+            name = metadata["artifact"]["name"]
+            self.names.append(name)
+            self.payloads[name] = record.__dict__.get("payload") or ""
 
 
 @pytest.fixture
@@ -230,24 +236,37 @@ def test_artifacts_are_stocks(
 ) -> None:
     stock = _artifacts_of_a_compile(artifacts)
     request.getfixturevalue("our_stages")
-    assert _artifacts_of_a_compile(artifacts) == stock
+    ours = _artifacts_of_a_compile(artifacts)
+    assert [name for name in ours if not name.startswith("xductor_")] == stock
     assert "before_joint_graph" in stock
 
 
-def test_the_log_goes_to_the_trace_too(our_stages: None, artifacts: _Artifacts) -> None:
-    log = logging.getLogger("xductor")
-    level = log.level
-    log.setLevel(logging.DEBUG)
-    try:
-        names = _artifacts_of_a_compile(artifacts)
-    finally:
-        log.setLevel(level)
+def test_each_stage_goes_to_the_trace(our_stages: None, artifacts: _Artifacts) -> None:
+    names = _artifacts_of_a_compile(artifacts)
     ours = [name for name in names if name.startswith("xductor_")]
     assert ours == [
-        f"xductor_{when}_{stage}"
+        f"xductor_{what}_{stage}"
         for stage in ("pre_grad", "joint", "post_grad")
-        for when in ("before", "after")
+        for what in ("before", "after", "record")
     ]
+    assert "before the joint stage" not in artifacts.payloads["xductor_before_joint"]
+    assert artifacts.payloads["xductor_before_joint"].count("aten.permute.default") == 2
+    record = stage_of(json.loads(artifacts.payloads["xductor_record_joint"]))
+    assert record.counts()["pointless_permute_pair"] == 1
+    assert (record.nodes_before, record.nodes_after) > (record.nodes_after, 0)
+
+
+def test_a_trace_can_be_read_from_its_folder(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TRACED],
+        env={**os.environ, "TORCH_TRACE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (log,) = tmp_path.glob("*.log")
+    assert '"name": "xductor_record_joint", "encoding": "json"' in log.read_text()
 
 
 # ------------------------------------------------------------------------------------ logs
@@ -270,18 +289,28 @@ def test_the_log_shows_each_stage(
     assert all("fx.graph @forward stage(" in text for text in texts.values())
 
 
-def test_nothing_is_printed_when_the_log_is_off(
-    our_stages: None, artifacts: _Artifacts, monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_printed_when_log_and_trace_are_off(
+    our_stages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from xductor.backend.steps import ir_logging
 
     def fail(run: Any) -> str:
-        raise AssertionError("the log is off")
+        raise AssertionError("log and trace are off")
 
     monkeypatch.setattr(ir_logging, "_text", fail)
     monkeypatch.setattr(ir_logging._log, "disabled", True)
-    assert not [n for n in _artifacts_of_a_compile(artifacts) if n.startswith("xductor_")]
+    assert not ir_logging.is_traced()
+    torch._dynamo.reset()
+    torch.compile(_function)(torch.randn(6, 8), torch.randn(8, 8))
 
+
+TRACED = """
+import torch
+from xductor.backend.run_as_fx.without_codegen import without_codegen
+
+with without_codegen():
+    torch.compile(lambda x: x.sin(), backend="xductor")(torch.randn(4))
+"""
 
 SCRIPT = """
 import torch
