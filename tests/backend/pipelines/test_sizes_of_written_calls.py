@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch._inductor.config as inductor_config
 
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 
@@ -66,12 +67,12 @@ FUNCTIONS: dict[str, Function] = {
 def test_results_and_writes_are_those_of_eager(name: str, v2: bool) -> None:
     function, x = FUNCTIONS[name], torch.randn(6)
     eager, ours = x.clone(), x.clone()
-    options = {"xductor.on_error": "raise", "xductor.verify": "types"}
+    options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "types"}
     torch._dynamo.reset()
     with (
         torch.no_grad(),
         without_codegen(),
-        torch._inductor.config.patch(enable_auto_functionalized_v2=v2),
+        inductor_config.patch(enable_auto_functionalized_v2=v2),
     ):
         found = torch.compile(function, backend="xductor", options=options, fullgraph=True)(ours)
         torch.testing.assert_close(found, function(eager))
