@@ -40,6 +40,11 @@ from xductor.ir.inference.infer import NotApplicable, inferred
 from xductor.ir.inference.value_types import TypeReader, leaves_of
 from xductor.ir.storage.sharing import is_written
 
+_FUNCTIONALIZED = (
+    torch.ops.higher_order.auto_functionalized,
+    torch.ops.higher_order.auto_functionalized_v2,
+)
+
 #: How the values of new calls are made; see `record_new_values`.
 NewValues = Literal["run", "types", "checked"]
 
@@ -196,11 +201,13 @@ def inherit_value(
     was inferred by running the op's kernel, which need not run again.
     """
     heir_of: fx.Node | None = op.node.__dict__.get("heir_of")
-    if not isinstance(op, SchemaOp) or len(op.results) != 1:  # bodies of calls are given values too
-        return False
-    if op.tuple_valued:  # a list of one is no tensor
+    if not isinstance(op, SchemaOp):  # bodies of calls are given values too
         return False
     if heir_of is None or heir_of in kept:
+        return False
+    if heir_of.target in _FUNCTIONALIZED:
+        return _inherit_results(op, node, heir_of, reader)
+    if len(op.results) != 1 or op.tuple_valued:  # a list of one is no tensor
         return False
     value = heir_of.meta.get("val")
     if type(value) is not FakeTensor or value.fake_mode is not reader.fake_mode:
@@ -219,6 +226,27 @@ def inherit_value(
         node.meta["tensor_meta"] = heir_of.meta["tensor_meta"]
     else:
         _set_tensor_meta(node, value)
+    return True
+
+
+def _inherit_results(op: SchemaOp, node: fx.Node, heir_of: fx.Node, reader: TypeReader) -> bool:
+    """Give a call that writes the results of the functionalized call whose place it takes.
+
+    To run it again would bind other symbols for sizes that it finds.
+    """
+    values = heir_of.meta.get("val")
+    if not isinstance(values, tuple | list) or len(values) < len(op.results):
+        return False
+    values = tuple(values[: len(op.results)])
+    for result, fact, value in zip(op.results, result_aliases(op), values, strict=True):
+        if fact is not None or type(value) is not FakeTensor:
+            return False
+        if value.fake_mode is not reader.fake_mode or reader.type_of(value) != result.type:
+            return False
+    if not values:
+        return False
+    node.meta["val"] = values if op.tuple_valued else values[0]
+    _set_tensor_meta(node, node.meta["val"])
     return True
 
 

@@ -156,10 +156,19 @@ def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
     """What an application counts for: the group of counters, the counter, and how much."""
     rewrite = application.rewrite
     yield "inductor", "pattern_matcher_count", 1
-    yield "inductor", "pattern_matcher_nodes", len(application.match.matched_ops())
+    nodes = sum(_nodes_of(op) for _, op in application.match.matched_ops())
+    yield "inductor", "pattern_matcher_nodes", nodes
     yield "xductor", rewrite.qualified_name(), 1
     if rewrite.counter is not None:
         yield "inductor", rewrite.counter, 1
+
+
+def _nodes_of(op: TorchOp) -> int:
+    """How many nodes of an FX graph a matched op was: one, and each `getitem` of its results."""
+    if not op.tuple_valued:
+        return 1
+    getitems = op.node.getitems
+    return 1 + (len(op.results) if getitems is None else sum(map(len, getitems.values())))
 
 
 __all__ = ["AboutToApply", "ContractWarning", "Followed", "Passed", "followed"]

@@ -320,8 +320,10 @@ class TableStep:
     asked: Mapping[str, Condition] = field(default_factory=dict)
 
     def __call__(self, run: StageRun) -> None:
-        table = self.table()
-        if run.degraded or table is None or not self.when(run):
+        if run.degraded or not self.when(run):
+            return
+        table = self.table()  # not before: users may replace tables by some with other keys
+        if table is None:
             return
         if self.observed_as is None:
             self._sweep(table, run)

@@ -32,6 +32,9 @@ METHOD = "method"
 MODULE = "module"
 _LONGEST_NAME = 100
 
+#: The libraries whose operators nobody unregisters.
+LASTING = frozenset(("aten", "prims"))
+
 FX_OPS: dict[str, type[Any]] = {
     cls.name: cls for cls in (GraphOp, OutputOp, GetAttrOp, OpaqueCallOp)
 }
@@ -124,7 +127,7 @@ def op_class_by_name(name: str) -> type[Any]:
     Raises UnknownOp if the name is not registered.
     """
     found = _by_name.get(name) or FX_OPS.get(name)
-    if found is not None:
+    if found is not None and not _is_replaced(found):
         return found
     namespace, _, rest = name.partition(".")
     if not rest and namespace in (METHOD, MODULE):
@@ -145,6 +148,18 @@ def op_class_by_name(name: str) -> type[Any]:
     if namespace == HIGHER_ORDER:
         return _higher_order_by_name(rest)
     return _overload_by_name(name)
+
+
+def _is_replaced(cls: type[Any]) -> bool:
+    """Whether the operator of a class is gone, or another one has its name by now.
+
+    A library can be unregistered, and its operators defined anew, with other schemas.
+    """
+    target = getattr(cls, "target", None)
+    if not isinstance(target, OpOverload) or target.namespace in LASTING:
+        return False
+    packet = packet_named(target.namespace, target._opname)
+    return packet is None or getattr(packet, target._overloadname, None) is not target
 
 
 def _higher_order_by_name(name: str) -> type[TorchOp]:
@@ -297,6 +312,8 @@ def _register(target: Any, made: type[TorchOp]) -> type[TorchOp]:
     with _lock:
         found = _by_target.get(target)
         if found is None:
-            found = _by_name.setdefault(made.name, made)
+            found = _by_name.get(made.name)
+            if found is None or found.target is not target:  # the latest owner of the name
+                found = _by_name[made.name] = made
             _by_target[target] = found
     return found

@@ -18,6 +18,7 @@ from torch._ops import OpOverloadPacket
 
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.registry import (
+    LASTING,
     UnknownOp,
     dispatcher_overloads,
     op_class_by_name,
@@ -138,7 +139,8 @@ class OpLibrary:
         if op.startswith("__"):
             raise AttributeError(op)
         made = op_function(self._name, op)
-        self.__dict__[op] = made
+        if self._name in LASTING:  # other operators may be defined anew under their names
+            self.__dict__[op] = made
         return made
 
     def __repr__(self) -> str:

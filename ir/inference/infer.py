@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
@@ -18,7 +18,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir.dialect.arguments import ArgsAttr, Handle, leaves
+from xductor.ir.dialect.arguments import ArgsAttr, FunctionArg, Handle, leaves
 from xductor.ir.dialect.graph import GetAttrOp, GraphOp, OpaqueCallOp, OutputOp
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
@@ -36,6 +36,7 @@ from xductor.ir.inference.fake_values import FakeEnvironment, NoFakeValue, devic
 from xductor.ir.inference.quiet_kernels import only_fake
 from xductor.ir.inference.symbolic_kernels import kernel_for
 from xductor.ir.inference.value_types import TypeReader, leaves_of, structure_of
+from xductor.ir.python import targets
 from xductor.ir.storage.live_storages import shared_storages
 from xductor.ir.storage.sharing import result_aliases
 from xductor.ir.symbolic.expressions import ExpressionError, SymExpr
@@ -202,6 +203,7 @@ def infer_call(
         env.with_grad,
         env.identity if symbolic else None,
         _sharing(operands) if len(operands) > 1 and needs_storage_check(cls.target) else None,
+        functions_of(args),
     )
     found = _memo.get(key)
     if found is None:
@@ -242,16 +244,35 @@ def forget() -> None:
 class _Shape(NamedTuple):
     live: bool
     symbolic: bool
+    functions: bool
 
 
 def _shape_of(args: ArgsAttr) -> _Shape:
-    """Whether arguments hold live objects or symbols; remembered on the interned arguments."""
+    """Whether arguments hold live objects, symbols or names of functions; remembered with them."""
     fields: Any = args.__dict__
     known = fields.get("inference_shape")
     if known is None:
         kinds = {type(leaf) for leaf in leaves(args.data)}
-        known = fields["inference_shape"] = _Shape(Handle in kinds, SymExpr in kinds)
+        known = fields["inference_shape"] = _Shape(
+            Handle in kinds, SymExpr in kinds, FunctionArg in kinds
+        )
     return known
+
+
+def functions_of(args: ArgsAttr) -> tuple[Any, ...]:
+    """What the names of functions among arguments stand for now: a name may get another owner."""
+    if not _shape_of(args).functions:
+        return ()
+    names = [leaf.name for leaf in leaves(args.data) if type(leaf) is FunctionArg]
+    return tuple([_named(name) for name in names])
+
+
+def _named(name: str) -> Any:
+    try:
+        found = targets.resolve(name)
+    except LookupError:
+        return None
+    return found if isinstance(found, Hashable) else name
 
 
 # Failures that are about fake kernels, not about the op.

@@ -21,7 +21,7 @@ from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.python_calls import CallArguments, NoPythonValue
 from xductor.ir.dialect.types import TensorType, symbols_of
 from xductor.ir.inference.fake_values import device_exists, fake_value
-from xductor.ir.inference.infer import InferenceEnv
+from xductor.ir.inference.infer import InferenceEnv, functions_of
 from xductor.ir.inference.quiet_kernels import only_fake
 from xductor.ir.inference.symbolic_kernels import kernel_for
 from xductor.ir.inference.value_types import leaves_of
@@ -61,7 +61,8 @@ def saved_for_backward(
     """
     types = [_type_of(operand, operand in with_grad) for operand in op.operands]
     symbolic = any(symbols_of(type_) for type_ in types)
-    key = (type(op), op.args, *types, env.modes, env.identity if symbolic else None)
+    known = env.identity if symbolic else None
+    key = (type(op), op.args, *types, env.modes, known, functions_of(op.args))
     found = _memo.get(key)
     if found is None:
         found = _observed(op, types, env) or Saved.everything(op)

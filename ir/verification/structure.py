@@ -12,6 +12,7 @@ import torch
 
 from xductor.ir.dialect.arguments import ArgsAttr, Ref
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.registry import LASTING, HigherOrderOp
 from xductor.ir.dialect.schema import Param
 from xductor.ir.dialect.types import (
     VALUE_TYPES,
@@ -300,7 +301,9 @@ class _Unbacked:
             self.bound[name] = op
         for result in op.results:
             missing = (symbols_of(result._type) & self.names) - self.bound.keys()
-            if missing and not op.args.subgraphs:
+            if missing and _may_bind_unrecorded(op):
+                self.bound |= dict.fromkeys(missing, op)
+            elif missing:
                 _fail(op, f"unbacked symbols {sorted(missing)} are used before an op binds them")
 
     def _binds(self, op: TorchOp) -> set[str]:
@@ -308,6 +311,17 @@ class _Unbacked:
         if not text:
             return set()
         return {part.partition(" = ")[0].strip() for part in text.split(", ")} & self.names
+
+
+def _may_bind_unrecorded(op: TorchOp) -> bool:
+    """Whether PyTorch may not record what a call binds.
+
+    It does not for `auto_functionalized`, nor does Inductor for the call of a user's operator that
+    takes its place.
+    """
+    if isinstance(op, SchemaOp):
+        return op.target.namespace not in LASTING
+    return isinstance(op, HigherOrderOp)
 
 
 def _fail(op: Any, problem: str, **details: Any) -> Any:

@@ -100,10 +100,14 @@ def _leaves(tree: Any) -> Iterator[SSAValue | None]:
             yield from results_of(item) or (None,)
 
 
-@cache
 def _written_names(function: FunctionArg) -> tuple[str, ...]:
-    target = targets.resolve(function.name)
+    target = targets.resolve(function.name)  # each time: the name may have another owner by now
     assert isinstance(target, OpOverload)
+    return _written_arguments(target)
+
+
+@cache
+def _written_arguments(target: OpOverload) -> tuple[str, ...]:
     arguments: Any = target._schema.arguments
     return tuple(one.name for one in arguments if one.alias_info and one.alias_info.is_write)
 

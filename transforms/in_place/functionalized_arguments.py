@@ -187,7 +187,6 @@ def written_parts(call: Carried, key: Any, base: SSAValue) -> tuple[Steps, ...]:
     return tuple(parts) or ((),)
 
 
-@cache
 def _overload(function: FunctionArg) -> OpOverload | None:
     try:
         target = targets.resolve(function.name)

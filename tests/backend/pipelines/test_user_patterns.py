@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch._inductor.config as inductor_config
 from torch._inductor import custom_graph_pass, pattern_matcher
-from torch._inductor.fx_passes import joint_graph, post_grad, split_cat
+from torch._inductor.fx_passes import joint_graph, post_grad, pre_grad, split_cat
 from torch._inductor.pattern_matcher import (
     Arg,
     CallFunction,
@@ -139,6 +139,19 @@ def test_pre_grad_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         match.graph.erase_node(node)
 
     monkeypatch.setitem(split_cat.PRE_GRAD_PATTERNS, "mine", mine)
+    x = torch.randn(4)
+    with inductor_config.patch(pre_grad_fusion_options={"mine": {}}):
+        result, _ = _run(lambda x: torch.sin(x) * 2, x)
+    torch.testing.assert_close(result, x.cos() * 2)
+
+
+def test_tables_that_hold_nothing_but_a_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stock's tables are asked for by the options that name them, and by no others."""
+    mine = PatternMatcherPass(pass_name="mine")
+    register_graph_pattern(CallFunction(torch.sin, Arg()), pass_dict=mine)(_sin_to_cos)
+    for module in (pre_grad, split_cat):
+        monkeypatch.setattr(module, "PRE_GRAD_PATTERNS", {"mine": mine})
+    monkeypatch.setattr(pre_grad, "PRE_GRAD_FUSIONS", [])
     x = torch.randn(4)
     with inductor_config.patch(pre_grad_fusion_options={"mine": {}}):
         result, _ = _run(lambda x: torch.sin(x) * 2, x)

@@ -11,6 +11,7 @@ import torch
 import torch._inductor.config as inductor_config
 from torch._dynamo.utils import counters
 from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend import stages
@@ -23,6 +24,7 @@ from xductor.ir import entry_graph
 from xductor.transforms import APPROXIMATE, REASSOCIATES, TypedPass
 from xductor.transforms.passes.events import listening
 from xductor.transforms.passes.typed_pass import Ran
+from xductor.transforms.rows.registry import typed_class
 
 aten = torch.ops.aten
 
@@ -92,6 +94,20 @@ def _count(gm: torch.fx.GraphModule) -> int:
 def _stage_run(gm: torch.fx.GraphModule) -> StageRun:
     record = stage_records.StageRecord("joint", "test", "joint", "structure", len(gm.graph.nodes))
     return StageRun("joint", gm, settings.current(), record)
+
+
+def test_elements_of_results_are_counted_as_nodes() -> None:
+    """As Inductor counts them: the split, the elements that it gives, and the cat."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat(torch.ops.aten.split_with_sizes(x, [1, 2, 3], 1), 1) * 2
+
+    gm = make_fx(function, tracing_mode="fake")(torch.randn(2, 6))
+    counters.clear()
+    one = typed_class("splitwithsizes_cat_replace")()
+    assert sum(runner.run_typed(gm, [one], "post_grad").values()) == 1
+    assert counters["inductor"]["pattern_matcher_count"] == 1
+    assert counters["inductor"]["pattern_matcher_nodes"] == 5
 
 
 def test_an_application_reaches_the_graph() -> None:
