@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +25,7 @@ def with_blocks(language: str) -> list[Path]:
 
 
 def page_id(page: Path) -> str:
-    return page.stem
+    return page.stem if page.parent.name != "examples" else f"examples-{page.stem}"
 
 
 def test_there_is_something_to_run() -> None:
@@ -36,7 +36,7 @@ def test_there_is_something_to_run() -> None:
 @pytest.mark.parametrize("page", with_blocks("python"), ids=page_id)
 def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
     """All blocks of a page, top to bottom, as one module."""
-    name = f"docs_of_{page.stem.replace('-', '_').lower()}"
+    name = f"docs_of_{page_id(page).replace('-', '_').lower()}"
     program = tmp_path / f"{name}.py"
     program.write_text("\n\n".join(blocks(page, "python")))
     spec = importlib.util.spec_from_file_location(name, program)
@@ -75,8 +75,8 @@ def test_pass_page_is_current() -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name in navigation
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert f"- {page.relative_to(ROOT / 'docs')}\n" in navigation
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
