@@ -74,7 +74,7 @@ def test_a_program_is_read_and_put_back(name: str, decomposed: bool) -> None:
     module = xductor.from_fx(exported)
     nodes = list(exported.graph.nodes)
     assert xductor.same(xductor.parse_ir(xductor.print_ir(module)), module)
-    xductor.to_fx(module, into=exported.graph_module)
+    xductor.to_fx(module, into=exported)
     assert list(exported.graph.nodes) == nodes
     exported.validate()
     torch.testing.assert_close(exported.module()(x), expected)
@@ -87,6 +87,19 @@ def test_a_program_is_of_a_stage_once_it_is_decomposed(name: str) -> None:
     if name in ("writes", "dynamic"):
         with pytest.raises(VerifyException, match="graph is functional at this stage"):
             xductor.check(exported, level="stage")
+
+
+class ReturnsReplaced(nn.Module):
+    """Its result, and what it writes to a buffer and an input, are calls that are rewritten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(2, 8))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, int, torch.Tensor]:
+        self.kept.copy_(torch.relu(x))
+        x.copy_(torch.relu(x - 1))
+        return torch.relu(x + 1), 3, x
 
 
 class ReluAsClamp(Rewrite):
@@ -107,7 +120,7 @@ def test_a_program_is_rewritten(name: str, decomposed: bool) -> None:
         exported = exported.run_decompositions()
     module = xductor.from_fx(exported)
     pass_of(ReluAsClamp)().apply(XductorContext(), module)
-    xductor.to_fx(module, into=exported.graph_module)
+    xductor.to_fx(module, into=exported)
     exported.validate()
     targets = [str(node.target) for node in exported.graph.nodes]
     assert "aten.clamp_min.default" in targets
@@ -116,6 +129,26 @@ def test_a_program_is_rewritten(name: str, decomposed: bool) -> None:
     before = float(run.calls)
     torch.testing.assert_close(run(x), expected)
     assert float(run.calls) == before + 1
+
+
+@pytest.mark.parametrize("decomposed", [False, True], ids=["as_exported", "decomposed"])
+def test_results_that_are_replaced_are_named_in_the_signature(decomposed: bool) -> None:
+    model, x = ReturnsReplaced(), torch.randn(2, 8)
+    exported = export(model, (x.clone(),))
+    if decomposed:
+        exported = exported.run_decompositions()
+    module = xductor.from_fx(exported)
+    pass_of(ReluAsClamp)().apply(XductorContext(), module)
+    xductor.to_fx(module, into=exported)
+    exported.validate()
+    run, given, written = exported.module(), x.clone(), x.clone()
+    torch.testing.assert_close(run(given), model(written))
+    torch.testing.assert_close(given, written)
+    torch.testing.assert_close(run.kept, model.kept)
+    assert "aten.relu.default" not in str(exported.graph)
+    if decomposed:  # a second time, and through another pass of torch's
+        xductor.to_fx(xductor.from_fx(exported), into=exported)
+        exported.run_decompositions().validate()
 
 
 def test_what_is_no_graph_is_refused() -> None:
