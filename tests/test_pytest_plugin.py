@@ -68,6 +68,17 @@ def test_capture(xductor_capture, xductor_filecheck):
         stages.one("post_grad", "backward")
 
 
+def test_inputs_by_keyword(xductor_capture):
+    def scaled(x, *, by, scale=1.0):
+        return f(x) * by * scale
+
+    x = torch.randn(4)
+    stages = xductor_capture(scaled, x, by=x, scale=2.0, rewrites=[NegNeg])
+    torch.testing.assert_close(stages.output, scaled(x, by=x, scale=2.0))
+    with pytest.raises(TypeError, match="rewrite"):
+        xductor_capture(scaled, x, by=x, rewrite=[NegNeg])
+
+
 def test_backward_and_stock(xductor_capture):
     x = torch.randn(4, requires_grad=True)
     stages = xductor_capture(f, x, backend="inductor")
@@ -124,7 +135,7 @@ def test_fixtures(pytester: pytest.Pytester) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     pytester.makepyfile(test_page="\n\n".join(blocks))
     result = run(pytester, FIXTURES)
-    result.assert_outcomes(passed=6, failed=3)
+    result.assert_outcomes(passed=7, failed=3)
     text = result.stdout.str()
     failed = [name for name in ("wrong_text", "not_twice", "never") if f"_ test_{name} _" in text]
     assert failed == ["wrong_text", "not_twice", "never"]

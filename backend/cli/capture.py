@@ -7,18 +7,18 @@ import json
 import os
 import sys
 import threading
-from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.testing.lowered_stages import GraphNumbers, lowered
+from xductor.backend.testing.lowered_stages import lowered
 
-INDEX = "index.json"
 _RAISED = "the stage raised"
 
 
@@ -69,6 +69,7 @@ class Entry:
 
     - `graph`: the number of the graph that Dynamo handed over, which its stages share.
     - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
+    - `base`: the beginning of both names.
     - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
@@ -85,6 +86,11 @@ class Entry:
     before: str | None = None
     after: str | None = None
     problem: str | None = None
+    base: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """What the index holds of it."""
+        return {name: value for name, value in asdict(self).items() if name != "base"}
 
 
 class Capture:
@@ -99,9 +105,9 @@ class Capture:
         self.with_constants = with_constants
         self.locations = locations
         self.entries: list[Entry] = []
-        self._numbers = GraphNumbers()
+        self._digests: dict[str, str] = {}
+        self._names = GraphNames()
         self._open: dict[int, Entry] = {}
-        self._names: Counter[str] = Counter()
         self._lock = threading.RLock()
         self._process = os.getpid()
         try:
@@ -114,11 +120,12 @@ class Capture:
         with self._lock:
             if os.getpid() != self._process:  # a process that the script forked
                 return
-            number, ident = self._numbers.number(run)
+            base, number, ident = self._names.name(run)
             record = run.record
             entry = Entry(
                 number, run.stage, record.direction, ident, record.graph, len(run.gm.graph.nodes)
             )
+            entry.base = base
             entry.problem = _RAISED
             self.entries.append(entry)
             self._open[id(run)] = entry
@@ -160,23 +167,14 @@ class Capture:
         except Exception as error:
             entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"
             text, suffix = f"# {entry.problem}\n{run.gm.graph}\n", ".fx.txt"
-        name = f"{self._base(entry, when)}.{when}{suffix}"
+        name = f"{entry.base}.{when}{suffix}"
         (self.folder / name).write_text(text, encoding="utf-8")
+        self._digests[name] = digest(text)
         return name
 
-    def _base(self, entry: Entry, when: str) -> str:
-        """`000_post_grad_backward`; further calls of the same kind get a number after it."""
-        base = f"{entry.graph:03d}_{entry.stage}"
-        if entry.stage == "post_grad" and entry.direction != "unknown":
-            base += f"_{entry.direction}"
-        if when == "after" and entry.before is not None:
-            return entry.before.partition(".before.")[0]
-        self._names[base] += 1
-        count = self._names[base]
-        return base if count == 1 else f"{base}_{count}"
-
     def _write_index(self) -> None:
-        index = {"stages": [asdict(entry) for entry in self.entries]}
+        stages = [entry.content() for entry in self.entries]
+        index = {"stages": stages, "digests": self._digests}
         path = self.folder / INDEX
         part = path.with_suffix(".part")
         part.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
