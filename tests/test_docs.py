@@ -86,6 +86,18 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_the_page_of_words_has_every_word() -> None:
+    from xductor import Rewrite
+    from xductor.transforms.rewriting.handles import Dim, Tensor
+
+    page = (ROOT / "docs/words.md").read_text()
+    inner = {"kind", "type", "value", "expr", "facts"}
+    words = {f".{name}" for owner in (Tensor, Dim) for name in vars(owner) if name[0] != "_"}
+    assert not {word for word in words - {f".{one}" for one in inner} if word not in page}
+    fields = [name for name in Rewrite.__annotations__ if name not in ("inductor",)]
+    assert not [name for name in fields if f"`{name}" not in page]
+
+
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md"]
 PACKAGES = ("ir", "frontend", "transforms", "backend")
 _OURS = (*PACKAGES, "tests", "docs")
