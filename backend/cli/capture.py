@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import threading
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,18 +17,21 @@ from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.steps.applications import Passed
 from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
+from xductor.transforms.passes.events import listening
 
 _RAISED = "the stage raised"
+_INNER = ("base", "text")
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
         usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-locations] "
-        "[--no-codegen] [-- ARGUMENTS]",
+        "[--passes] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's, or 2 if a file "
         "could not be written.",
@@ -43,6 +48,12 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="leave out the lines of the user's code, which are long for code of packages",
     )
+    parser.add_argument(
+        "--passes",
+        action="store_true",
+        help="write the graph after each of our passes that changed it too, in a folder for each "
+        "stage call",
+    )
     scripts.add_script_options(parser)
 
 
@@ -54,10 +65,12 @@ def run(options: argparse.Namespace) -> int:
         with_constants=options.with_constants,
         locations=not options.no_locations,
     )
+    passes = listening(Passed, capture.passed, everywhere=True) if options.passes else nullcontext()
     try:
-        status = scripts.run_script(
-            options.script, options.script_arguments, capture, codegen=not options.no_codegen
-        )
+        with passes:
+            status = scripts.run_script(
+                options.script, options.script_arguments, capture, codegen=not options.no_codegen
+            )
     finally:
         capture.report()
     return status or (2 if capture.failed else 0)
@@ -69,7 +82,8 @@ class Entry:
 
     - `graph`: the number of the graph that Dynamo handed over, which its stages share.
     - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
-    - `base`: the beginning of both names.
+    - `passes`: names of files in the folder `base`, in the order of the passes.
+    - `base`: the beginning of both names; `text`: the last graph of a pass that was looked at.
     - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
@@ -85,12 +99,14 @@ class Entry:
     fallback: str | None = None
     before: str | None = None
     after: str | None = None
+    passes: list[str] = field(default_factory=list[str])
     problem: str | None = None
     base: str = ""
+    text: str = ""
 
     def content(self) -> dict[str, Any]:
         """What the index holds of it."""
-        return {name: value for name, value in asdict(self).items() if name != "base"}
+        return {name: value for name, value in asdict(self).items() if name not in _INNER}
 
 
 class Capture:
@@ -142,6 +158,29 @@ class Capture:
             entry.fired = run.record.fired()
             entry.fallback = run.record.fallback
             self._record(run, entry, "after")
+
+    def passed(self, event: Passed) -> None:
+        """A pass is done with a module: write it if the pass changed it."""
+        from xductor.ir import print_ir
+
+        with self._lock:
+            entry = self._open.get(id(event.run))
+            if entry is None:
+                return
+            text = print_ir(event.module, locations=self.locations)
+            changed = bool(event.made) or (bool(entry.text) and text != entry.text)
+            entry.text = text
+            if not changed:
+                return
+            name = re.sub(r"[^\w.-]", "_", event.one.name)
+            file = f"{len(entry.passes) + 1:02d}_{name}.mlir"
+            try:
+                (self.folder / entry.base).mkdir(exist_ok=True)
+                (self.folder / entry.base / file).write_text(text, encoding="utf-8")
+            except OSError as error:
+                self.failed = f"{error.filename or self.folder}: {error.strerror}"
+                return
+            entry.passes.append(file)
 
     def _record(self, run: StageRun, entry: Entry, when: str) -> None:
         """Write the graph and the index. A failure must not reach the script."""
