@@ -88,7 +88,8 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
 
 def test_the_page_of_words_has_every_word() -> None:
     from xductor import Rewrite
-    from xductor.transforms.rewriting.handles import Dim, Tensor
+    from xductor.transforms import Tensor
+    from xductor.transforms.rewriting.handles import Dim
 
     page = (ROOT / "docs/words.md").read_text()
     inner = {"kind", "type", "value", "expr", "facts"}
