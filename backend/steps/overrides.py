@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -100,10 +99,9 @@ def _check_signature(found: GraphOp, wanted: GraphOp, path: Path, text: str) -> 
         raise OverrideError(
             f"{path}:{head}: expected a graph of stage {wanted_stage}, found {found_stage}"
         )
-    taken = [one.type for one in found.arguments], [one.type for one in wanted.arguments]
-    _check_types("input", *taken, f"{path}:{head}")
-    given = [list(_returned(one)) for one in (found, wanted)]
-    _check_types("result", *given, f"{path}:{_line(text, 'fx.output ')}")
+    _check_types("input", _taken(found), _taken(wanted), f"{path}:{head}")
+    tail = _line(text, "fx.output ")
+    _check_types("result", _returned(found), _returned(wanted), f"{path}:{tail}")
 
 
 def _check_types(what: str, found: list[Any], wanted: list[Any], where: str) -> None:
@@ -114,8 +112,11 @@ def _check_types(what: str, found: list[Any], wanted: list[Any], where: str) -> 
             raise OverrideError(f"{where}: {what} {number}: expected {other}, found {one}")
 
 
-def _returned(graph: GraphOp) -> Iterable[Any]:
-    """The types of the results, each beside its place in what is returned."""
+def _taken(graph: GraphOp) -> list[Any]:
+    return [one.type for one in graph.arguments]
+
+
+def _returned(graph: GraphOp) -> list[Any]:
     (output,) = [op for op in graph.block.ops if isinstance(op, OutputOp)]
     return [one.type for one in output.operands]
 

@@ -61,3 +61,15 @@ class FuseInt8Linear(Rewrite):
 
     def replacement(self, x: Tensor, weight: Tensor, scale: Tensor, bias: Any):
         return ops.examples.int8_linear(x, weight, scale, bias)
+
+    def instances(self):
+        """Of graphs that are made up, hardly one has an int8 weight with a scale for each row."""
+        for dtype in (torch.float32, torch.bfloat16):
+            for bias in (None, torch.randn(5, dtype=dtype)):
+                yield {
+                    "x": torch.randn(2, 3, 4, dtype=dtype),
+                    "weight": torch.randint(-127, 128, (5, 4), dtype=torch.int8),
+                    "scale": torch.rand(5, dtype=dtype),
+                    "bias": bias,
+                    "dtype": dtype,
+                }

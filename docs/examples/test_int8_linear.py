@@ -2,6 +2,8 @@ import pytest
 import torch
 from int8_linear import FuseInt8Linear, Int8Linear
 
+import xductor
+
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no_bias"])
 def test_inference(xductor_capture, xductor_fired, bias):
@@ -11,6 +13,11 @@ def test_inference(xductor_capture, xductor_fired, bias):
         stages = xductor_capture(layer, x, rewrites=[FuseInt8Linear])
         torch.testing.assert_close(stages.output, layer(x), rtol=1e-4, atol=1e-5)
     xductor_fired(FuseInt8Linear, 1)
+
+
+def test_it_is_right_on_generated_graphs():
+    found = xductor.validate(FuseInt8Linear, instances=4)
+    assert found.ok, found
 
 
 def test_an_input_that_is_trained_is_left_alone(xductor_capture, xductor_fired):
