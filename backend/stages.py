@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config import settings
 from xductor.backend.records import cached_records, stage_records
-from xductor.backend.steps import bridge, user_rewrites, value_updates
+from xductor.backend.steps import bridge, overrides, user_rewrites, value_updates
 from xductor.backend.steps.ir_logging import log_ir
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import StageRun, lacks_values
@@ -142,6 +142,7 @@ def _mode_of(value: Any) -> Any:
 
 
 def _run(steps: Sequence[Step], run: StageRun) -> None:
+    overrides.take(run, "before")
     log_ir(run, "before")
     tell(StageBegins(run))
     beside_steps = user_rewrites.beside_steps(run)
@@ -153,6 +154,7 @@ def _run(steps: Sequence[Step], run: StageRun) -> None:
     bridge.flush(run)
     run.recompile_if_stale()
     user_rewrites.say_what_cannot_run(run)
+    overrides.take(run, "after")
     tell(StageEnds(run))
     log_ir(run, "after")
 

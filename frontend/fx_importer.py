@@ -15,6 +15,7 @@ from typing import Any, Literal
 import torch
 import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.export import ExportedProgram
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, OpResult, SSAValue, SSAValues
 
@@ -59,7 +60,7 @@ Subgraphs = Literal["bodies", "declare"]
 
 
 def from_fx(
-    gm: fx.GraphModule,
+    gm: fx.GraphModule | ExportedProgram,
     stage: str = "joint",
     *,
     example_inputs: Sequence[Any] | None = None,
@@ -67,6 +68,9 @@ def from_fx(
     name: str = "forward",
 ) -> ModuleOp:
     """The IR of a graph, as xDSL's `builtin.module`; `gm` is never changed.
+
+    The graph of an exported program takes its parameters and buffers as inputs. Until
+    `run_decompositions()` it writes to them, so that it is not one of the stage that it is read as.
 
     - `stage`: "pre_grad", "joint" or "post_grad".
     - `example_inputs`: values for the placeholders, used to find the types of nodes that record
@@ -77,8 +81,12 @@ def from_fx(
     """
     if stage not in STAGES:
         raise ValueError(f"unknown stage {stage!r}; expected one of {', '.join(STAGES)}")
+    if isinstance(gm, ExportedProgram):
+        gm = gm.graph_module
     if not isinstance(gm, fx.GraphModule):
-        raise TypeError(f"from_fx takes an fx.GraphModule, not {type(gm).__name__}")
+        raise TypeError(
+            f"from_fx takes an fx.GraphModule or an ExportedProgram, not {type(gm).__name__}"
+        )
     names = _SubgraphNames(name)
     graphs: list[GraphOp] = []
     values = recovered_values(gm, stage, example_inputs) if example_inputs is not None else {}

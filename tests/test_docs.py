@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +25,7 @@ def with_blocks(language: str) -> list[Path]:
 
 
 def page_id(page: Path) -> str:
-    return page.stem
+    return page.stem if page.parent.name != "examples" else f"examples-{page.stem}"
 
 
 def test_there_is_something_to_run() -> None:
@@ -36,7 +36,7 @@ def test_there_is_something_to_run() -> None:
 @pytest.mark.parametrize("page", with_blocks("python"), ids=page_id)
 def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
     """All blocks of a page, top to bottom, as one module."""
-    name = f"docs_of_{page.stem.replace('-', '_').lower()}"
+    name = f"docs_of_{page_id(page).replace('-', '_').lower()}"
     program = tmp_path / f"{name}.py"
     program.write_text("\n\n".join(blocks(page, "python")))
     spec = importlib.util.spec_from_file_location(name, program)
@@ -75,8 +75,8 @@ def test_pass_page_is_current() -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name in navigation
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert f"- {page.relative_to(ROOT / 'docs')}\n" in navigation
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
@@ -84,6 +84,19 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_the_page_of_words_has_every_word() -> None:
+    from xductor import Rewrite
+    from xductor.transforms import Tensor
+    from xductor.transforms.rewriting.handles import Dim
+
+    page = (ROOT / "docs/words.md").read_text()
+    inner = {"kind", "type", "value", "expr", "facts"}
+    words = {f".{name}" for owner in (Tensor, Dim) for name in vars(owner) if name[0] != "_"}
+    assert not {word for word in words - {f".{one}" for one in inner} if word not in page}
+    fields = [name for name in Rewrite.__annotations__ if name not in ("inductor",)]
+    assert not [name for name in fields if f"`{name}" not in page]
 
 
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,17 @@ def test_capture(xductor_capture, xductor_filecheck):
         stages.one("post_grad", "backward")
 
 
+def test_inputs_by_keyword(xductor_capture):
+    def scaled(x, *, by, scale=1.0):
+        return f(x) * by * scale
+
+    x = torch.randn(4)
+    stages = xductor_capture(scaled, x, by=x, scale=2.0, rewrites=[NegNeg])
+    torch.testing.assert_close(stages.output, scaled(x, by=x, scale=2.0))
+    with pytest.raises(TypeError, match="rewrite"):
+        xductor_capture(scaled, x, by=x, rewrite=[NegNeg])
+
+
 def test_backward_and_stock(xductor_capture):
     x = torch.randn(4, requires_grad=True)
     stages = xductor_capture(f, x, backend="inductor")
@@ -123,7 +135,7 @@ def test_fixtures(pytester: pytest.Pytester) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     pytester.makepyfile(test_page="\n\n".join(blocks))
     result = run(pytester, FIXTURES)
-    result.assert_outcomes(passed=6, failed=3)
+    result.assert_outcomes(passed=7, failed=3)
     text = result.stdout.str()
     failed = [name for name in ("wrong_text", "not_twice", "never") if f"_ test_{name} _" in text]
     assert failed == ["wrong_text", "not_twice", "never"]
@@ -184,3 +196,178 @@ def test_an_unknown_level_is_refused(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("--xductor-verify=type")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*invalid choice: 'type'*"])
+
+
+def test_the_level_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
+    """The command line goes before it."""
+    pytester.makeini("[pytest]\nxductor_verify = types\n")
+    run(pytester, VERIFY).assert_outcomes(passed=1, failed=2)
+    run(pytester, VERIFY, "--xductor-verify=off").assert_outcomes(passed=3)
+
+
+def test_an_unknown_level_in_the_ini_file_is_refused(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nxductor_verify = type\n")
+    result = pytester.runpytest_subprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*xductor_verify: expected one of structure, types, stage, off, found 'type'"]
+    )
+
+
+# Products alone are computed by a library, so that no compiler runs.
+COUNTS = """
+import pytest
+import torch
+from dataclasses import dataclass
+from xdsl.dialects.builtin import ModuleOp
+from xductor import REASSOCIATES, Rewrite, Tensor
+from xductor.ir import aten
+from xductor.transforms import TypedPass
+from xductor.transforms.analysis.graphs import graphs_of
+
+
+class ChainOfProducts(Rewrite):
+    stage = "joint"
+    numerics = REASSOCIATES
+
+    def pattern(self, x: Tensor, y: Tensor):
+        return aten.mm(aten.mm(x, y), y)
+
+    def replacement(self, x: Tensor, y: Tensor):
+        return aten.mm(x, aten.mm(y, y))
+
+
+@dataclass(frozen=True)
+class SecondTransposeGone(TypedPass):
+    name = "second_transpose_gone"
+    stage = "joint"
+    numerics = "exact"
+    position = "first"
+    roots = frozenset(("aten.permute.default",))
+
+    def rewrite(self, module: ModuleOp) -> int:
+        changed = 0
+        for graph in graphs_of(module):
+            for op in list(graph.body.block.ops):
+                if op.name in self.roots and getattr(op.self_.owner, "name", "") in self.roots:
+                    op.results[0].replace_all_uses_with(op.self_.owner.self_)
+                    op.detach()
+                    op.erase()
+                    changed += 1
+        return changed
+
+
+def chain(x, y):
+    return torch.mm(torch.mm(x.t().t(), y), y)
+
+
+def run(*inputs, function=chain, rewrites=(ChainOfProducts, SecondTransposeGone)):
+    options = {"xductor.rewrites": list(rewrites)}
+    return torch.compile(function, backend="xductor", options=options)(*inputs)
+
+
+X = torch.randn(4, 4)
+
+
+def test_twice():
+    run(X, X + 1)
+    run(X, X + 1)
+
+
+def test_once_more():
+    run(X, X + 1)
+
+
+@pytest.mark.parametrize("many", [1, 2])
+def test_many(many):
+    def several(x):
+        return [chain(x, x + one) for one in range(many)]
+
+    run(X, function=several, rewrites=[ChainOfProducts])
+
+
+def test_none():
+    run(X, function=torch.neg, rewrites=[])
+
+
+def test_failing():
+    run(X, X + 1)
+    assert WORKS
+
+
+WORKS = True
+"""
+INI = "[pytest]\nxductor_counts = counts.json\n"
+
+
+def counts(
+    pytester: pytest.Pytester, *options: str, text: str = COUNTS
+) -> tuple[dict[str, int], str]:
+    pytester.makepyfile(test_counts=text)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    return result.parseoutcomes(), result.stdout.str()
+
+
+def test_counts(pytester: pytest.Pytester) -> None:
+    """They are recorded, hold in another run, and do not hold for other code."""
+    pytester.makeini(INI)
+    found, shown = counts(pytester, "--xductor-update-counts")
+    assert found["passed"] == 6, shown
+    assert "xductor: counts.json has other counts for 5 tests now" in shown
+    file = pytester.path / "counts.json"
+    both = {"chain_of_products": 1, "second_transpose_gone": 1}
+    recorded = {
+        "test_counts.py::test_failing": both,
+        "test_counts.py::test_many[1]": {"chain_of_products": 1},
+        "test_counts.py::test_many[2]": {"chain_of_products": 2},
+        "test_counts.py::test_once_more": both,
+        "test_counts.py::test_twice": both,
+    }
+    assert json.loads(file.read_text()) == recorded
+
+    # With other tests before, and with results from caches.
+    found, shown = counts(pytester, "-k", "once_more or many")
+    assert found["passed"] == 3, shown
+
+    changed = COUNTS.replace("x.t().t()", "x").replace("range(many)", "range(1)")
+    changed = changed.replace("def test_once_more", "def test_other")
+    found, shown = counts(pytester, text=changed)
+    assert (found["passed"], found["failed"]) == (2, 4), shown
+    assert "rewrites were not applied as often as counts.json says:" in shown
+    assert "  second_transpose_gone: expected 1, found 0" in shown
+    assert "  chain_of_products: expected 2, found 1" in shown
+    assert "  chain_of_products: expected 0, found 1" in shown
+    assert "pytest --xductor-update-counts" in shown
+
+    # What fails is not recorded, what was not run stays, what is gone goes.
+    changed = changed.replace("WORKS = True", "WORKS = False")
+    found, shown = counts(pytester, "--xductor-update-counts", "-k", "not twice", text=changed)
+    assert (found["passed"], found["failed"], found["deselected"]) == (4, 1, 1), shown
+    del recorded["test_counts.py::test_once_more"]
+    one = {"chain_of_products": 1}
+    recorded |= {"test_counts.py::test_other": one, "test_counts.py::test_many[2]": one}
+    assert json.loads(file.read_text()) == recorded
+
+
+def test_counts_of_named_passes(pytester: pytest.Pytester) -> None:
+    """Those of xductor too, and none of one's own that is not named."""
+    pytester.makeini(INI + "xductor_counts_of = pointless_* chain_of_*\n")
+    text = COUNTS.replace("(ChainOfProducts, SecondTransposeGone)", "[ChainOfProducts]")
+    counts(pytester, "--xductor-update-counts", "-n", "2", text=text)
+    recorded = json.loads((pytester.path / "counts.json").read_text())
+    assert recorded["test_counts.py::test_twice"] == {
+        "chain_of_products": 1,
+        "pointless_permute_pair": 1,
+    }
+
+
+def test_counts_that_cannot_be_read_or_written(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_subprocess("--xductor-update-counts")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*put xductor_counts = FILE.json into the ini file*"])
+    pytester.makeini(INI)
+    for text, message in (("[", "no JSON"), ('{"test": 1}', "expected {*{*count}}")):
+        (pytester.path / "counts.json").write_text(text)
+        result = pytester.runpytest_subprocess()
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*counts.json: {message}*"])

@@ -5,28 +5,33 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import threading
-from collections import Counter
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.steps.applications import Passed
+from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.testing.lowered_stages import GraphNumbers, lowered
+from xductor.backend.testing.lowered_stages import lowered
+from xductor.transforms.passes.events import listening
 
-INDEX = "index.json"
 _RAISED = "the stage raised"
+_INNER = ("base", "text")
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
         usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-locations] "
-        "[--no-codegen] [-- ARGUMENTS]",
+        "[--passes] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's, or 2 if a file "
         "could not be written.",
@@ -43,6 +48,12 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="leave out the lines of the user's code, which are long for code of packages",
     )
+    parser.add_argument(
+        "--passes",
+        action="store_true",
+        help="write the graph after each of our passes that changed it too, in a folder for each "
+        "stage call",
+    )
     scripts.add_script_options(parser)
 
 
@@ -54,10 +65,12 @@ def run(options: argparse.Namespace) -> int:
         with_constants=options.with_constants,
         locations=not options.no_locations,
     )
+    passes = listening(Passed, capture.passed, everywhere=True) if options.passes else nullcontext()
     try:
-        status = scripts.run_script(
-            options.script, options.script_arguments, capture, codegen=not options.no_codegen
-        )
+        with passes:
+            status = scripts.run_script(
+                options.script, options.script_arguments, capture, codegen=not options.no_codegen
+            )
     finally:
         capture.report()
     return status or (2 if capture.failed else 0)
@@ -69,6 +82,8 @@ class Entry:
 
     - `graph`: the number of the graph that Dynamo handed over, which its stages share.
     - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
+    - `passes`: names of files in the folder `base`, in the order of the passes.
+    - `base`: the beginning of both names; `text`: the last graph of a pass that was looked at.
     - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
@@ -84,7 +99,14 @@ class Entry:
     fallback: str | None = None
     before: str | None = None
     after: str | None = None
+    passes: list[str] = field(default_factory=list[str])
     problem: str | None = None
+    base: str = ""
+    text: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """What the index holds of it."""
+        return {name: value for name, value in asdict(self).items() if name not in _INNER}
 
 
 class Capture:
@@ -99,9 +121,9 @@ class Capture:
         self.with_constants = with_constants
         self.locations = locations
         self.entries: list[Entry] = []
-        self._numbers = GraphNumbers()
+        self._digests: dict[str, str] = {}
+        self._names = GraphNames()
         self._open: dict[int, Entry] = {}
-        self._names: Counter[str] = Counter()
         self._lock = threading.RLock()
         self._process = os.getpid()
         try:
@@ -114,11 +136,12 @@ class Capture:
         with self._lock:
             if os.getpid() != self._process:  # a process that the script forked
                 return
-            number, ident = self._numbers.number(run)
+            base, number, ident = self._names.name(run)
             record = run.record
             entry = Entry(
                 number, run.stage, record.direction, ident, record.graph, len(run.gm.graph.nodes)
             )
+            entry.base = base
             entry.problem = _RAISED
             self.entries.append(entry)
             self._open[id(run)] = entry
@@ -135,6 +158,29 @@ class Capture:
             entry.fired = run.record.fired()
             entry.fallback = run.record.fallback
             self._record(run, entry, "after")
+
+    def passed(self, event: Passed) -> None:
+        """A pass is done with a module: write it if the pass changed it."""
+        from xductor.ir import print_ir
+
+        with self._lock:
+            entry = self._open.get(id(event.run))
+            if entry is None:
+                return
+            text = print_ir(event.module, locations=self.locations)
+            changed = bool(event.made) or (bool(entry.text) and text != entry.text)
+            entry.text = text
+            if not changed:
+                return
+            name = re.sub(r"[^\w.-]", "_", event.one.name)
+            file = f"{len(entry.passes) + 1:02d}_{name}.mlir"
+            try:
+                (self.folder / entry.base).mkdir(exist_ok=True)
+                (self.folder / entry.base / file).write_text(text, encoding="utf-8")
+            except OSError as error:
+                self.failed = f"{error.filename or self.folder}: {error.strerror}"
+                return
+            entry.passes.append(file)
 
     def _record(self, run: StageRun, entry: Entry, when: str) -> None:
         """Write the graph and the index. A failure must not reach the script."""
@@ -160,23 +206,14 @@ class Capture:
         except Exception as error:
             entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"
             text, suffix = f"# {entry.problem}\n{run.gm.graph}\n", ".fx.txt"
-        name = f"{self._base(entry, when)}.{when}{suffix}"
+        name = f"{entry.base}.{when}{suffix}"
         (self.folder / name).write_text(text, encoding="utf-8")
+        self._digests[name] = digest(text)
         return name
 
-    def _base(self, entry: Entry, when: str) -> str:
-        """`000_post_grad_backward`; further calls of the same kind get a number after it."""
-        base = f"{entry.graph:03d}_{entry.stage}"
-        if entry.stage == "post_grad" and entry.direction != "unknown":
-            base += f"_{entry.direction}"
-        if when == "after" and entry.before is not None:
-            return entry.before.partition(".before.")[0]
-        self._names[base] += 1
-        count = self._names[base]
-        return base if count == 1 else f"{base}_{count}"
-
     def _write_index(self) -> None:
-        index = {"stages": [asdict(entry) for entry in self.entries]}
+        stages = [entry.content() for entry in self.entries]
+        index = {"stages": stages, "digests": self._digests}
         path = self.folder / INDEX
         part = path.with_suffix(".part")
         part.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text)
     print(*(f"wrote {path}" for path in paths), sep="\n")
-    print(f"next: pytest {paths[1]}; xductor prove {paths[0]}:{class_name(name)}")
+    print(f"next: pytest {paths[1]} {paths[2]}; xductor prove {paths[0]}:{class_name(name)}")
     return 0
 
 

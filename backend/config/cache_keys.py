@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from xductor.backend.config import compile_state, versions
+from xductor.backend.config.environment import override_folder
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings
 from xductor.transforms.passes import debug_counters
@@ -102,6 +103,8 @@ def key_part() -> tuple[str, ...] | None:
         raise versions.cache_bypass("xductor: a report shows every stage")
     if debug_counters.active():
         raise versions.cache_bypass("xductor: debug counters depend on what was compiled before")
+    if override_folder() is not None:
+        raise versions.cache_bypass("xductor: graphs are taken from XDUCTOR_OVERRIDE")
     part, unstable = _describe(settings)
     if unstable:
         raise versions.cache_bypass(f"xductor: no stable hash for {', '.join(unstable)}")
@@ -140,6 +143,7 @@ def tagged() -> Iterator[None]:
     unstable += debug_counters.active()
     if settings.report:
         unstable.append("report")
+    unstable += [str(folder)] if (folder := override_folder()) is not None else []
     # A key that nobody has used or will use amounts to bypassing the caches.
     tag = uuid.uuid4().hex if unstable else " ".join(part)
     config = versions.compiler_config()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
+from pathlib import Path
 
 from xductor.backend.config.warn_once import warn_once
 
@@ -14,6 +15,7 @@ KNOWN = (
     "XDUCTOR_DEBUG_DIR",
     "XDUCTOR_NUMERICS",
     "XDUCTOR_ON_ERROR",
+    "XDUCTOR_OVERRIDE",
     "XDUCTOR_PROOFS",
     "XDUCTOR_REPORT",
     "XDUCTOR_VALIDATE",
@@ -25,6 +27,20 @@ _OF_OUR_TESTS = ("XDUCTOR_TEST_", "XDUCTOR_SLOW", "XDUCTOR_GUI_PYTHON")
 
 class UnknownVariableWarning(UserWarning):
     """An environment variable that looks like one of ours, but that nothing reads."""
+
+
+def override_folder() -> Path | None:
+    """The folder of graphs that take the place of those of compiles; None if there is none.
+
+    Raises NotADirectoryError if the variable names no folder.
+    """
+    name = os.environ.get("XDUCTOR_OVERRIDE")
+    if not name:
+        return None
+    folder = Path(name)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"XDUCTOR_OVERRIDE is {name!r}; expected a folder of .mlir files")
+    return folder.resolve()
 
 
 def warn_of_unknown() -> None:
@@ -43,4 +59,4 @@ def warn_of_unknown() -> None:
         )
 
 
-__all__ = ["KNOWN", "PREFIX", "UnknownVariableWarning", "warn_of_unknown"]
+__all__ = ["KNOWN", "PREFIX", "UnknownVariableWarning", "override_folder", "warn_of_unknown"]

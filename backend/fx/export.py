@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch.fx as fx
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.call_arguments import RaisingError
@@ -18,7 +21,7 @@ from xductor.ir.verification.structure import check_graph
 
 def to_fx(
     module: ModuleOp,
-    into: fx.GraphModule | None = None,
+    into: fx.GraphModule | ExportedProgram | None = None,
     *,
     attributes: Mapping[str, Any] | None = None,
     bindings: Mapping[str, Any] | None = None,
@@ -31,6 +34,7 @@ def to_fx(
       lowered from, or from `attributes` by path; objects that text only names from `bindings`.
     - With `into`: that GraphModule is edited in place; nodes that did not change keep identity,
       name, order and metadata. If anything fails it is left exactly as it was.
+      An exported program's signature then names the results that its graph has now.
       `recompile=False` leaves its Python code stale, for callers that edit the graph further.
       `values` says how the values of new calls are made: `"run"` runs each on the values of its
       arguments and compares the result with the types, `"types"` makes them from the types, and
@@ -47,12 +51,28 @@ def to_fx(
         )
     graph = entry_graph(module)
     if into is not None:
-        changed = reconcile(module, graph, into, values)
+        gm = into.graph_module if isinstance(into, ExportedProgram) else into
+        changed = reconcile(module, graph, gm, values)
         if changed and recompile:
-            into.recompile()
-        return into
+            gm.recompile()
+        if isinstance(into, ExportedProgram):
+            _name_results(into)
+        return gm
     check_graph(graph)
     return fresh_graph_module(module, dict(attributes or {}), dict(bindings or {}))
+
+
+def _name_results(program: ExportedProgram) -> None:
+    """Let the signature name the nodes that are returned, which a pass may have replaced.
+
+    A result is known by its place; the maps from names to buffers and inputs that are written are
+    made from these specifications.
+    """
+    (returned,) = program.graph.output_node().args
+    assert isinstance(returned, tuple | list)
+    for spec, node in zip(program.graph_signature.output_specs, returned, strict=True):
+        if isinstance(node, fx.Node) and not isinstance(spec.arg, ConstantArgument):
+            spec.arg = replace(spec.arg, name=node.name)
 
 
 __all__ = ["RaisingError", "to_fx"]

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
@@ -184,24 +184,36 @@ def _counters() -> Counter[str]:
     return Counter(counters["inductor"])
 
 
+class _Listener(NamedTuple):
+    """Who collects records: with a look at what bridged steps change, and those from caches."""
+
+    records: list[StageRecord]
+    detailed: bool
+    cached: bool
+
+
 _lock = threading.Lock()
 _history: deque[StageRecord] = deque(maxlen=_HISTORY)
-_listeners: list[list[StageRecord]] = []
+_listeners: list[_Listener] = []
 _compiles: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 _next_compile = itertools.count(1)
 
 
 @contextmanager
-def record() -> Iterator[list[StageRecord]]:
-    """Collect the records of every stage call that ends inside the block, in any thread."""
-    records: list[StageRecord] = []
+def record(*, detailed: bool = True, cached: bool = False) -> Iterator[list[StageRecord]]:
+    """Collect the records of every stage call that ends inside the block, in any thread.
+
+    - `detailed`: whether bridged steps are watched for changes.
+    - `cached`: whether to collect the records of results that came out of a cache too.
+    """
+    listener = _Listener([], detailed, cached)
     with _lock:
-        _listeners.append(records)
+        _listeners.append(listener)
     try:
-        yield records
+        yield listener.records
     finally:
         with _lock:
-            _listeners[:] = [one for one in _listeners if one is not records]
+            _listeners[:] = [one for one in _listeners if one is not listener]
 
 
 def recent() -> tuple[StageRecord, ...]:
@@ -219,11 +231,15 @@ def clear() -> None:
 def publish_cached(records: Iterable[StageRecord]) -> None:
     """Put records that came out of a cache into the history, as those of the current compile.
 
-    Listeners to stage calls are not called: there were no calls.
+    Listeners to stage calls get them only if they asked for them: there were no calls.
     """
     number = _compile_number()
+    found = [replace(one, compile=number, cached=True) for one in records]
     with _lock:
-        _history.extend(replace(one, compile=number, cached=True) for one in records)
+        _history.extend(found)
+        for listener in _listeners:
+            if listener.cached:
+                listener.records.extend(found)
 
 
 @contextmanager
@@ -237,7 +253,7 @@ def stage_record(
         direction,
         verify_level,
         nodes_before=len(gm.graph.nodes),
-        detailed=bool(_listeners),
+        detailed=any(one.detailed for one in _listeners),
         compile=_compile_number(),
     )
     start = time.thread_time_ns()
@@ -247,8 +263,8 @@ def stage_record(
         entry.cpu_ns = time.thread_time_ns() - start
         with _lock:
             _history.append(entry)
-            for records in _listeners:
-                records.append(entry)
+            for listener in _listeners:
+                listener.records.append(entry)
 
 
 def _compile_number() -> int:

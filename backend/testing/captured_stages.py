@@ -99,9 +99,12 @@ def capture(
     dynamic: bool | None = None,
     backward: bool | None = None,
     codegen: bool = False,
+    **keywords: Any,
 ) -> Stages:
     """Compile a function or module, run it on inputs, and return the graphs of its stages.
 
+    - `keywords`: inputs by keyword. One that is called like an option here is bound to the
+      function before, by `functools.partial`.
     - `backend`: as for `torch.compile`; with "inductor" the graphs are those of stock's stages.
     - `rewrites`, `options`: those of the compile.
     - `backward`: whether to run the backward too; by default if an output requires grad.
@@ -126,7 +129,7 @@ def capture(
         stack.enter_context(stage_records.record())
         stack.enter_context(stage_watch.watching(recorder))
         compiled = torch.compile(function, backend=backend, options=chosen or None, dynamic=dynamic)
-        recorder.calls.output = output = compiled(*inputs)
+        recorder.calls.output = output = compiled(*inputs, **keywords)
         wanting = list(_wanting_grad(output))
         if wanting and backward is not False:
             torch.autograd.backward(wanting, [torch.ones_like(one) for one in wanting])

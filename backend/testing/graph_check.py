@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
-from torch.fx import Graph, GraphModule
+from torch.export import ExportedProgram
+from torch.fx import Graph, GraphModule, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,7 +22,7 @@ _EITHER_LEVEL = ("_operator", "math", "builtins")
 
 
 def check(
-    graph: GraphModule | Graph | ModuleOp,
+    graph: GraphModule | Graph | ModuleOp | ExportedProgram,
     level: Level = "types",
     stage: Stage | None = None,
     *,
@@ -50,9 +51,12 @@ def check(
         verify(graph, level)
         return
     gm = graph.owning_module if isinstance(graph, Graph) else graph
+    if isinstance(gm, ExportedProgram):
+        gm = gm.graph_module
     if not isinstance(gm, GraphModule):
         raise TypeError(
-            f"check takes an fx.GraphModule, or the fx.Graph of one, not {type(graph).__name__}"
+            "check takes an fx.GraphModule, the fx.Graph of one, or an ExportedProgram, not "
+            f"{type(graph).__name__}"
         )
     from xductor.frontend import from_fx
 
@@ -74,11 +78,17 @@ def stage_of(gm: GraphModule) -> Stage:
     post-grad graph.
     """
     for node in gm.graph.nodes:
-        if node.op in ("call_module", "call_method"):
+        if node.op == "call_method" or (node.op == "call_module" and not _is_guard(gm, node)):
             return "pre_grad"
         if node.op == "call_function" and _is_torch_level(node.target):
             return "pre_grad"
     return "joint" if _is_joint(gm) else "post_grad"
+
+
+def _is_guard(gm: GraphModule, node: Node) -> bool:
+    """Whether a call checks the inputs of an exported program, and computes nothing."""
+    called = dict(gm.named_modules()).get(str(node.target))
+    return type(called).__module__.startswith("torch.export.")
 
 
 def _is_joint(gm: GraphModule) -> bool:

@@ -1,11 +1,12 @@
-"""The pytest plugin: fixtures to inspect what is compiled, and `--xductor-verify=LEVEL`.
+"""The pytest plugin: fixtures to inspect what is compiled, and checks of a whole run.
 
 It is loaded in every run of pytest wherever xductor is installed; torch is not imported before a
-fixture or the option is used.
+fixture or an option is used. `.mlir` files with `RUN:` lines are collected by `filecheck_files`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -15,29 +16,76 @@ import pytest
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from xductor.backend.records.stage_records import StageRecord
     from xductor.backend.testing.captured_stages import Stages
+    from xductor.backend.testing.recorded_counts import CountsFile
     from xductor.backend.testing.verified_stages import VerifiedStages
     from xductor.transforms import Rewrite
 
 LEVELS = ("structure", "types", "stage")
+OFF = "off"
+
+pytest_plugins = ("xductor.backend.cli.filecheck_files",)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("xductor")
     group.addoption(
         "--xductor-verify",
-        choices=LEVELS,
+        choices=(*LEVELS, OFF),
         metavar="LEVEL",
         help="verify the graphs that go into and come out of each stage of every compile of the "
-        "run, of stock Inductor too; LEVEL is structure, types or stage. A wrong graph fails the "
-        "test that compiled it. What comes from a cache is not compiled.",
+        "run, of stock Inductor too; LEVEL is structure, types, stage or off. A wrong graph fails "
+        "the test that compiled it. What comes from a cache is not compiled.",
+    )
+    group.addoption(
+        "--xductor-update-counts",
+        action="store_true",
+        help="record how often rewrites are applied in the tests that run and pass, in the file "
+        "that the ini option xductor_counts names",
+    )
+    parser.addini("xductor_verify", "the level of --xductor-verify if it is not given", default="")
+    parser.addini(
+        "xductor_counts",
+        "a JSON file, from the folder of the ini file: how often rewrites are applied in each "
+        "test. A test in which they are applied otherwise fails",
+        default="",
+    )
+    parser.addini(
+        "xductor_counts_of",
+        "the rewrites and passes to count, as names or patterns such as silu_*; by default all "
+        "that are no part of xductor",
+        type="args",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    level = config.getoption("--xductor-verify")
-    if level is not None:
+    level = config.getoption("--xductor-verify") or config.getini("xductor_verify") or OFF
+    if level not in (*LEVELS, OFF):
+        known = ", ".join((*LEVELS, OFF))
+        raise pytest.UsageError(f"xductor_verify: expected one of {known}, found {level!r}")
+    if level != OFF:
         config.pluginmanager.register(_Verifying(level), "xductor-verifying")
+    if (counts := _counts_file(config)) is not None:
+        config.pluginmanager.register(_Counting(config, counts), "xductor-counting")
+
+
+def _counts_file(config: pytest.Config) -> CountsFile | None:
+    from xductor.backend.testing.recorded_counts import CountsFile, NoCounts
+
+    name = config.getini("xductor_counts")
+    if not name:
+        if config.getoption("--xductor-update-counts"):
+            raise pytest.UsageError(
+                "--xductor-update-counts: no file is named; put xductor_counts = FILE.json into "
+                "the ini file of pytest"
+            )
+        return None
+    folder = config.rootpath if config.inipath is None else config.inipath.parent
+    try:
+        return CountsFile(folder / name, name)
+    except NoCounts as error:
+        raise pytest.UsageError(f"xductor_counts: {error}") from error
 
 
 class _Verifying:
@@ -84,6 +132,80 @@ class _Verifying:
             )
         if self.left:
             terminalreporter.write_line(self._text(self.left))
+
+
+class _Counting:
+    """What the ini option `xductor_counts` adds to a run.
+
+    A test is found different, or its counts are reported, where it runs; the file is written by
+    the process that hears of all tests, which with pytest-xdist is another one.
+    """
+
+    def __init__(self, config: pytest.Config, counts: CountsFile) -> None:
+        self.config = config
+        self.counts = counts
+        self.updates = bool(config.getoption("--xductor-update-counts"))
+        self.patterns: list[str] = config.getini("xductor_counts_of")
+        self.collected: set[str] = set()
+        self.changed: int | None = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        """Count what the test itself compiles, with nothing that is compiled before."""
+        from xductor.backend.records import stage_records
+
+        _forget_compiled()
+        with stage_records.record(detailed=False, cached=True) as records:
+            yield
+        self._compare(item, records)
+
+    def _compare(self, item: pytest.Item, records: list[StageRecord]) -> None:
+        from xductor.backend.testing.recorded_counts import counts_of
+
+        found = counts_of(records, self.patterns)
+        if self.updates:
+            item.user_properties.append((_COUNTS, found))
+        elif difference := self.counts.difference(item.nodeid, found):
+            raise pytest.fail.Exception(difference, pytrace=False)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            found = dict(report.user_properties).get(_COUNTS)
+            if isinstance(found, dict):
+                self.counts.found[report.nodeid] = found
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self.collected.update(item.nodeid for item in items)
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        self.collected.update(item.nodeid for item in items)
+
+    def pytest_sessionfinish(self) -> None:
+        if self.updates and not hasattr(self.config, "workerinput"):
+            self.changed = self.counts.update(self.collected if self._collects_whole() else None)
+
+    def _collects_whole(self) -> bool:
+        """Whether the files that were collected were collected with all of their tests."""
+        chosen = any("::" in argument for argument in self.config.args)
+        return bool(self.collected) and not chosen and not self.config.getoption("lf", False)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.changed is not None:
+            terminalreporter.write_line(
+                f"xductor: {self.counts.shown} has other counts for {self.changed} tests now"
+                if self.changed
+                else f"xductor: {self.counts.shown} is as it was"
+            )
+
+
+_COUNTS = "xductor_counts"
+
+
+def _forget_compiled() -> None:
+    """What an earlier test compiled would not be compiled, and not be counted."""
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        dynamo.reset()
 
 
 @pytest.fixture

@@ -60,6 +60,7 @@ from xductor.transforms.pieces.regions import KEEP_ORDER
 _COPY_INTO = "aten.copy_.default"
 _COPY = "aten.copy.default"
 _AS_STRIDED = "aten.as_strided.default"
+_BOTH_FORMS = frozenset((*FUNCTIONAL_FORM, *FUNCTIONAL_FORM.values()))
 
 
 class Unreadable(Exception):
@@ -330,8 +331,8 @@ class Reading:
         """A number that tells apart calls that differ although their arguments are equal."""
         if effects.silent:
             return 0
-        if op.name in FUNCTIONAL_FORM:
-            return 0  # its result depends on its operands alone
+        if op.name in _BOTH_FORMS:
+            return 0  # its result depends on its operands alone, in both forms
         self._calls += 1
         return self._calls
 

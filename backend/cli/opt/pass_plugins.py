@@ -179,18 +179,49 @@ def _module(name: str) -> ModuleType:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
             raise PluginError(f"cannot load '{name}': {error}") from error
-    module_name = f"xductor_plugin_{path.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise PluginError(f"cannot load '{name}': no such file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
+    if (loaded := _loaded_from(path)) is not None:
+        return loaded
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as Python does for a script, so that it can import neighbours
+    if _imports_as(path.stem, path):
+        return importlib.import_module(path.stem)
+    return _under_another_name(path)
+
+
+def _imports_as(name: str, path: Path) -> bool:
+    """Whether `import name` gives that file: others that import it must get the same module."""
+    try:
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    except ValueError:  # a module that has no spec
+        return False
+    return spec is not None and Path(spec.origin or "").resolve() == path.resolve()
+
+
+def _under_another_name(path: Path) -> ModuleType:
+    """The module of a file whose own name is that of another module."""
+    module_name = f"xductor_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[module_name]
         raise
     return module
+
+
+def _loaded_from(path: Path) -> ModuleType | None:
+    """The module that was made from a file already: a second one would register its operators
+    again, and hold other classes. A script that is running does not count.
+    """
+    for name, module in list(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "")
+        if file.name == path.name and name != "__main__" and file.resolve() == path.resolve():
+            return module
+    return None

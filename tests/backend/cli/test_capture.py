@@ -227,3 +227,28 @@ def test_a_folder_that_goes_away_does_not_break_the_script(
     shown = capsys.readouterr()
     assert shown.out == "tensor([-1., -1.])\n"
     assert "not written before the stage" in shown.err
+
+
+def test_the_graph_after_each_pass_that_changed_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\n"
+        "f = lambda x: x.t().t().view(3, 3).sin()\n"
+        "torch.compile(f, backend='xductor')(torch.randn(3, 3))\n"
+    )
+    folder = tmp_path / "graphs"
+    arguments = ["capture", str(script), "-o", str(folder), "--no-codegen", "--no-locations"]
+    assert command.main([*arguments, "--passes"]) == 0
+    (joint,) = (entry for entry in index(folder) if entry["stage"] == "joint")
+    files = sorted(path.name for path in (folder / "000_joint").iterdir())
+    assert files == joint["passes"]
+    assert [name[3:] for name in files] == ["remove_noop_ops.mlir", "pointless_permute_pair.mlir"]
+    texts = [(folder / "000_joint" / name).read_text() for name in files]
+    assert len(set(texts)) == len(texts)
+    for name, text in zip(files, texts, strict=True):
+        assert xductor.print_ir(xductor.parse_ir(text, name)) == text
+    assert texts[-1] == (folder / joint["after"]).read_text()
+    (pre_grad,) = (entry for entry in index(folder) if entry["stage"] == "pre_grad")
+    assert pre_grad["passes"] == []

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.filecheck.run_lines import run_command
 from xductor.backend.cli.opt import main
+from xductor.backend.cli.run_lines import run_command
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/opt.md").read_text()
 COMMANDS = [

@@ -132,14 +132,18 @@ def test_stock_compiles_leave_and_find_nothing() -> None:
 
 @pytest.mark.usefixtures("empty_cache")
 def test_installed_and_listeners() -> None:
-    """Who listens to stage calls is told of those that happen."""
+    """Who listens to stage calls is told of those that happen, and of the others if asked for."""
     with dispatch.installed():
         first = _compiled("inductor")
-        with stage_records.record() as records:
+        with (
+            stage_records.record() as records,
+            stage_records.record(detailed=False, cached=True) as all_records,
+        ):
             again = _compiled("inductor")
     assert again.cached
     assert again.counts() == first.counts()
     assert len(records) == _kept(again).count(False)
+    assert CompileRecord(tuple(all_records)).counts() == first.counts()
 
 
 @pytest.mark.usefixtures("empty_cache")

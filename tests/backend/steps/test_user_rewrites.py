@@ -13,8 +13,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
-from tests.filecheck.run_lines import RunLineFailed, run_pipeline, split_pipeline
 from xductor import Rewrite, Tensor, no
+from xductor.backend.cli.run_lines import RunLineFailed, run_pipeline, split_pipeline
 from xductor.backend.config import placement, registered_rewrites, settings
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings, SettingsError

@@ -1,8 +1,8 @@
-"""Runs the ``RUN:`` lines of FileCheck tests inside this process.
+"""Runs the `RUN:` lines of FileCheck tests inside this process.
 
-A line is a pipeline of the commands ``xductor-opt``, ``xductor``, ``filecheck`` and ``cat``, each
-perhaps behind ``not``, with ``2>&1``, ``%s`` (the file), ``%S`` (its folder) and ``%t`` (a scratch
-file). A line that ends in a backslash goes on in the next ``RUN:`` line. The files mean the same
+A line is a pipeline of the commands `xductor-opt`, `xductor`, `filecheck` and `cat`, each
+perhaps behind `not`, with `2>&1`, `%s` (the file), `%S` (its folder) and `%t` (a scratch
+file). A line that ends in a backslash goes on in the next `RUN:` line. The files mean the same
 under lit, which pays two processes a file.
 """
 
@@ -18,6 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _RUN = re.compile(r"^\s*(?://|#)\s*RUN:\s*(.*?)\s*$")
+_OURS = re.compile(r"^\s*(?://|#)\s*RUN:.*\bxductor(?:-opt)?(?=\s|$)", re.MULTILINE)
+
+
+def calls_ours(text: str) -> bool:
+    """Whether a `RUN:` line calls `xductor-opt` or `xductor`."""
+    return _OURS.search(text) is not None
 
 
 def run_lines(text: str) -> list[str]:
@@ -176,10 +182,15 @@ def _xductor(arguments: list[str], stdin: str) -> int:
 
 
 def _filecheck(arguments: list[str], stdin: str) -> int:
-    from filecheck.finput import FInput
-    from filecheck.matcher import Matcher
-    from filecheck.options import parse_argv_options
-    from filecheck.parser import Parser
+    try:
+        from filecheck.finput import FInput
+        from filecheck.matcher import Matcher
+        from filecheck.options import parse_argv_options
+        from filecheck.parser import Parser
+    except ModuleNotFoundError as error:
+        raise RunLineFailed(
+            "RUN lines need the package 'filecheck': pip install filecheck"
+        ) from error
 
     options = parse_argv_options(["filecheck", *arguments])
     return Matcher(options, FInput("<stdin>", stdin), Parser.from_opts(options)).run()

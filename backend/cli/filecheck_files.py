@@ -1,4 +1,10 @@
-"""Collects ``*.mlir`` files with ``RUN:`` lines, and runs each line as a test."""
+"""Collects `*.mlir` files with `RUN:` lines for pytest, and runs each line as a test.
+
+A part of the pytest plugin. Files whose `RUN:` lines call nothing of ours are another tool's, and
+are left to it.
+"""
+
+from __future__ import annotations
 
 import re
 import tempfile
@@ -7,20 +13,40 @@ from pathlib import Path
 
 import pytest
 
-from tests.filecheck.run_lines import RunLineFailed, run_lines, run_pipeline, split_pipeline
+from xductor.backend.cli.run_lines import (
+    RunLineFailed,
+    calls_ours,
+    run_lines,
+    run_pipeline,
+    split_pipeline,
+)
+
+_OPTION = "xductor_filecheck"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        _OPTION,
+        "whether .mlir files with RUN: lines that call xductor-opt or xductor are tests",
+        type="bool",
+        default=True,
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
-    if file_path.suffix == ".mlir":
-        return MlirFile.from_parent(parent, path=file_path)
-    return None
+    if file_path.suffix != ".mlir" or not parent.config.getini(_OPTION):
+        return None
+    if not calls_ours(file_path.read_text(encoding="utf-8", errors="replace")):
+        return None
+    return MlirFile.from_parent(parent, path=file_path)
 
 
 class MlirFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
-        lines = run_lines(self.path.read_text(encoding="utf-8"))
-        if not lines:
-            raise self.CollectError(f"{self.path}: no RUN: line")
+        try:
+            lines = run_lines(self.path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise self.CollectError(f"{self.path}: {error}") from error
         for index, line in enumerate(lines):
             yield RunLine.from_parent(self, name=f"run{index}", line=line)
 
@@ -44,7 +70,7 @@ class RunLine(pytest.Item):
 
 
 class Scratch:
-    """Scratch files named ``%t``, removed with the session."""
+    """Scratch files named `%t`, removed with the session."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="xductor-filecheck-")
