@@ -49,7 +49,7 @@ class Int8WoqFusionPattern(ConcatLinear):
         return ops.xductor.weight_int8pack_mm(data, weight, scales)
 
 
-def _scaled_product(op: Any, product: SSAValue, scales: SSAValue) -> Member | None:
+def _scaled_product(op: Any, product: Any, scales: Any) -> Member | None:
     reshape = _made_by(product, *_RESHAPES)
     mm = _made_by(product if reshape is None else reshape._operands[0], "aten.mm.default")
     if mm is None:
@@ -78,7 +78,9 @@ def _scaled_product(op: Any, product: SSAValue, scales: SSAValue) -> Member | No
 def _path_to_weight(columns: SSAValue) -> tuple[Any, ...] | None:
     """The two ops that widen and turn a weight `[n, k]`, the last one first."""
     last = _made_by(columns, _WIDEN, _TURN)
-    first = None if last is None else _made_by(last._operands[0], _WIDEN, _TURN)
+    if last is None:
+        return None
+    first = _made_by(last._operands[0], _WIDEN, _TURN)
     if first is None or first.name == last.name:
         return None
     turn = first if first.name == _TURN else last
