@@ -48,7 +48,7 @@ REDUCTIONS = (
     "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum", "DecomposeMm", "DecomposeBmm",
     "DecomposeAddmm", "PartitionedScatter", "Efficient", "EinsumToPointwise", "ApplyGumbel",
     "PermuteFusion", "PermuteLinearFusion", "PermuteMatmulFusion", "Lce", "DotCompress",
-    "Mkldnn",
+    "Mkldnn", "Woq",
 )  # fmt: skip
 
 
