@@ -231,7 +231,9 @@ def test_wrong_calls_of_from_fx(build: Any) -> None:
         ValueError, match="unknown stage 'final'; expected one of pre_grad, joint, post_grad"
     ):
         from_fx(build.module(()), "final")
-    with pytest.raises(TypeError, match=r"takes an fx\.GraphModule, not Linear"):
+    with pytest.raises(
+        TypeError, match=r"takes an fx\.GraphModule or an ExportedProgram, not Linear"
+    ):
         from_fx(torch.nn.Linear(1, 1))  # type: ignore[arg-type]
 
 

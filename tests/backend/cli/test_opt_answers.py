@@ -69,7 +69,10 @@ def test_a_pass_for_another_stage_is_told(file: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("woq_lowerings", "is Inductor's own (bridged, post_grad stage): it runs in compiles only"),
+        (
+            "quantization_lowerings",
+            "is Inductor's own (bridged, post_grad stage): it runs in compiles only",
+        ),
         ("joint_custom_pre_pass", "is Inductor's own (hook, joint stage)"),
         ("fuse_attentoin", "did you mean 'fuse_attention'"),
     ],
@@ -106,7 +109,7 @@ def test_locations_can_be_left_out(file: Path, run: Run) -> None:
     ("name", "said"),
     [
         ("fuse_attention", "is a procedural pass: xductor validate fuse_attention --prove"),
-        ("woq_lowerings", "is Inductor's own"),
+        ("quantization_lowerings", "is Inductor's own"),
     ],
 )
 def test_what_cannot_be_proved_is_told(name: str, said: str, run: Run) -> None:

