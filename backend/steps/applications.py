@@ -156,7 +156,8 @@ def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
     """What an application counts for: the group of counters, the counter, and how much."""
     rewrite = application.rewrite
     yield "inductor", "pattern_matcher_count", 1
-    nodes = sum(_nodes_of(op) for _, op in application.match.matched_ops())
+    match = application.match
+    nodes = sum(1 if op is match.anchor else _nodes_of(op) for _, op in match.matched_ops())
     yield "inductor", "pattern_matcher_nodes", nodes
     yield "xductor", rewrite.qualified_name(), 1
     if rewrite.counter is not None:
@@ -164,7 +165,7 @@ def _counters(application: Application) -> Iterator[tuple[str, str, int]]:
 
 
 def _nodes_of(op: TorchOp) -> int:
-    """How many nodes of an FX graph a matched op was: one, and each `getitem` of its results."""
+    """How many nodes an op is whose elements a pattern reads: one, and each `getitem` of them."""
     if not op.tuple_valued:
         return 1
     getitems = op.node.getitems

@@ -146,7 +146,11 @@ def _page(folder: Path, name: str, script: str) -> Path:
     """The first page that a script leaves, without the paths of this machine."""
     path, pages = folder / f"{name}.py", folder / name
     path.write_text(script)
-    environment = {**os.environ, "XDUCTOR_REPORT": str(pages), "XDUCTOR_DEBUG_DIR": str(pages / "reproducers")}
+    environment = {
+        **os.environ,
+        "XDUCTOR_REPORT": str(pages),
+        "XDUCTOR_DEBUG_DIR": str(pages / "reproducers"),
+    }
     subprocess.run([sys.executable, path.name], cwd=folder, env=environment, check=True)
     page = min(pages.glob("*.html"))
     text = page.read_text(encoding="utf-8")

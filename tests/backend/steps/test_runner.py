@@ -110,6 +110,20 @@ def test_elements_of_results_are_counted_as_nodes() -> None:
     assert counters["inductor"]["pattern_matcher_nodes"] == 5
 
 
+def test_elements_of_what_is_replaced_are_no_nodes_of_the_match() -> None:
+    """As Inductor counts them: the cat and the split."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+        joined = torch.cat([x, y], 1)
+        return [one * 2 for one in torch.ops.aten.split_with_sizes(joined, [2, 4], 1)]
+
+    gm = make_fx(function, tracing_mode="fake")(torch.randn(2, 2), torch.randn(2, 4))
+    counters.clear()
+    one = typed_class("cat_splitwithsizes_replace")()
+    assert sum(runner.run_typed(gm, [one], "post_grad").values()) == 1
+    assert counters["inductor"]["pattern_matcher_nodes"] == 2
+
+
 def test_an_application_reaches_the_graph() -> None:
     gm = _negs(3)
     kept = list(gm.graph.nodes)[:2]
