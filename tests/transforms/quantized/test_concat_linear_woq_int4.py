@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
 
 import xductor
-from tests.transforms.freezing.random_constant_graphs import Held
-from xductor.backend.fx.export import to_fx
-from xductor.frontend import from_fx
-from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
+from tests.transforms.quantized.joined_products import joined
 from xductor.transforms.quantized.concat_linear_woq_int4 import ConcatLinearWoqInt4
 
 aten = torch.ops.aten
@@ -50,21 +46,8 @@ def fused(
 ) -> tuple[int, list[str]]:
     """How many groups became one product, and the names of the ops after it."""
     x = torch.randn(4, 64).to(constants[1].dtype)
-    module = Held(program, list(constants))
-    mode = "symbolic" if dynamic else "fake"
-    gm = make_fx(module, tracing_mode=mode, _allow_non_fake_inputs=True)(x)
-    lowered = from_fx(gm, "post_grad")
-    before = print_ir(lowered)
-    count = ConcatLinearWoqInt4(enable_concat_linear=enabled).rewrite(lowered)
-    verify(lowered, "types")
-    assert same(parse_ir(print_ir(lowered)), lowered)
-    assert (print_ir(lowered) == before) == (count == 0)
-    after = to_fx(lowered)
-    for rows in (x, torch.cat([x, x]) if dynamic else x + 1):
-        for found, wanted in zip(after(rows), module(rows), strict=True):
-            torch.testing.assert_close(found, wanted)
-            assert found.stride() == wanted.stride()
-    return count, [op.name for op in entry_graph(lowered).block.ops]
+    one = ConcatLinearWoqInt4(enable_concat_linear=enabled)
+    return joined(one, program, constants, x, dynamic=dynamic)
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 import torch
 from torch._dynamo.utils import counters
-from torch.fx.experimental.proxy_tensor import make_fx
 
-from tests.transforms.freezing.random_constant_graphs import Held
-from xductor.backend.fx.export import to_fx
-from xductor.frontend import from_fx
-from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
+from tests.transforms.quantized.joined_products import joined
 from xductor.transforms.quantized.int8_woq_fusion_pattern import Int8WoqFusionPattern
 from xductor.transforms.quantized.operators import WEIGHT_INT8PACK_MM
 
@@ -61,21 +57,8 @@ def fused(
 ) -> tuple[int, list[str]]:
     """How many groups became one product, and the names of the ops after it."""
     x = torch.randn(4, inner).to(BF16)
-    module = Held(program, list(constants))
-    mode = "symbolic" if dynamic else "fake"
-    gm = make_fx(module, tracing_mode=mode, _allow_non_fake_inputs=True)(x)
-    lowered = from_fx(gm, "post_grad")
-    before = print_ir(lowered)
-    count = Int8WoqFusionPattern(enable_concat_linear=True).rewrite(lowered)
-    verify(lowered, "types")
-    assert same(parse_ir(print_ir(lowered)), lowered)
-    assert (print_ir(lowered) == before) == (count == 0)
-    after = to_fx(lowered)
-    for rows in (x, torch.cat([x, x]) if dynamic else x + 1):
-        for found, wanted in zip(after(rows), module(rows), strict=True):
-            torch.testing.assert_close(found, wanted, rtol=1e-2, atol=1e-2)
-            assert found.stride() == wanted.stride()
-    return count, [op.name for op in entry_graph(lowered).block.ops]
+    one = Int8WoqFusionPattern(enable_concat_linear=True)
+    return joined(one, program, constants, x, dynamic=dynamic, rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("number", [2, 3])
