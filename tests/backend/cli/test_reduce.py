@@ -58,9 +58,9 @@ def names(module: ModuleOp) -> set[str]:
 def reduced(
     file: Path, *arguments: str, capsys: pytest.CaptureFixture[str]
 ) -> tuple[ModuleOp, float]:
-    start = time.perf_counter()
+    start = time.thread_time()
     status = command.main(["reduce", str(file), *arguments, "--load-pass-plugin", WRONG])
-    elapsed = time.perf_counter() - start
+    elapsed = time.thread_time() - start
     shown = capsys.readouterr()
     assert status == 0, shown.err
     assert " tests, " in shown.err

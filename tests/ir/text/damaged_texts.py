@@ -10,11 +10,11 @@ Exit status 1 if there is one.
 from __future__ import annotations
 
 import argparse
+import functools
 import random
 import re
 import signal
 import sys
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ from types import FrameType
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
+from tests.thread_time import least_seconds
 from xductor.backend.cli.opt.main import XductorOptMain
 from xductor.ir import XductorContext, parse_ir
 
@@ -332,6 +333,10 @@ def _is_xdsls(error: BaseException) -> bool:
     return "/xdsl/" in ours_or_xdsls[-1]
 
 
+def _append_problem(answers: list[str | None], read: Callable[[str], None], text: str) -> None:
+    answers.append(problem(read, text))
+
+
 def read_all(texts: Iterator[str]) -> Outcome:
     """Every text by one of the ways in, by turns."""
     outcome = Outcome()
@@ -340,11 +345,10 @@ def read_all(texts: Iterator[str]) -> Outcome:
         way, read = ways[index % 8 == 0]
         if any("\ud800" <= char <= "\udfff" for char in text):  # no file holds it
             way, read = ways[0]
-        start = time.thread_time()
-        what = problem(read, text)
-        outcome.slowest = max(outcome.slowest, taken := time.thread_time() - start)
-        if taken > LIMIT:
-            what = f"over {LIMIT} s"
+        answers: list[str | None] = []
+        taken = least_seconds(functools.partial(_append_problem, answers, read, text), LIMIT)
+        outcome.slowest = max(outcome.slowest, taken)
+        what = answers[-1] if taken <= LIMIT else f"over {LIMIT} s"
         if what is None:
             outcome.accepted += 1
         elif not what:
