@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.fx import Interpreter
 from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.backend.fx.export import to_fx
 from xductor.backend.pass_validation.comparison import agreeing
 from xductor.ir import parse_ir, print_ir
 from xductor.transforms import Numerics
@@ -29,6 +31,20 @@ def same_given_draws(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> i
 def same_given_draws_on_cpu(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
     """Compare graphs for CUDA as `same_given_draws` does, with everything on the CPU."""
     return same_given_draws(on_cpu(before), on_cpu(after), numerics)
+
+
+def same_given_generator(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:
+    """The number of inputs on which both agree from the same state of PyTorch's generator.
+
+    Runs both as FX, for operators that require a GraphModule. Raises Violation if they differ.
+    """
+
+    def run(module: ModuleOp, inputs: list[Any], seed: int) -> list[Any]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return [*Interpreter(to_fx(module)).run(*inputs)]
+
+    return agreeing(before, after, numerics, run=run)
 
 
 def same_given_dropped_columns(before: ModuleOp, after: ModuleOp, numerics: Numerics) -> int:

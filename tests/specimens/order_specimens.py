@@ -1,4 +1,4 @@
-"""Graphs for `stable_topological_sort`: programs whose ops were shuffled."""
+"""Graphs for the passes that choose an order: `stable_topological_sort`, `reorder_for_locality`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.ir import OutputOp, entry_graph
 from xductor.transforms.analysis.block_order import arrange
+from xductor.transforms.post_grad.reorder_for_locality import ReorderForLocality
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 
 aten = torch.ops.aten
@@ -67,4 +68,24 @@ def orders() -> Iterator[Specimen]:
             )
 
 
-__all__ = ["orders", "program", "shuffled"]
+def localities() -> Iterator[Specimen]:
+    """Programs as they were traced, with writes to their inputs at the end of every second one."""
+    for seed in range(2 * SEEDS):
+        inputs = (torch.ones(3, 3), torch.ones(3, 3))
+        module = traced(_writing(seed), *inputs, dynamic=seed % 3 == 2)
+        if module is not None:
+            yield Specimen(f"program {seed}", module, ReorderForLocality())
+
+
+def _writing(seed: int) -> Callable[..., Any]:
+    def run(x: torch.Tensor, y: torch.Tensor) -> Any:
+        results = program(seed)(x, y)
+        if seed % 2:
+            x.copy_(x.cos())
+            y.add_(1)
+        return results
+
+    return run
+
+
+__all__ = ["localities", "orders", "program", "shuffled"]

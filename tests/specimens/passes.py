@@ -27,6 +27,7 @@ from tests.specimens import (
     random_specimens,
     spelling_specimens,
     uniform_specimens,
+    unused_op_specimens,
     view_specimens,
 )
 from xductor.backend.pass_validation.close_results import close_results
@@ -35,11 +36,14 @@ from xductor.backend.pass_validation.same_draws import (
     same_given_draws,
     same_given_draws_on_cpu,
     same_given_dropped_columns,
+    same_given_generator,
 )
 from xductor.backend.pass_validation.specimen import Specimens
 
 _DRAWS = "given the same draws"
 _WRITES = "writes have no meaning in the prover"
+_MOVES = "moves ops, and changes none"
+_ERASES = "erases ops whose results nobody reads, and changes none"
 _CALLS = "calls of graphs have no meaning in the prover"
 _KERNELS = "oneDNN's calls have no meaning in the prover"
 _NARROW = "products with packed weights have no meaning in the prover"
@@ -146,6 +150,8 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "fuse_split_linear_add_pass": Specimens(product_specimens.sums_of_products, same_results),
     "normalize_node_kwargs_pass": Specimens(spelling_specimens.calls, same_results),
+    "numpy_compat_normalization": Specimens(spelling_specimens.numpy_calls, same_results),
+    "normalization_pass": Specimens(spelling_specimens.normalized, same_results),
     "batch_layernorm": Specimens(pre_grad_group_specimens.layer_norms, same_results),
     **{
         name: Specimens(partial(pre_grad_group_specimens.pointwise, name), same_results)
@@ -185,9 +191,18 @@ SPECIMENS: Mapping[str, Specimens] = {
         "devices taken for one",
         unproved=_CALLS,
     ),
-    "stable_topological_sort": Specimens(
-        order_specimens.orders, same_results, unproved="moves ops, and changes none"
+    "stable_topological_sort": Specimens(order_specimens.orders, same_results, unproved=_MOVES),
+    "reorder_for_locality": Specimens(order_specimens.localities, same_results, unproved=_MOVES),
+    "chain_random_ops_ordering": Specimens(
+        random_specimens.chained,
+        same_given_generator,
+        "from the same state of the generator",
+        unproved=_NO_MEANING,
     ),
+    "dead_code_elimination": Specimens(unused_op_specimens.unused, same_results, unproved=_ERASES),
+    "remove_assert_ops": Specimens(unused_op_specimens.assertions, same_results, unproved=_ERASES),
+    "remove_profiler_ops": Specimens(unused_op_specimens.marks, same_results, unproved=_ERASES),
+    "view_to_reshape": Specimens(view_specimens.reshapes, same_results),
     **{
         f"_sfdp_pattern_{number}": Specimens(
             partial(attention_specimens.attention, number),

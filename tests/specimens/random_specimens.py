@@ -1,4 +1,4 @@
-"""Graphs that draw random numbers, for the passes of `replace_random`."""
+"""Graphs that draw random numbers, for `replace_random` and the passes after it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch._inductor.decomposition import select_decomp_table
 from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.ir import parse_ir
 from xductor.transforms import TypedPass
+from xductor.transforms.random.chain_random_ops_ordering import ChainRandomOpsOrdering
 from xductor.transforms.random.fuse_seed_creation_pass import (
     FuseOffsetCreationPass,
     FuseSeedCreationPass,
@@ -114,4 +115,10 @@ def _offset_graph(steps: list[int], size: str) -> str:
     return "\n".join([*lines, f"  fx.output ({results},)", "}"])
 
 
-__all__ = ["floats", "integers", "offsets", "seeds"]
+def chained() -> Iterator[Specimen]:
+    """For `chain_random_ops_ordering`: graphs that draw at least twice from PyTorch's generator."""
+    for title, module in _graphs():
+        yield Specimen(title, module, ChainRandomOpsOrdering())
+
+
+__all__ = ["chained", "floats", "integers", "offsets", "seeds"]

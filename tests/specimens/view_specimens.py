@@ -1,4 +1,4 @@
-"""Graphs for `remove_redundant_views`: one tensor's bytes viewed as several dtypes."""
+"""Graphs of views: for `remove_redundant_views` and `view_to_reshape`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.transforms.joint_graph.remove_redundant_views import RemoveRedundantViews
+from xductor.transforms.post_grad.view_to_reshape import ViewToReshape
 
 aten = torch.ops.aten
 
@@ -82,4 +83,37 @@ def _program(
     return run
 
 
-__all__ = ["views"]
+#: Views of `x`, whose sizes are 2, 4 and 6, or symbolic.
+SIZES: Mapping[str, Callable[[torch.Tensor], Any]] = {
+    "flat": lambda x: x.view(-1),
+    "two dims": lambda x: x.view(x.shape[0], -1),
+    "as it was": lambda x: x.view(x.shape),
+    "a dim of one": lambda x: x.view(1, x.shape[0], x.shape[1], x.shape[2]),
+    "there and back": lambda x: x.view(-1).view(x.shape),
+    "of a slice": lambda x: x[:, :2].view(x.shape[0], 2, 2, 3) if x.shape[2] == 6 else x.view(-1),
+    "of a transpose": lambda x: x.transpose(0, 1).view(x.shape[1], x.shape[0], x.shape[2], 1),
+    "of an expanded dim": lambda x: x[:1].expand(3, -1, -1).view(3, 1, x.shape[1], x.shape[2]),
+    "of a result": lambda x: (x * 2).view(-1) + 1,
+    "written to": lambda x: (y := x * 2, y.view(-1).add_(1))[0],
+    "returned twice": lambda x: (x.view(-1), x.view(-1)),
+}
+
+
+def reshapes() -> Iterator[Specimen]:
+    """For `view_to_reshape`: views of an input and of a value, static and symbolic, empty too."""
+    for what, program in SIZES.items():
+        for dtype in (torch.float32, torch.int64, torch.bfloat16):
+            for shape, dynamic in (((2, 4, 6), False), ((2, 4, 6), True), ((1, 4, 1), False)):
+                module = traced(
+                    lambda x, program=program: (x + 1, program(x)),
+                    torch.ones(shape, dtype=dtype),
+                    dynamic=dynamic,
+                )
+                if module is not None:
+                    sizes = "symbolic" if dynamic else str(list(shape))
+                    provable = dynamic and dtype == torch.float32 and what != "written to"
+                    title = f"{what}, {dtype}, {sizes}"
+                    yield Specimen(title, module, ViewToReshape(), provable=provable)
+
+
+__all__ = ["reshapes", "views"]
