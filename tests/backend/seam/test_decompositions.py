@@ -77,6 +77,58 @@ def test_other_factors_are_decomposed_as_stock_does() -> None:
     assert counters["inductor"]["decompose_addmm"] == 1
 
 
+SMALL = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("length", [0, 1, 2, 40])
+def test_products_of_integers_keep_their_dtype(dtype: torch.dtype, length: int) -> None:
+    """As in eager, they wrap (pytorch/pytorch#191308)."""
+    a = torch.full((1, length), 100, dtype=torch.int64).to(dtype)
+    b = torch.full((length, 1), 3, dtype=torch.int64).to(dtype)
+    wide = torch.full((length, 4), 3, dtype=torch.int64).to(dtype)
+    batch = (a.expand(3, 1, length), b.expand(3, length, 1))
+
+    def fn(a: torch.Tensor, b: torch.Tensor, wide: torch.Tensor) -> list[torch.Tensor]:
+        bias = b.sum().to(dtype).reshape(1)
+        return [
+            a @ b,
+            torch.matmul(*batch),
+            a[0] @ b[:, 0],
+            torch.addmm(bias, a, b),
+            torch.addmm(bias, a, b, beta=2, alpha=3),
+            torch.addmm(bias, a, b, beta=0),
+            torch.addmm(bias, a, wide),
+            (a @ b) + 1,
+            torch.bmm(batch[0], wide.expand(3, length, 4)),
+            torch.bmm(wide.t().expand(3, 4, length), batch[1]),
+        ]
+
+    run: Any = fn
+    torch.testing.assert_close(_ours(run)(a, b, wide), run(a, b, wide), rtol=0, atol=0)
+
+
+def test_a_complex_weight_of_lerp() -> None:
+    x = torch.randn(3, 4, dtype=torch.complex64)
+    torch.testing.assert_close(
+        _ours(lambda x: torch.lerp(x, x * 2, 0.4j))(x), torch.lerp(x, x * 2, 0.4j)
+    )
+    torch.testing.assert_close(
+        _ours(lambda x: torch.lerp(x, x * 2, 0.4))(x), torch.lerp(x, x * 2, 0.4)
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int64, torch.float32])
+@pytest.mark.parametrize(("start", "end"), [(4.3, 0), (0, 50), (100, 3), (7, 7)])
+def test_a_range_of_integers(dtype: torch.dtype, start: float, end: float) -> None:
+    def fn(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x + torch.linspace(start, end, 5, dtype=dtype), x + torch.linspace(start, end, 2)]
+
+    run: Any = fn
+    x = torch.zeros(1)
+    torch.testing.assert_close(_ours(run)(x), run(x))
+
+
 def test_stock_compiles_keep_their_table() -> None:
     from torch._inductor.decomposition import select_decomp_table
 
