@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xductor.backend.pipelines.algebra import algebra
 from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
@@ -87,6 +88,7 @@ STEPS = (
     first_rewrites,
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),
     user_noop_ops,
+    algebra,
     typed_step(
         "constant_fold_uniform_value",
         "joint_graph:constant_fold_uniform_value",

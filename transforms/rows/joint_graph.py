@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xductor.transforms.rows.pass_row import RowMaker
+from xductor.transforms.rows.pass_row import PassRow, RowMaker
 
 _row = RowMaker("joint", "joint_graph.py")
 
@@ -244,4 +244,78 @@ ATTENTION_ROWS = tuple(
     for number in range(1, 31)
 )
 
-ROWS = (*STEP_ROWS, *PATTERN_ROWS, *ATTENTION_ROWS)
+
+
+def _algebra(name: str, summary: str, factory: str) -> PassRow:
+    return _row(name, summary, kind="declared", factory=f"algebra.{factory}", origin="ours")
+
+
+ALGEBRA_ROWS = (
+    _algebra(
+        "diagonal_of_product",
+        "Compute the diagonal or trace of a product without the product.",
+        "products:DiagonalOfProduct",
+    ),
+    _algebra(
+        "sum_of_product",
+        "Sum the factors of a product, not the product.",
+        "products:SUM_OF_PRODUCT",
+    ),
+    _algebra(
+        "reassociate_product",
+        "Multiply three matrices in the cheaper order.",
+        "products:REASSOCIATE_PRODUCT",
+    ),
+    _algebra(
+        "product_of_diagonal",
+        "Scale rows or columns where a diagonal matrix is multiplied.",
+        "products:PRODUCT_OF_DIAGONAL",
+    ),
+    _algebra(
+        "product_of_outer",
+        "Multiply by an outer product without making it.",
+        "products:ProductOfOuter",
+    ),
+    _algebra(
+        "product_of_transposed",
+        "Multiply without transposing the factors and the product.",
+        "products:ProductOfTransposed",
+    ),
+    _algebra(
+        "factor_out_product",
+        "Add up factors, not products that share the other factor.",
+        "products:FACTOR_OUT_PRODUCT",
+    ),
+    _algebra(
+        "sum_of_expanded",
+        "Multiply what is repeated and summed by how often it is.",
+        "reductions:SUM_OF_EXPANDED",
+    ),
+    _algebra(
+        "last_of_cumsum",
+        "Sum where only the last of the running sums is read.",
+        "reductions:LastOfCumsum",
+    ),
+    _algebra(
+        "sum_of_cumsum",
+        "Weigh rows by their place where running sums are summed.",
+        "reductions:SumOfCumsum",
+    ),
+    _algebra(
+        "max_of_monotone",
+        "Take the maximum before exp, sigmoid or tanh.",
+        "reductions:MaxOfMonotone",
+    ),
+    _algebra(
+        "distances_by_product",
+        "Compute squared distances of rows by one product.",
+        "reductions:SquaredDistances",
+    ),
+    _algebra(
+        "combine_exponentials",
+        "Combine exponentials that are multiplied, divided, raised or undone.",
+        "exponentials:COMBINE_EXPONENTIALS",
+    ),
+)
+
+ROWS = (*STEP_ROWS, *ALGEBRA_ROWS, *PATTERN_ROWS, *ATTENTION_ROWS)

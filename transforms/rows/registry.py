@@ -102,14 +102,13 @@ def _classes(found: Any) -> tuple[type[Rewrite], ...]:
 
 def declared_rewrites(stage: Stage | None = None) -> tuple[type[Rewrite], ...]:
     """Every declared rewrite of the registry, or those of one stage."""
-    return tuple(
-        dict.fromkeys(
-            rewrite
-            for one in rows(stage)
-            if one.kind == "declared"
-            for rewrite in _classes(_found(one.factory))
-        )
-    )
+    declared = [one for one in rows(stage) if one.kind == "declared"]
+    return tuple(dict.fromkeys(rewrite for one in declared for rewrite in rewrites_of(one)))
+
+
+def rewrites_of(one: PassRow) -> tuple[type[Rewrite], ...]:
+    """The rewrites that a declared pass consists of."""
+    return _classes(_found(one.factory))
 
 
 def pass_names() -> set[str]:
