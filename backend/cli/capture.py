@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import threading
 from contextlib import nullcontext
@@ -17,14 +16,14 @@ from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.backend.steps.applications import Passed
-from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
+from xductor.backend.steps.applications import Changed
+from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_file
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
 from xductor.transforms.passes.events import listening
 
 _RAISED = "the stage raised"
-_INNER = ("base", "text")
+_INNER = ("base",)
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
@@ -65,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
         with_constants=options.with_constants,
         locations=not options.no_locations,
     )
-    passes = listening(Passed, capture.passed, everywhere=True) if options.passes else nullcontext()
+    passes = (
+        listening(Changed, capture.changed, everywhere=True) if options.passes else nullcontext()
+    )
     try:
         with passes:
             status = scripts.run_script(
@@ -83,7 +84,7 @@ class Entry:
     - `graph`: the number of the graph that Dynamo handed over, which its stages share.
     - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
     - `passes`: names of files in the folder `base`, in the order of the passes.
-    - `base`: the beginning of both names; `text`: the last graph of a pass that was looked at.
+    - `base`: the beginning of both names.
     - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
@@ -102,7 +103,6 @@ class Entry:
     passes: list[str] = field(default_factory=list[str])
     problem: str | None = None
     base: str = ""
-    text: str = ""
 
     def content(self) -> dict[str, Any]:
         """What the index holds of it."""
@@ -159,28 +159,26 @@ class Capture:
             entry.fallback = run.record.fallback
             self._record(run, entry, "after")
 
-    def passed(self, event: Passed) -> None:
-        """A pass is done with a module: write it if the pass changed it."""
+    def changed(self, event: Changed) -> None:
+        """A pass changed a module: write it."""
         from xductor.ir import print_ir
 
         with self._lock:
             entry = self._open.get(id(event.run))
             if entry is None:
                 return
-            text = print_ir(event.module, locations=self.locations)
-            changed = bool(event.made) or (bool(entry.text) and text != entry.text)
-            entry.text = text
-            if not changed:
-                return
-            name = re.sub(r"[^\w.-]", "_", event.one.name)
-            file = f"{len(entry.passes) + 1:02d}_{name}.mlir"
+            text = print_ir(
+                event.module, with_constants=self.with_constants, locations=self.locations
+            )
+            file = pass_file(len(entry.passes) + 1, event.one.name)
             try:
                 (self.folder / entry.base).mkdir(exist_ok=True)
                 (self.folder / entry.base / file).write_text(text, encoding="utf-8")
+                self._digests[f"{entry.base}/{file}"] = digest(text)
+                entry.passes.append(file)
+                self._write_index()
             except OSError as error:
                 self.failed = f"{error.filename or self.folder}: {error.strerror}"
-                return
-            entry.passes.append(file)
 
     def _record(self, run: StageRun, entry: Entry, when: str) -> None:
         """Write the graph and the index. A failure must not reach the script."""

@@ -58,6 +58,17 @@ class Passed(NamedTuple):
     made: Sequence[ApplicationRecord]
 
 
+class Changed(NamedTuple):
+    """A pass in a stage changed a module, and what it made was checked.
+
+    Who listens must not change the module, and must not keep it.
+    """
+
+    run: StageRun
+    one: TypedPass
+    module: ModuleOp
+
+
 @dataclass
 class Followed:
     """The applications of one pass in one module: their numbers, and a note on each.
@@ -172,4 +183,4 @@ def _nodes_of(op: TorchOp) -> int:
     return 1 + (len(op.results) if getitems is None else sum(map(len, getitems.values())))
 
 
-__all__ = ["AboutToApply", "ContractWarning", "Followed", "Passed", "followed"]
+__all__ = ["AboutToApply", "Changed", "ContractWarning", "Followed", "Passed", "followed"]

@@ -18,7 +18,7 @@ from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
 from xductor.backend.records.application_records import Applications
-from xductor.backend.steps import applications, failures, node_values, value_updates
+from xductor.backend.steps import applications, failures, node_values, overrides, value_updates
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.backend.steps.step_watch import StepBegins, StepEnds
@@ -101,8 +101,8 @@ class TypedGroup:
             self.changed = True
             analyses.changed(self.module, one.preserves)
             if one.writes_back:
-                self.run.kept[_WRITES_BACK] = True
-            level = _level(self.run)
+                self.run.writes_back = True
+            level = self.run.verify_level
             if level != "structure":
                 verify_module(self.module, level)
         return applied
@@ -156,15 +156,6 @@ def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
     )
 
 
-_WRITES_BACK = "writes_back"
-
-
-def _level(run: StageRun) -> VerifyLevel:
-    """How much is checked: the rules of the stage hold until a pass lets ops write."""
-    level = run.settings.verify
-    return "types" if level == "stage" and run.kept.get(_WRITES_BACK) else level
-
-
 def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
     """Verify a module. Raises VerifyException."""
     from xductor.ir import verify
@@ -210,7 +201,6 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         applied = group.apply(one)
         if applied and failed is not None:
             verify_module(group.module, "structure")
-        return applied
     except Exception as error:
         group.run.group = None
         failure = failures.Failure(one.name, error, group.passes)
@@ -219,6 +209,10 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         else:
             failed(failure)
         return 0
+    if applied:
+        tell(applications.Changed(group.run, one, group.module))
+        overrides.take_pass(group.run, one.name)
+    return applied
 
 
 def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | None:
@@ -229,7 +223,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
     try:
         group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
-        verify_module(group.module, _level(run))
+        verify_module(group.module, run.verify_level)
     except Exception as error:
         failures.handle(run, failures.Failure(culprit, error))
         return None

@@ -250,5 +250,7 @@ def test_the_graph_after_each_pass_that_changed_it(
     for name, text in zip(files, texts, strict=True):
         assert xductor.print_ir(xductor.parse_ir(text, name)) == text
     assert texts[-1] == (folder / joint["after"]).read_text()
+    digests = json.loads((folder / "index.json").read_text())["digests"]
+    assert {f"000_joint/{name}" for name in files} <= digests.keys()
     (pre_grad,) = (entry for entry in index(folder) if entry["stage"] == "pre_grad")
     assert pre_grad["passes"] == []
