@@ -20,6 +20,7 @@ from xductor.backend.steps.applications import Changed
 from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_file
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
+from xductor.ir.text.printing import Locations
 from xductor.transforms.passes.events import listening
 
 _RAISED = "the stage raised"
@@ -29,8 +30,8 @@ _INNER = ("base",)
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
-        usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-locations] "
-        "[--passes] [--no-codegen] [-- ARGUMENTS]",
+        usage="xductor capture SCRIPT.py -o DIR [--with-constants] "
+        "[--no-locations | --location-aliases] [--passes] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's, or 2 if a file "
         "could not be written.",
@@ -42,10 +43,16 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="write the tensors that graphs hold as well, in a section behind each graph",
     )
-    parser.add_argument(
+    locations = parser.add_mutually_exclusive_group()
+    locations.add_argument(
         "--no-locations",
         action="store_true",
         help="leave out the lines of the user's code, which are long for code of packages",
+    )
+    locations.add_argument(
+        "--location-aliases",
+        action="store_true",
+        help="write each of these lines once, behind the graph, and its name at the ops",
     )
     parser.add_argument(
         "--passes",
@@ -62,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     capture = Capture(
         Path(options.output),
         with_constants=options.with_constants,
-        locations=not options.no_locations,
+        locations=_locations(options),
     )
     passes = (
         listening(Changed, capture.changed, everywhere=True) if options.passes else nullcontext()
@@ -75,6 +82,10 @@ def run(options: argparse.Namespace) -> int:
     finally:
         capture.report()
     return status or (2 if capture.failed else 0)
+
+
+def _locations(options: argparse.Namespace) -> Locations:
+    return "aliases" if options.location_aliases else not options.no_locations
 
 
 @dataclass
@@ -113,7 +124,7 @@ class Capture:
     """Writes the graphs of stage calls into a folder; the index is complete after each."""
 
     def __init__(
-        self, folder: Path, *, with_constants: bool = False, locations: bool = True
+        self, folder: Path, *, with_constants: bool = False, locations: Locations = True
     ) -> None:
         self.shown = folder
         self.folder = folder = folder.absolute()  # the script may change its directory
