@@ -36,6 +36,15 @@ class ContractWarning(UserWarning):
     """A rewrite broke a contract and was not applied there."""
 
 
+class PassAsked(NamedTuple):
+    """A typed pass is about to be asked whether it may fire on the graph of a stage call, and to
+    run if it may.
+    """
+
+    run: StageRun
+    one: TypedPass
+
+
 class AboutToApply(NamedTuple):
     """A pass in a stage is about to make application `number`, of the pass or rewrite `name`.
 
@@ -183,4 +192,12 @@ def _nodes_of(op: TorchOp) -> int:
     return 1 + (len(op.results) if getitems is None else sum(map(len, getitems.values())))
 
 
-__all__ = ["AboutToApply", "Changed", "ContractWarning", "Followed", "Passed", "followed"]
+__all__ = [
+    "AboutToApply",
+    "Changed",
+    "ContractWarning",
+    "Followed",
+    "PassAsked",
+    "Passed",
+    "followed",
+]
