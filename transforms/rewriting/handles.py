@@ -17,6 +17,7 @@ from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorTyp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
 from xductor.transforms.rewriting.decisions import Fact, all_of
+from xductor.transforms.rewriting.pattern_operators import Operators
 from xductor.transforms.rewriting.torch_habits import (
     Answer,
     Sizes,
@@ -203,8 +204,11 @@ class OnlyInPays(Exception):
         )
 
 
-class Tensor:
-    """A tensor variable of a rewrite: the facts of its type. Also used as its annotation."""
+class Tensor(Operators):
+    """A tensor variable of a rewrite: the facts of its type. Also used as its annotation.
+
+    Python's operators are calls of the replacement: `x * y` is `aten.mul(x, y)`.
+    """
 
     __slots__ = ("_facts", "type", "value")
     kind = "tensor"
@@ -213,6 +217,10 @@ class Tensor:
         self.type = type_
         self._facts = facts
         self.value = value
+
+    @staticmethod
+    def _is_as_recorded() -> bool:
+        return False
 
     @property
     def dtype(self) -> torch.dtype:

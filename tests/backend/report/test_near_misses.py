@@ -15,7 +15,7 @@ from torch._dynamo.utils import counters
 from tests.backend.report.browser import browser, run_in_page
 from tests.backend.report.compiles import Parsed, compiled, pages, stage
 from tests.backend.report.made_up import HOSTILE, hostile_compile
-from xductor import Rewrite, Tensor
+from xductor import ALL_SPELLINGS, Rewrite, Tensor
 from xductor.backend.report import collector, near_misses
 from xductor.backend.report.collector import ReportWarning
 from xductor.backend.report.compile_data import CompileData
@@ -23,7 +23,6 @@ from xductor.backend.report.near_misses import NearMisses
 from xductor.backend.report.page import page_text
 from xductor.backend.report.stage_content import stage_content
 from xductor.ir import aten
-from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
 
 Collected = list[CompileData]
 

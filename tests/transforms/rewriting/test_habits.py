@@ -344,3 +344,52 @@ def test_a_pattern_in_torchs_words_is_answered(matched: Callable[..., Any], mess
     with pytest.raises(PatternError, match=message) as raised:
         made(lambda self: True, matched)
     assert here(matched) in str(raised.value)
+
+
+def alike(self: Any, x: Tensor, y: Tensor) -> Any:
+    return x.same_shape(y) and x.is_floating_point()
+
+
+def by_operators(self: Any, x: Tensor, y: Tensor) -> Any:
+    return -(x * y) + 0 * x - y / 2 * 0
+
+
+@pytest.mark.parametrize("stage", ["pre_grad", "joint", "post_grad"])
+def test_operators_in_a_replacement_are_calls(stage: Any) -> None:
+    members = {"stage": stage, "pattern": product, "replacement": by_operators, "where": alike}
+    rewrite = type("Product", (Rewrite,), members)
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.neg(x) * y
+
+    x, y = torch.randn(3, 5), torch.randn(3, 5)
+    stages = xductor.capture(f, x, y, rewrites=[rewrite], options={"xductor.on_error": "raise"})
+    torch.testing.assert_close(stages.output, f(x, y))
+    text = "".join(one.after_text for one in stages if one.stage == stage)
+    assert "sub" in text, text
+
+
+def test_an_operator_without_an_op_says_what_to_write() -> None:
+    class Product(Rewrite):
+        stage = "joint"
+        pattern = product
+
+        def replacement(self, x: Tensor, y: Tensor) -> Any:
+            return x @ y
+
+    graph = make_fx(lambda x, y: torch.neg(x) * y)(torch.ones(4, 4), torch.ones(4, 4))
+    (entry,) = xductor.explain(Product, graph).near
+    assert "write aten.mm(x, y)" in entry.reason
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({}, "has no `stage`; it is one of 'pre_grad', 'joint', 'post_grad'"),
+        ({"stage": "joint"}, "has no `pattern`; write a method"),
+        ({"stage": "joint", "pattern": product}, "has no `replacement`; write a method"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_write(members: Any, message: str) -> None:
+    with pytest.raises(PatternError, match=message):
+        type("Unfinished", (Rewrite,), members)
