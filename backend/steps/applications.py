@@ -84,7 +84,8 @@ class Followed:
 
     `counters` are the entries of Inductor's counters and ours for declared rewrites. They are added
     when the module is raised, since what is undone before that was not applied. `unconverged` are
-    the rewrites that the driver gave up because they match what they made.
+    the rewrites that the driver gave up because they match what they made; a pass of the user's
+    with such a rewrite is undone.
     """
 
     numbers: list[int] = field(default_factory=list[int])
@@ -158,11 +159,12 @@ def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
     endless = isinstance(error, NoConvergence)
     what = ", ".join(error.names) if endless else str(error.__cause__ or error).splitlines()[0]
-    outcome = (
-        "stays where it was applied, and is left out from there on"
-        if endless
-        else ("is not applied there")
-    )
+    if not endless:
+        outcome = "is not applied there"
+    elif type(one).__module__.partition(".")[0] == "xductor":
+        outcome = "stays where it was applied, and is left out from there on"
+    else:
+        outcome = "is undone in this graph"
     warn_once(
         ContractWarning,
         (one.qualified_name(), what),

@@ -27,6 +27,8 @@ from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import admits
 from xductor.transforms.passes.pass_results import application_count, snapshot
+from xductor.transforms.rewriting.driver import NoConvergence
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -116,6 +118,19 @@ class TypedGroup:
         if any(map(_is_foreign, self.passes)):
             return "run"
         return "types" if self.run.settings.verify == "structure" else "checked"
+
+    def undo(self) -> applications.Followed:
+        """Forget the module with what the last pass made, which is the only change in it.
+
+        Returns what was followed of that pass; the record has what of it did not converge.
+        """
+        one, followed = self.passes.pop(), self.followed.pop()
+        self.applied.pop()
+        self.changed = False
+        self.flush()
+        self.run.group = None
+        self.run.record.typed(one.name, 0, unconverged=followed.unconverged)
+        return followed
 
     def flush(self) -> None:
         """Raise the module into the FX graph if a pass changed it, which ends the group."""
@@ -209,10 +224,24 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         else:
             failed(failure)
         return 0
+    if failed is not None and group.followed[-1].unconverged:
+        _give_up(group, one, failed)
+        return 0
     if applied:
         tell(applications.Changed(group.run, one, group.module))
         overrides.take_pass(group.run, one.name)
     return applied
+
+
+def _give_up(group: LoweredGraph, one: TypedPass, failed: OnFailure) -> None:
+    """Undo a pass of the user's with rewrites that match what they make, without end.
+
+    Several rewrites of one walk are left to whoever runs them, who may run each alone.
+    """
+    names = group.undo().unconverged
+    if isinstance(one, RewritePass) and len(one.rewrites) > 1:
+        error = NoConvergence(f"{', '.join(names)} did not converge", tuple(names))
+        failed(failures.Failure(one.name, error, [one]))
 
 
 def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | None:

@@ -33,6 +33,8 @@ class LoweredGraph(Protocol):
     module: ModuleOp
     changed: bool
     passes: list[TypedPass]
+    #: What was followed of each pass (`applications.Followed`).
+    followed: list[Any]
 
     def current(self) -> bool:
         """Whether the module still represents the FX graph, apart from our own changes."""
@@ -40,6 +42,10 @@ class LoweredGraph(Protocol):
 
     def apply(self, one: TypedPass) -> int:
         """Run one pass and return the number of applications."""
+        ...
+
+    def undo(self) -> Any:
+        """Forget the module with what the last pass made; returns what was followed of it."""
         ...
 
     def flush(self) -> None:
