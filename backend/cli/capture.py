@@ -130,7 +130,7 @@ class Capture:
         self.folder = folder = folder.absolute()  # the script may change its directory
         self.failed: str | None = None
         self.with_constants = with_constants
-        self.locations = locations
+        self.locations: Locations = locations
         self.entries: list[Entry] = []
         self._digests: dict[str, str] = {}
         self._names = GraphNames()
