@@ -86,13 +86,13 @@ class Paired:
 @contextmanager
 def without(what: What) -> Iterator[None]:
     """Take out what serves reports, explanations and overrides, and records too if that is said."""
-    named = {**_INSTEAD, **(_INSTEAD_OF_RECORDS if what == "records" else {})}
+    taken_out = {**_INSTEAD, **(_INSTEAD_OF_RECORDS if what == "records" else {})}
+    named = {id(held): instead for held, instead in taken_out.items()}
     with ExitStack() as stack:
         for module in (one for one in _modules() if one is not events):
             for name, held in list(vars(module).items()):
-                instead = named.get(held) if _hashable(held) else None
-                if instead is not None:
-                    stack.enter_context(patch.object(module, name, instead))
+                if id(held) in named:
+                    stack.enter_context(patch.object(module, name, named[id(held)]))
         for name in _RECORD if what == "records" else ():
             stack.enter_context(patch.object(stage_records.StageRecord, name, _RECORD[name]))
         yield
@@ -107,10 +107,6 @@ _RECORD: dict[str, Callable[..., None]] = {"typed": lambda *_, **__: None, "brid
 
 def _modules() -> list[ModuleType]:
     return [one for name, one in list(sys.modules.items()) if name.startswith("xductor.")]
-
-
-def _hashable(held: Any) -> bool:
-    return isinstance(held, type) or (callable(held) and type(held).__hash__ is not None)
 
 
 @contextmanager
@@ -130,7 +126,7 @@ def counted() -> Iterator[Counter[str]]:
     with ExitStack() as stack:
         for module in (one for one in _modules() if one is not events):
             for name, instead in (("tell", told), ("listeners_of", asked)):
-                if vars(module).get(name) in (real_tell, real_listeners):
+                if any(vars(module).get(name) is one for one in (real_tell, real_listeners)):
                     stack.enter_context(patch.object(module, name, instead))
         yield found
 
