@@ -17,10 +17,13 @@ from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.registry import UnknownOp
+from xductor.ir.text.location_aliases import DEFINITION, ReadAliases
+from xductor.ir.text.parsing import parse_location_alias
+from xductor.ir.text.quoted_strings import TextError
 from xductor.ir.text.resources import ResourceError, check_constants
 from xductor.ir.text.scan_within_parser import refuse
 from xductor.ir.text.scanner import MOST_DIGITS
@@ -51,11 +54,14 @@ def parse_text(
 def _parse(parser: ModuleParser, implicit_module: bool) -> ModuleOp:
     try:
         module = parser.parse_module(implicit_module)
+        parser.finish_locations()
         if _RESOURCES in parser.lexer.input.content:
             _check_constants(module)
         return module
     except ParseError:
         raise
+    except TextError as error:
+        parser.raise_error(error.message, at_position=error.position)
     except (UnknownOp, ResourceError) as error:
         parser.raise_error(str(error))
     except Exception as error:  # xDSL's attributes may raise anything
@@ -119,6 +125,23 @@ class ModuleParser(Parser):
         if nul != -1:
             raise ParseError(Span(nul, nul + 1, whole), "a NUL character stands in no text")
         self._parser_state = ParserState(TextLexer(whole))
+        self.location_aliases = ReadAliases()
+
+    def finish_locations(self) -> None:
+        """Read the definitions behind a module that is not implicit, and put all lines in.
+
+        Raises TextError for a name without a line.
+        """
+        while self._current_token.kind is MLIRTokenKind.HASH_IDENT:
+            self._parse_alias_def()
+        self.location_aliases.resolve()
+
+    def _parse_alias_def(self) -> None:
+        start = self._current_token.span.start
+        if DEFINITION.match(self.lexer.input.content, start) is None:
+            super()._parse_alias_def()
+            return
+        self.location_aliases.define(*parse_location_alias(self))
 
     def parse_optional_operation(self) -> Operation | None:
         """Check in the generic format too that a graph has everything its class requires."""

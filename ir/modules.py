@@ -14,7 +14,13 @@ from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.module_parser import parse_text
 from xductor.ir.text.context import XductorContext
-from xductor.ir.text.printing import default_node_name, printing_locations, value_names
+from xductor.ir.text.printing import (
+    Locations,
+    default_node_name,
+    definitions,
+    printing_locations,
+    value_names,
+)
 from xductor.ir.text.resources import resource_section
 
 _PATH = re.compile(r"[^\s\"(]{1,500}\.\w{1,5}")
@@ -22,10 +28,11 @@ _PATH = re.compile(r"[^\s\"(]{1,500}\.\w{1,5}")
 Names = dict[SSAValue, str]
 
 
-def print_ir(module: ModuleOp, *, with_constants: bool = False, locations: bool = True) -> str:
+def print_ir(module: ModuleOp, *, with_constants: bool = False, locations: Locations = True) -> str:
     """The module as text, one op per line; `parse_ir` reads it back.
 
-    Each op has the line of the user's code that it comes from, unless `locations` is False.
+    Each op has the line of the user's code that it comes from, unless `locations` is False. With
+    `locations="aliases"` it has a name for it, `loc(#loc1)`, and the lines stand behind the module.
 
     With `with_constants`, the tensors that `fx.get_attr` reads are written in a section after the
     module, if they are available. Without it, text only names them.
@@ -33,9 +40,9 @@ def print_ir(module: ModuleOp, *, with_constants: bool = False, locations: bool 
     if not isinstance(module, ModuleOp):
         raise TypeError(f"print_ir takes a module (from_fx gives one), not {type(module).__name__}")
     stream = StringIO()
-    with printing_locations(locations):
+    with printing_locations(locations) as aliases:
         Printer(stream=stream).print_op(module)
-    text = stream.getvalue() + "\n"
+    text = stream.getvalue() + "\n" + definitions(aliases)
     return text + resource_section(module) if with_constants else text
 
 

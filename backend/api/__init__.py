@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from xductor.backend.pipelines.places import placed
     from xductor.backend.records.compile_record import last_compile
     from xductor.backend.reduce.reducer import reduce
+    from xductor.backend.run_as_fx.without_codegen import without_codegen
     from xductor.backend.seam.checked_options import register_rewrites
     from xductor.backend.seam.compiler import Backend
     from xductor.backend.seam.dispatch import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
     from xductor.backend.steps.inductor_pass import inductor_pass
+    from xductor.backend.testing.captured_stages import capture
     from xductor.backend.testing.graph_check import check
     from xductor.backend.traced_patterns.pattern_from import pattern_from
     from xductor.frontend.fx_importer import from_fx
@@ -68,6 +70,7 @@ _HOME = {
     "all_of": "xductor.transforms",
     "any_of": "xductor.transforms",
     "bind": "xductor.transforms",
+    "capture": "xductor.backend.testing.captured_stages",
     "check": "xductor.backend.testing.graph_check",
     "diff": "xductor.ir.execution.module_diff",
     "each": "xductor.transforms",
@@ -99,6 +102,7 @@ _HOME = {
     "uninstall": "xductor.backend.seam.dispatch",
     "validate": "xductor.transforms.validation.validate",
     "verify": "xductor.ir",
+    "without_codegen": "xductor.backend.run_as_fx.without_codegen",
 }
 
 __all__ = [
@@ -119,6 +123,7 @@ __all__ = [
     "all_of",
     "any_of",
     "bind",
+    "capture",
     "check",
     "diff",
     "each",
@@ -150,6 +155,7 @@ __all__ = [
     "uninstall",
     "validate",
     "verify",
+    "without_codegen",
 ]
 
 

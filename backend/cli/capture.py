@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import threading
 from contextlib import nullcontext
@@ -17,21 +16,22 @@ from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.backend.steps.applications import Passed
-from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
+from xductor.backend.steps.applications import Changed
+from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_file
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
+from xductor.ir.text.printing import Locations
 from xductor.transforms.passes.events import listening
 
 _RAISED = "the stage raised"
-_INNER = ("base", "text")
+_INNER = ("base",)
 
 
 def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "capture",
-        usage="xductor capture SCRIPT.py -o DIR [--with-constants] [--no-locations] "
-        "[--passes] [--no-codegen] [-- ARGUMENTS]",
+        usage="xductor capture SCRIPT.py -o DIR [--with-constants] "
+        "[--no-locations | --location-aliases] [--passes] [--no-codegen] [-- ARGUMENTS]",
         description="Run a script with xductor in each torch.compile, and write the graphs of the "
         "three stages as text, before and after. The exit status is the script's, or 2 if a file "
         "could not be written.",
@@ -43,10 +43,16 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="write the tensors that graphs hold as well, in a section behind each graph",
     )
-    parser.add_argument(
+    locations = parser.add_mutually_exclusive_group()
+    locations.add_argument(
         "--no-locations",
         action="store_true",
         help="leave out the lines of the user's code, which are long for code of packages",
+    )
+    locations.add_argument(
+        "--location-aliases",
+        action="store_true",
+        help="write each of these lines once, behind the graph, and its name at the ops",
     )
     parser.add_argument(
         "--passes",
@@ -63,9 +69,11 @@ def run(options: argparse.Namespace) -> int:
     capture = Capture(
         Path(options.output),
         with_constants=options.with_constants,
-        locations=not options.no_locations,
+        locations=_locations(options),
     )
-    passes = listening(Passed, capture.passed, everywhere=True) if options.passes else nullcontext()
+    passes = (
+        listening(Changed, capture.changed, everywhere=True) if options.passes else nullcontext()
+    )
     try:
         with passes:
             status = scripts.run_script(
@@ -76,6 +84,10 @@ def run(options: argparse.Namespace) -> int:
     return status or (2 if capture.failed else 0)
 
 
+def _locations(options: argparse.Namespace) -> Locations:
+    return "aliases" if options.location_aliases else not options.no_locations
+
+
 @dataclass
 class Entry:
     """One stage call in the index.
@@ -83,7 +95,7 @@ class Entry:
     - `graph`: the number of the graph that Dynamo handed over, which its stages share.
     - `compile_id`: Dynamo's id; `0/1` is the first recompile of frame 0.
     - `passes`: names of files in the folder `base`, in the order of the passes.
-    - `base`: the beginning of both names; `text`: the last graph of a pass that was looked at.
+    - `base`: the beginning of both names.
     - `before`, `after`: names of files beside the index; None if there is none.
     - `problem`: why a file is missing, or that the stage raised.
     """
@@ -102,7 +114,6 @@ class Entry:
     passes: list[str] = field(default_factory=list[str])
     problem: str | None = None
     base: str = ""
-    text: str = ""
 
     def content(self) -> dict[str, Any]:
         """What the index holds of it."""
@@ -113,13 +124,13 @@ class Capture:
     """Writes the graphs of stage calls into a folder; the index is complete after each."""
 
     def __init__(
-        self, folder: Path, *, with_constants: bool = False, locations: bool = True
+        self, folder: Path, *, with_constants: bool = False, locations: Locations = True
     ) -> None:
         self.shown = folder
         self.folder = folder = folder.absolute()  # the script may change its directory
         self.failed: str | None = None
         self.with_constants = with_constants
-        self.locations = locations
+        self.locations: Locations = locations
         self.entries: list[Entry] = []
         self._digests: dict[str, str] = {}
         self._names = GraphNames()
@@ -159,28 +170,26 @@ class Capture:
             entry.fallback = run.record.fallback
             self._record(run, entry, "after")
 
-    def passed(self, event: Passed) -> None:
-        """A pass is done with a module: write it if the pass changed it."""
+    def changed(self, event: Changed) -> None:
+        """A pass changed a module: write it."""
         from xductor.ir import print_ir
 
         with self._lock:
             entry = self._open.get(id(event.run))
             if entry is None:
                 return
-            text = print_ir(event.module, locations=self.locations)
-            changed = bool(event.made) or (bool(entry.text) and text != entry.text)
-            entry.text = text
-            if not changed:
-                return
-            name = re.sub(r"[^\w.-]", "_", event.one.name)
-            file = f"{len(entry.passes) + 1:02d}_{name}.mlir"
+            text = print_ir(
+                event.module, with_constants=self.with_constants, locations=self.locations
+            )
+            file = pass_file(len(entry.passes) + 1, event.one.name)
             try:
                 (self.folder / entry.base).mkdir(exist_ok=True)
                 (self.folder / entry.base / file).write_text(text, encoding="utf-8")
+                self._digests[f"{entry.base}/{file}"] = digest(text)
+                entry.passes.append(file)
+                self._write_index()
             except OSError as error:
                 self.failed = f"{error.filename or self.folder}: {error.strerror}"
-                return
-            entry.passes.append(file)
 
     def _record(self, run: StageRun, entry: Entry, when: str) -> None:
         """Write the graph and the index. A failure must not reach the script."""

@@ -116,11 +116,22 @@ class Settings:
         )
 
 
+#: Names that are settings of ours, and no options of Inductor's, which has `disabled_passes` too.
+_WITHOUT_PREFIX = {one.name for one in fields(Settings)} - {"disabled_passes"}
+
+
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split `options` into the `xductor.*` ones and the rest, which are Inductor's."""
+    """Split `options` into the `xductor.*` ones and the rest, which are Inductor's.
+
+    Raises SettingsError for one of ours without the prefix.
+    """
     ours: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in (options or {}).items():
+        if key in _WITHOUT_PREFIX:
+            raise SettingsError(
+                f"{key!r} is no option of Inductor's; did you mean {PREFIX + key!r}?"
+            )
         (ours if key.startswith(PREFIX) else rest)[key] = value
     return ours, rest
 

@@ -54,7 +54,7 @@ class PassRecord:
         return found
 
 
-@dataclass
+@dataclass(repr=False)
 class StageRecord:
     """One call of a stage.
 
@@ -78,6 +78,16 @@ class StageRecord:
     detailed: bool = False
     compile: int = 0
     cached: bool = False
+
+    def __repr__(self) -> str:
+        """A line: `last_compile()` shows passes and applications as a table."""
+        direction = "" if self.direction in ("unknown", self.stage) else f" {self.direction}"
+        done = ", ".join(self.fired()) or "nothing applied"
+        fell_back = ", fell back" if self.fallback else ""
+        return (
+            f"<StageRecord {self.stage}{direction} of {self.graph}: {self.nodes_before} -> "
+            f"{self.nodes_after} nodes, {done}{fell_back}>"
+        )
 
     def typed(
         self,

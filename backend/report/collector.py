@@ -27,9 +27,11 @@ from xductor.backend.report.compile_data import (
     StageData,
     StepData,
 )
+from xductor.backend.report.near_misses import gives_reasons, near_misses
 from xductor.backend.report.op_lines import GraphText, fx_lines, module_lines
 from xductor.backend.report.page_files import write_page
 from xductor.backend.report.stage_content import stage_content
+from xductor.backend.steps.applications import PassAsked
 from xductor.backend.steps.ir_logging import is_traced, trace_artifact
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.stage_watch import StageBegins
@@ -147,7 +149,8 @@ class _Collector:
     """What happened so far in one stage call.
 
     Three things are kept of graphs, to print none twice: the FX graph and the module as they were
-    last printed, and the fingerprint by which an edit of the FX graph shows.
+    last printed, and the fingerprint by which an edit of the FX graph shows. A copy of the graph as
+    it is now is what passes are asked about, until something changes it.
     """
 
     def __init__(self, run: StageRun) -> None:
@@ -170,11 +173,15 @@ class _Collector:
         self._module_text: GraphText | None = None
         self._fx_text: GraphText | None = None
         self._fingerprint: stage_records.Fingerprint = []
+        self._copy: ModuleOp | None = None
+        self._copied: stage_records.Fingerprint = []
+        self._explaining = False
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         heard: list[tuple[Any, Callable[[Any], object]]] = [
             (StageBegins, self._begin_stage),
+            (PassAsked, self._ask),
             (StepBegins, self._begin),
             (StepEnds, self._end),
             (StepFailed, self._fail),
@@ -195,13 +202,42 @@ class _Collector:
             one.step.failure = one.step.failure or "it raised"
         self._print_fx()
         self.data.after = self._fx_text
-        self._fingerprint = []
-        self._module = None
+        self._fingerprint = self._copied = []
+        self._module = self._copy = None
 
     @_not_timed
     def _begin_stage(self, event: StageBegins) -> None:
         if event.run is self.run:
             self._print_fx()
+
+    @_not_timed
+    def _ask(self, event: PassAsked) -> None:
+        """Explain what the pass will leave alone in the graph as it is now."""
+        if event.run is not self.run or self.run.degraded or self.run.untyped:
+            return
+        if not gives_reasons(event.one, self.run.settings.numerics):
+            return
+        module = self._graph_now()
+        if module is None:
+            return
+        self._explaining = True
+        try:
+            self.data.near += near_misses(event.one, module)
+        finally:
+            self._explaining = False
+
+    def _graph_now(self) -> ModuleOp | None:
+        """A copy of the graph as it is, to be read only; None if the typed IR cannot hold it."""
+        group, gm = self.run.group, self.run.gm
+        lowered = group is not None and group.current()
+        if self._copy is not None and (lowered or stage_records.is_unedited(gm, self._copied)):
+            return self._copy
+        if group is not None and lowered:
+            self._copy = group.module.clone()
+        else:
+            self._copy = _lowered(self.run)
+        self._copied = stage_records.fingerprint(gm)
+        return self._copy
 
     def _begin(self, event: StepBegins) -> None:
         if event.record is self.run.record:  # else it is of a stage inside this one
@@ -225,6 +261,8 @@ class _Collector:
 
     def _end(self, event: StepEnds) -> None:
         if event.record is self.run.record and (step := self._close()) is not None:
+            if event.applied:
+                self._copy = None
             self._ended(step, event)
 
     def _close(self) -> StepData | None:
@@ -272,7 +310,7 @@ class _Collector:
         for step in self._lowered:
             step.undone = step.undone or bool(step.applied)
         self._lowered.clear()
-        self._module = None
+        self._module = self._copy = None
 
     @_not_timed
     def _refuse(self, event: Refusal) -> None:
@@ -281,7 +319,7 @@ class _Collector:
 
     @_not_timed
     def _leave_alone(self, event: LeftAlone) -> None:
-        if self._open:
+        if self._open and not self._explaining:
             op = event.op
             self._note(self._open[-1].step.name, op.name, event.reason, op.node.location())
 
@@ -312,6 +350,15 @@ def _printed(run: StageRun) -> GraphText:
         return module_lines(module)
     except Exception as error:
         return fx_lines(run.gm, f"{type(error).__name__}: {error}")
+
+
+def _lowered(run: StageRun) -> ModuleOp | None:
+    from xductor.frontend import from_fx
+
+    try:
+        return from_fx(run.gm, run.stage, example_inputs=run.example_inputs)
+    except Exception:  # the steps show the graph as FX text, with the reason
+        return None
 
 
 __all__ = ["ReportWarning", "collecting"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xductor.backend.records.application_records import ApplicationRecord
+from xductor.backend.report.near_misses import NearMisses
 from xductor.backend.report.op_lines import GraphText
 from xductor.backend.report.side_by_side import Differs, Same, side_by_side
 from xductor.backend.steps.step_watch import StepKind
@@ -110,6 +111,7 @@ class StageData:
 
     - `ns`: how long it took, without what the report took itself.
     - `nodes_before`, `nodes_after`: nodes of the FX graph.
+    - `near`: what rewrites did not match, in the order in which they ran.
     - `raised`: the exception that ended it, if one did.
     """
 
@@ -124,6 +126,7 @@ class StageData:
     before: GraphText | None = None
     after: GraphText | None = None
     steps: list[StepData] = field(default_factory=list[StepData])
+    near: list[NearMisses] = field(default_factory=list[NearMisses])
     failures: list[Failed] = field(default_factory=list[Failed])
     raised: str = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -23,6 +24,7 @@ _CHARTED = 14
 _WORK = {"lowering": "to the typed IR, and checks", "raising": "back to the FX graph"}
 #: Inductor's step that loads its patterns.
 _LOADING = "lazy_init"
+_TYPE = re.compile(r"!fx\.tensor<(?:[^<>]|<[^<>]*>)*+>")
 _ASSETS = files("xductor.backend.report") / "assets"
 
 
@@ -116,6 +118,7 @@ def _environment() -> Environment:
         ms=_milliseconds,
         count=_count,
         type=short_type,
+        short=_with_short_types,
         place=_place,
         when=lambda seconds: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)),
         embedded=_embedded,
@@ -147,6 +150,11 @@ def short_type(text: str) -> str:
         return text
     parts = text[len("!fx.tensor<") : -1].split(", cpu", 1)
     return "".join(parts).replace(", requires_grad", " grad")
+
+
+def _with_short_types(text: str) -> str:
+    """A line of a graph with its types as `short_type` writes them."""
+    return _TYPE.sub(lambda found: short_type(found.group()), text)
 
 
 def _place(place: tuple[str, int] | None) -> str:

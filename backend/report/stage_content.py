@@ -11,7 +11,8 @@ from xductor.backend.report.side_by_side import Differs
 
 
 def stage_content(stage: StageData) -> dict[str, Any]:
-    """The stage with its steps, in order: times, applications, refusals, failures, changed lines.
+    """The stage with its steps, in order: times, applications, refusals, failures, changed lines;
+    and what nearly matched.
 
     Steps that changed nothing, and have nothing to tell, are there with their times.
     """
@@ -24,6 +25,7 @@ def stage_content(stage: StageData) -> dict[str, Any]:
         "degraded": stage.degraded,
         "failures": [asdict(one) for one in stage.failures],
         "raised": stage.raised,
+        "near_misses": [asdict(one) for one in stage.near],
         "steps": [_step_content(one) for one in stage.steps],
     }
 

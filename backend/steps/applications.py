@@ -36,6 +36,15 @@ class ContractWarning(UserWarning):
     """A rewrite broke a contract and was not applied there."""
 
 
+class PassAsked(NamedTuple):
+    """A typed pass is about to be asked whether it may fire on the graph of a stage call, and to
+    run if it may.
+    """
+
+    run: StageRun
+    one: TypedPass
+
+
 class AboutToApply(NamedTuple):
     """A pass in a stage is about to make application `number`, of the pass or rewrite `name`.
 
@@ -58,13 +67,25 @@ class Passed(NamedTuple):
     made: Sequence[ApplicationRecord]
 
 
+class Changed(NamedTuple):
+    """A pass in a stage changed a module, and what it made was checked.
+
+    Who listens must not change the module, and must not keep it.
+    """
+
+    run: StageRun
+    one: TypedPass
+    module: ModuleOp
+
+
 @dataclass
 class Followed:
     """The applications of one pass in one module: their numbers, and a note on each.
 
     `counters` are the entries of Inductor's counters and ours for declared rewrites. They are added
     when the module is raised, since what is undone before that was not applied. `unconverged` are
-    the rewrites that the driver gave up because they match what they made.
+    the rewrites that the driver gave up because they match what they made; a pass of the user's
+    with such a rewrite is undone.
     """
 
     numbers: list[int] = field(default_factory=list[int])
@@ -138,11 +159,12 @@ def _skip(one: Rewrite, error: Exception) -> None:
     cache_keys.do_not_store(f"{one.name}: {error}")
     endless = isinstance(error, NoConvergence)
     what = ", ".join(error.names) if endless else str(error.__cause__ or error).splitlines()[0]
-    outcome = (
-        "stays where it was applied, and is left out from there on"
-        if endless
-        else ("is not applied there")
-    )
+    if not endless:
+        outcome = "is not applied there"
+    elif type(one).__module__.partition(".")[0] == "xductor":
+        outcome = "stays where it was applied, and is left out from there on"
+    else:
+        outcome = "is undone in this graph"
     warn_once(
         ContractWarning,
         (one.qualified_name(), what),
@@ -172,4 +194,12 @@ def _nodes_of(op: TorchOp) -> int:
     return 1 + (len(op.results) if getitems is None else sum(map(len, getitems.values())))
 
 
-__all__ = ["AboutToApply", "ContractWarning", "Followed", "Passed", "followed"]
+__all__ = [
+    "AboutToApply",
+    "Changed",
+    "ContractWarning",
+    "Followed",
+    "PassAsked",
+    "Passed",
+    "followed",
+]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import weakref
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 from xductor.backend.steps.stage_run import StageRun
 
@@ -69,4 +71,27 @@ class GraphNames:
         return (name if count == 1 else f"{name}_{count}"), number, ident
 
 
-__all__ = ["INDEX", "GraphNames", "GraphNumbers", "digest"]
+def pass_file(number: int, name: str) -> str:
+    """The name of the dump of a graph after a pass, the `number`-th that changed it in its stage.
+
+    It lies in a folder with the name of the stage call.
+    """
+    return f"{number:02d}_{_plain(name)}.mlir"
+
+
+def pass_files(folder: Path, name: str | None = None) -> list[Path]:
+    """The dumps behind a pass, or behind any, in a folder of a stage call, in their order."""
+    wanted = r".+" if name is None else re.escape(_plain(name))
+    found = [
+        (int(named[1]), path)
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if (named := re.fullmatch(rf"([0-9]{{1,6}})_{wanted}\.mlir", path.name)) and path.is_file()
+    ]
+    return [path for _, path in sorted(found)]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name)
+
+
+__all__ = ["INDEX", "GraphNames", "GraphNumbers", "digest", "pass_file", "pass_files"]

@@ -1,27 +1,40 @@
 """Puts graphs that were dumped and edited back into a compile: `XDUCTOR_OVERRIDE=folder`.
 
 `000_joint.before.mlir` in the folder takes the place of what goes into the joint stage of the first
-graph of the process, and `000_joint.after.mlir` of what comes out. They have the names and the form
-in which `xductor capture` writes them. Of a folder that it wrote only the files that were edited
-since count. Nothing is read from caches or stored in them meanwhile.
+graph of the process, `000_joint.after.mlir` of what comes out, and `000_joint/02_bmm_to_mm.mlir` of
+what a pass made of it. They have the names and the form in which `xductor capture --passes` writes
+them. Of a folder that it wrote only the files that were edited since count. Nothing is read from
+caches or stored in them meanwhile.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from xductor.backend.config.environment import override_folder
 from xductor.backend.config.warn_once import warn_once
-from xductor.backend.steps.graph_names import INDEX, GraphNames, digest
+from xductor.backend.steps import value_updates
+from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_files
 from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import GraphOp, OutputOp, entry_graph, parse_ir, same, verify
 
 When = Literal["before", "after"]
 
-_NAME = "override"
+_KEPT = "override"
+
+
+@dataclass
+class _Call:
+    """A stage call: its name, how often each pass changed its graph, and the files looked at."""
+
+    name: str
+    changed: Counter[str] = field(default_factory=Counter[str])
+    seen: set[Path] = field(default_factory=set[Path])
 
 
 class OverrideError(ValueError):
@@ -47,19 +60,58 @@ def take(run: StageRun, when: When) -> None:
         return
     if when == "before":
         with _lock:
-            run.kept[_NAME] = _names.setdefault(folder, GraphNames()).name(run)[0]
-    path = folder / f"{run.kept[_NAME]}.{when}.mlir"
-    if path.is_file():
-        _take_from(path, run)
+            run.kept[_KEPT] = _Call(_names.setdefault(folder, GraphNames()).name(run)[0])
+    call: _Call = run.kept[_KEPT]
+    path = folder / f"{call.name}.{when}.mlir"
+    if path.is_file() and (text := _edited(path, folder)) is not None:
+        _take_from(path, text, run)
+    if when == "after":
+        _warn_of_unseen(folder, call)
 
 
-def _take_from(path: Path, run: StageRun) -> None:
+def take_pass(run: StageRun, name: str) -> None:
+    """Replace what the pass `name` has just made of the graph by what its file has, if it differs.
+
+    A file stands for the pass in its name, the second of the same for the second time that this
+    pass changes the graph: that other passes change it more or less often does not matter.
+
+    Raises OverrideError like `take`.
+    """
+    folder = override_folder()
+    call: _Call | None = run.kept.get(_KEPT)
+    if folder is None or call is None:
+        return
+    call.changed[name] += 1
+    paths = pass_files(folder / call.name, name)[call.changed[name] - 1 :]
+    if not paths:
+        return
+    call.seen.add(paths[0])
+    text = _edited(paths[0], folder)
+    if text is None:
+        return
+    if run.group is not None:
+        run.group.flush()
+    if not run.degraded:
+        _take_from(paths[0], text, run)
+        value_updates.raised(run)
+
+
+def _warn_of_unseen(folder: Path, call: _Call) -> None:
+    for path in pass_files(folder / call.name):
+        if path not in call.seen and _edited(path, folder) is not None:
+            warn_once(
+                OverrideWarning,
+                f"unseen {path}",
+                f"{path} has no effect (XDUCTOR_OVERRIDE): the pass of its name did not change "
+                f"the graph of {call.name} so often",
+                stacklevel=2,
+            )
+
+
+def _take_from(path: Path, text: str, run: StageRun) -> None:
     from xductor.backend.fx.export import to_fx
     from xductor.frontend import from_fx
 
-    text = path.read_text(encoding="utf-8")
-    if _is_as_dumped(path, text):
-        return
     try:
         module = parse_ir(text, str(path))
     except Exception as error:  # xDSL's, with the file and line in its message
@@ -69,7 +121,7 @@ def _take_from(path: Path, run: StageRun) -> None:
         return
     _check_signature(entry_graph(module), entry_graph(present), path, text)
     try:
-        level = run.settings.verify
+        level = run.verify_level
         verify(module, "types" if level == "structure" else level)
         to_fx(module, into=run.gm)
     except Exception as error:
@@ -77,18 +129,28 @@ def _take_from(path: Path, run: StageRun) -> None:
     warn_once(
         OverrideWarning,
         f"{path}",
-        f"the graph {path.stem} of this compile was taken from {path} (XDUCTOR_OVERRIDE)",
+        f"the graph {_shown(path)} of this compile was taken from {path} (XDUCTOR_OVERRIDE)",
         stacklevel=2,
     )
 
 
-def _is_as_dumped(path: Path, text: str) -> bool:
-    """Whether a file is as `xductor capture` wrote it: it would undo what an earlier edit does."""
-    index = path.with_name(INDEX)
+def _shown(path: Path) -> str:
+    """What a file stands for: `000_joint.before`, `000_joint/02_bmm_to_mm`."""
+    return path.stem if path.stem.partition(".")[2] else f"{path.parent.name}/{path.stem}"
+
+
+def _edited(path: Path, folder: Path) -> str | None:
+    """The text of a file; None if it is as `xductor capture` wrote it.
+
+    Such a file would undo what an earlier edit does.
+    """
+    text = path.read_text(encoding="utf-8")
+    index = folder / INDEX
     if not index.is_file():
-        return False
+        return text
     found: Any = json.loads(index.read_text(encoding="utf-8"))
-    return found.get("digests", {}).get(path.name) == digest(text)
+    name = path.relative_to(folder).as_posix()
+    return None if found.get("digests", {}).get(name) == digest(text) else text
 
 
 def _check_signature(found: GraphOp, wanted: GraphOp, path: Path, text: str) -> None:
@@ -126,4 +188,4 @@ def _line(text: str, word: str) -> int:
     return next((n for n, line in enumerate(lines, 1) if line.strip().startswith(word)), 1)
 
 
-__all__ = ["OverrideError", "OverrideWarning", "take"]
+__all__ = ["OverrideError", "OverrideWarning", "take", "take_pass"]

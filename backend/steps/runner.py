@@ -18,7 +18,7 @@ from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
 from xductor.backend.records.application_records import Applications
-from xductor.backend.steps import applications, failures, node_values, value_updates
+from xductor.backend.steps import applications, failures, node_values, overrides, value_updates
 from xductor.backend.steps.stack_room import with_stack_room
 from xductor.backend.steps.stage_run import LoweredGraph, StageRun
 from xductor.backend.steps.step_watch import StepBegins, StepEnds
@@ -27,6 +27,8 @@ from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import admits
 from xductor.transforms.passes.pass_results import application_count, snapshot
+from xductor.transforms.rewriting.driver import NoConvergence
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -101,8 +103,8 @@ class TypedGroup:
             self.changed = True
             analyses.changed(self.module, one.preserves)
             if one.writes_back:
-                self.run.kept[_WRITES_BACK] = True
-            level = _level(self.run)
+                self.run.writes_back = True
+            level = self.run.verify_level
             if level != "structure":
                 verify_module(self.module, level)
         return applied
@@ -116,6 +118,19 @@ class TypedGroup:
         if any(map(_is_foreign, self.passes)):
             return "run"
         return "types" if self.run.settings.verify == "structure" else "checked"
+
+    def undo(self) -> applications.Followed:
+        """Forget the module with what the last pass made, which is the only change in it.
+
+        Returns what was followed of that pass; the record has what of it did not converge.
+        """
+        one, followed = self.passes.pop(), self.followed.pop()
+        self.applied.pop()
+        self.changed = False
+        self.flush()
+        self.run.group = None
+        self.run.record.typed(one.name, 0, unconverged=followed.unconverged)
+        return followed
 
     def flush(self) -> None:
         """Raise the module into the FX graph if a pass changed it, which ends the group."""
@@ -154,15 +169,6 @@ def _from_fx(run: StageRun, subgraphs: Subgraphs) -> ModuleOp:
     return frontend.from_fx(
         run.gm, run.stage, example_inputs=run.example_inputs, subgraphs=subgraphs
     )
-
-
-_WRITES_BACK = "writes_back"
-
-
-def _level(run: StageRun) -> VerifyLevel:
-    """How much is checked: the rules of the stage hold until a pass lets ops write."""
-    level = run.settings.verify
-    return "types" if level == "stage" and run.kept.get(_WRITES_BACK) else level
 
 
 def verify_module(module: ModuleOp, level: VerifyLevel) -> None:
@@ -210,7 +216,6 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         applied = group.apply(one)
         if applied and failed is not None:
             verify_module(group.module, "structure")
-        return applied
     except Exception as error:
         group.run.group = None
         failure = failures.Failure(one.name, error, group.passes)
@@ -219,6 +224,24 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         else:
             failed(failure)
         return 0
+    if failed is not None and group.followed[-1].unconverged:
+        _give_up(group, one, failed)
+        return 0
+    if applied:
+        tell(applications.Changed(group.run, one, group.module))
+        overrides.take_pass(group.run, one.name)
+    return applied
+
+
+def _give_up(group: LoweredGraph, one: TypedPass, failed: OnFailure) -> None:
+    """Undo a pass of the user's with rewrites that match what they make, without end.
+
+    Several rewrites of one walk are left to whoever runs them, who may run each alone.
+    """
+    names = group.undo().unconverged
+    if isinstance(one, RewritePass) and len(one.rewrites) > 1:
+        error = NoConvergence(f"{', '.join(names)} did not converge", tuple(names))
+        failed(failures.Failure(one.name, error, [one]))
 
 
 def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | None:
@@ -229,7 +252,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
     try:
         group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
-        verify_module(group.module, _level(run))
+        verify_module(group.module, run.verify_level)
     except Exception as error:
         failures.handle(run, failures.Failure(culprit, error))
         return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from xductor.backend.config.settings import Settings
+from xductor.backend.config.settings import Settings, VerifyLevel
 from xductor.backend.records.stage_records import StageRecord
 from xductor.backend.steps.step_watch import StepBegins, StepEnds
 from xductor.transforms import Stage, TypedPass
@@ -33,6 +33,8 @@ class LoweredGraph(Protocol):
     module: ModuleOp
     changed: bool
     passes: list[TypedPass]
+    #: What was followed of each pass (`applications.Followed`).
+    followed: list[Any]
 
     def current(self) -> bool:
         """Whether the module still represents the FX graph, apart from our own changes."""
@@ -40,6 +42,10 @@ class LoweredGraph(Protocol):
 
     def apply(self, one: TypedPass) -> int:
         """Run one pass and return the number of applications."""
+        ...
+
+    def undo(self) -> Any:
+        """Forget the module with what the last pass made; returns what was followed of it."""
         ...
 
     def flush(self) -> None:
@@ -75,6 +81,8 @@ class StageRun:
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
     #: Called before the first step that runs on the FX graph and may edit it.
     before_edit: Callable[[StageRun], None] | None = None
+    #: A pass let ops write to arguments, as the end of the post-grad stage does.
+    writes_back: bool = False
     #: A graph was raised into `gm`, and its Python code has not been regenerated since.
     stale_code: bool = False
 
@@ -106,6 +114,12 @@ class StageRun:
         """
         if self.stale_code:
             self.recompile()
+
+    @property
+    def verify_level(self) -> VerifyLevel:
+        """How much is checked: the rules of the stage hold until a pass lets ops write."""
+        level = self.settings.verify
+        return "types" if level == "stage" and self.writes_back else level
 
     @property
     def subsystem(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from xductor.backend.config.strict_numerics import REASSOCIATING
 from xductor.backend.steps import runner, stock, user_patterns
+from xductor.backend.steps.applications import PassAsked
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
@@ -25,6 +26,7 @@ from xductor.backend.steps.bridge import (
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.table_prefilter import calls_of, may_match
 from xductor.transforms import TypedPass
+from xductor.transforms.passes.events import listeners_of, tell
 from xductor.transforms.rows import registry
 
 _all_bridged: ContextVar[bool] = ContextVar("xductor_all_bridged", default=False)
@@ -195,6 +197,9 @@ def run_observed(
     wanted = [one for one in passes if one.name not in run.settings.disabled_passes]
     if not wanted:
         return None
+    if listeners_of(PassAsked):
+        for one in wanted:
+            tell(PassAsked(run, one))
     if observed_as is None and not any(_may_apply(one, run) for one in wanted):
         return 0
     watcher = observer(run.gm, observed_as or wanted[0].name, run.subsystem)

@@ -5,9 +5,12 @@ The errors are `OpError`s; an error about an op from a file begins with file, li
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xductor.ir.dialect.arguments import ArgsAttr
@@ -15,6 +18,8 @@ from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.text.locations import place_in_text
 from xductor.ir.text.printing import op_tail, value_names
+
+Names = dict[SSAValue, str]
 
 
 class OpError(VerifyException):
@@ -38,6 +43,32 @@ class OpError(VerifyException):
         return f"{file}:{line}:{column}: "
 
 
+_names: ContextVar[dict[GraphOp, Names] | None] = ContextVar("xductor_kept_names", default=None)
+
+
+@contextmanager
+def keeping_names() -> Iterator[None]:
+    """Find the names of a graph's values once for all lines inside the block.
+
+    A line of an op that was made meanwhile is found anew.
+    """
+    token = _names.set({})
+    try:
+        yield
+    finally:
+        _names.reset(token)
+
+
+def _names_around(op: TorchOp, graph: GraphOp) -> Names:
+    kept = _names.get()
+    if kept is None:
+        return value_names(graph)
+    names = kept.get(graph)
+    if names is None or any(value not in names for value in (*op.operands, *op.results)):
+        names = kept[graph] = value_names(graph)
+    return names
+
+
 def op_line(op: TorchOp) -> str:
     """The op as in the graph's text."""
     graph = op.parent_op()
@@ -45,7 +76,7 @@ def op_line(op: TorchOp) -> str:
         return op.name
     if not _well_formed(op):
         return f"{op.name} with args = {op.properties.get('args')}"
-    names = value_names(graph)
+    names = _names_around(op, graph)
     for operand in op.operands:
         names.setdefault(operand, "%<not of this graph>")
     results = ", ".join(names[result] for result in op.results)

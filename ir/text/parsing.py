@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.ir import Block, SSAValue
 from xdsl.parser import AttrParser, Parser
@@ -20,6 +20,7 @@ from xductor.ir.dialect.symbol_attr import Ambient
 from xductor.ir.dialect.types import NONE
 from xductor.ir.symbolic.symbol_parser import parse_symbol_table
 from xductor.ir.symbolic.symbols import SymbolTable
+from xductor.ir.text.location_aliases import ALIAS, Location
 from xductor.ir.text.quoted_strings import TextError
 from xductor.ir.text.resources import GraphConstants, Resources
 from xductor.ir.text.scan_within_parser import no_values, scan
@@ -66,7 +67,7 @@ def node_body(scanner: Scanner) -> NodeMeta:
     textual = _attributes(scanner)
     location = _location(scanner)
     scanner.expect(">")
-    return NodeMeta(tuple(names), node=node, textual=textual, loc=location)
+    return _located(scanner, location, NodeMeta(tuple(names), node=node, textual=textual))
 
 
 def parse_structure_body(parser: AttrParser) -> Any:
@@ -290,7 +291,9 @@ def op_of_text(cls: type[TorchOp], scanner: Scanner, names: Sequence[str], start
                 f"aliases({fact[0]}): the op has {len(operands)} operands, counted from 0", start
             )
     own_name = textual.pop("node", None)
-    node = NodeMeta(fx_names(names), node=own_name or "", textual=textual, loc=location)
+    node = _located(
+        scanner, location, NodeMeta(fx_names(names), node=own_name or "", textual=textual)
+    )
     op = cls.make(ArgsAttr(data), operands, types, node, structure=structure, aliases=aliases)
     if own_name is None:
         vars(node)["node"] = told_node_name(op, names)
@@ -378,15 +381,62 @@ def _attributes(scanner: Scanner) -> dict[str, str]:
     return items
 
 
-def _location(scanner: Scanner) -> tuple[str, int] | None:
+def _location(scanner: Scanner) -> Location | _Alias | None:
+    """A line of the user's code, `loc("model.py":3)`, or its name, `loc(#loc1)`."""
     if not scanner.accept_word("loc"):
         return None
     scanner.expect("(")
+    scanner.skip()
+    start = scanner.position
+    alias = scanner.match(ALIAS)
+    if alias is not None:
+        scanner.expect(")")
+        return _Alias(alias.group(), start)
+    return _place(scanner)
+
+
+def _place(scanner: Scanner) -> Location:
+    """File and line up to the closing bracket."""
     file = scanner.string("a file name")
     scanner.expect(":")
     line = scanner.integer("a line number")
     scanner.expect(")")
     return file, line
+
+
+class _Alias(NamedTuple):
+    """The name of a line, and where it stands in the text."""
+
+    name: str
+    position: int
+
+
+def _located(scanner: Scanner, location: Location | _Alias | None, node: NodeMeta) -> NodeMeta:
+    """Give new metadata its line; a name is remembered, and the line put in later."""
+    if isinstance(location, _Alias):
+        scanner.aliased.append((location.name, location.position, node))
+    elif location is not None:
+        held: dict[str, Any] = vars(node)
+        held["loc"] = location
+    return node
+
+
+def parse_location_alias(parser: Parser) -> tuple[str, Location, int]:
+    """`#loc1 = loc("model.py":3)`: the name, the line, and the position of the name."""
+
+    def read(scanner: Scanner) -> tuple[str, Location, int]:
+        scanner.skip()
+        start = scanner.position
+        name = scanner.match(ALIAS)
+        if name is None:
+            raise scanner.error(f"expected the name of a location, found {scanner.found()}")
+        scanner.expect("=")
+        if not scanner.accept_word("loc"):
+            raise scanner.error(f"expected loc(...), found {scanner.found()}")
+        scanner.expect("(")
+        return name.group(), _place(scanner), start
+
+    return scan(parser, read)
 
 
 def _arguments(
@@ -540,4 +590,4 @@ def _type_list(scanner: Scanner) -> list[Any]:
     return types
 
 
-__all__ = ["parse_graph", "parse_lone_op"]
+__all__ = ["parse_graph", "parse_location_alias", "parse_lone_op"]

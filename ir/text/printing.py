@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from xdsl.ir import SSAValue
@@ -32,6 +32,7 @@ from xductor.ir.dialect.operations import SchemaOp, TorchOp
 from xductor.ir.dialect.results import alias_text
 from xductor.ir.dialect.types import VALUE_TYPES
 from xductor.ir.symbolic.expressions import SymExpr
+from xductor.ir.text.location_aliases import AliasTable
 from xductor.ir.text.resources import keys_in_text
 
 RefText = Callable[[Ref], str]
@@ -217,22 +218,43 @@ def _items_text(items: dict[str, str]) -> str:
     return f" {{{pairs}}}" if pairs else ""
 
 
-_locations: ContextVar[bool] = ContextVar("xductor_print_locations", default=True)
+#: Whether text has the lines of the user's code: none, each in its place, or by a name.
+Locations = bool | Literal["aliases"]
+
+_locations: ContextVar[bool | AliasTable] = ContextVar("xductor_print_locations", default=True)
 
 
 @contextmanager
-def printing_locations(wanted: bool) -> Iterator[None]:
-    """Whether what is printed inside the block has the lines of the user's code."""
-    token = _locations.set(wanted)
+def printing_locations(wanted: Locations) -> Iterator[AliasTable]:
+    """Whether what is printed inside the block has the lines of the user's code.
+
+    With `"aliases"` the text needs the `definitions` of the table as well.
+    """
+    aliases = AliasTable()
+    token = _locations.set(aliases if wanted == "aliases" else wanted)
     try:
-        yield
+        yield aliases
     finally:
         _locations.reset(token)
 
 
+def definitions(aliases: AliasTable) -> str:
+    """The lines that say what the names stand for, to be put behind a module."""
+    named = aliases.names.items()
+    return "".join([f"{name} = loc({_place_text(place)})\n" for place, name in named])
+
+
 def _location_text(node: NodeMeta) -> str:
-    location = node.location() if _locations.get() else None
-    return f" loc({quoted(location[0])}:{location[1]})" if location is not None else ""
+    how = _locations.get()
+    location = node.location() if how is not False else None
+    if location is None:
+        return ""
+    text = how.name(location) if isinstance(how, AliasTable) else _place_text(location)
+    return f" loc({text})"
+
+
+def _place_text(location: tuple[str, int]) -> str:
+    return f"{quoted(location[0])}:{location[1]}"
 
 
 def value_names(graph: GraphOp) -> dict[SSAValue, str]:

@@ -9,6 +9,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
 from xductor.ir.dialect.arguments import Ref
+from xductor.ir.text.location_aliases import ReadAliases
 from xductor.ir.text.quoted_strings import TextError
 from xductor.ir.text.scanner import Scanner
 
@@ -31,6 +32,8 @@ def scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> A
     scanner = Scanner(source.content, _start(parser), value_of or no_values, source.name)
     try:
         result = read(scanner)
+        if scanner.aliased:
+            _aliases_of(parser).uses.extend(scanner.aliased)
     except TextError as error:
         parser.raise_error(error.message, at_position=error.position)
         raise
@@ -40,6 +43,14 @@ def scan(parser: Any, read: Callable[[Scanner], Any], value_of: Any = None) -> A
         refuse(parser, error, scanner.position)
     _resume(parser, scanner.position)
     return result
+
+
+def _aliases_of(parser: Any) -> ReadAliases:
+    """Where a parser keeps the names of lines. Raises ValueError for a parser without them."""
+    found = getattr(parser, "location_aliases", None)
+    if found is None:  # xDSL's own parser, with our context
+        raise ValueError("names of locations, loc(#loc1), are read by parse_ir and xductor-opt")
+    return found
 
 
 def refuse(parser: Any, error: Exception, position: int) -> NoReturn:

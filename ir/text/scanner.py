@@ -22,6 +22,7 @@ from xductor.ir.dialect.arguments import (
     SymbolRef,
 )
 from xductor.ir.dialect.dtypes import DTYPE_OF_TEXT, nearest_dtype
+from xductor.ir.dialect.metadata import NodeMeta
 from xductor.ir.symbolic.expressions import parse_expr
 from xductor.ir.text.locations import text_location
 from xductor.ir.text.quoted_strings import STRING, TextError, quoted_string, unquoted
@@ -67,7 +68,8 @@ class Scanner:
     """A cursor over the text; every method first skips whitespace and comments."""
 
     __slots__ = (
-        "_counted", "_depth", "_file", "_line", "_line_start", "position", "text", "value_of"
+        "_counted", "_depth", "_file", "_line", "_line_start", "aliased", "position", "text",
+        "value_of",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +81,8 @@ class Scanner:
         self._file = StringAttr(file)
         self._counted, self._line, self._line_start = 0, 1, 0
         self._depth = 0
+        #: Who has a name for its line: the name, where it stands, and the metadata that lacks it.
+        self.aliased: list[tuple[str, int, NodeMeta]] = []
 
     def location(self) -> FileLineColLoc:
         """File, line and column of the next token. Lines are counted once, going forward."""

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.functions.torch_calls import aten_name
-from xductor.ir.text.diagnostics import op_line
+from xductor.ir.text.diagnostics import keeping_names, op_line
 from xductor.ir.text.html import fragment
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
@@ -173,7 +173,7 @@ def explain_module(one: Rewrite, module: ModuleOp, notes: Sequence[str] = ()) ->
     entries: list[Entry] = []
     bodies = Bodies(module)
     for graph in graphs_of(module):
-        with InferenceEnv.of(graph) as env:
+        with InferenceEnv.of(graph) as env, keeping_names():
             entries += _Search(one, GraphState(graph, bodies, env)).entries()
     order: dict[str, int] = {"refused": 0, "declined": 0, "near miss": 1, "matched": 2}
     entries.sort(key=lambda entry: (order[entry.outcome], not entry.remedies, -entry.calls))

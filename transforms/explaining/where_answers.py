@@ -61,8 +61,8 @@ def refusal_of(method: Any, arguments: Sequence[Any]) -> str | None:
 
 #: What calls what is no method, and what to write.
 _NO_METHOD = {
-    "'bool' object is not callable": "`is_floating_point` and `requires_grad` are no methods",
-    "'tuple' object is not callable": "`stride` and `shape` are indexed, as in `x.stride[0]`",
+    "'bool' object is not callable": "`requires_grad` is no method",
+    "'Sizes' object is not callable": "`shape` is indexed, as in `x.shape[0]`",
     "tuple index out of range": "ask for `x.ndim` first",
 }
 

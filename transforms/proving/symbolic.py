@@ -17,6 +17,7 @@ from xductor.ir.symbolic import expressions
 from xductor.ir.symbolic.expressions import symbol
 from xductor.transforms.rewriting.decisions import Fact, Refusal
 from xductor.transforms.rewriting.handles import Dim, Tensor
+from xductor.transforms.rewriting.torch_habits import Sizes, Strides
 from xductor.transforms.semantics.scalars import compare, fn, number_as
 from xductor.transforms.semantics.terms import (
     Term,
@@ -224,21 +225,17 @@ class SymbolicTensor(Tensor):
         return self.meaning.dtype
 
     @property
-    def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
-
-    @property
     def device(self) -> torch.device:
         self.reads.device = True
         return self.meaning.device
 
     @property
-    def shape(self) -> tuple[Dim, ...]:
-        return tuple([SymbolicDim(size, self.knowledge, self.reads) for size in self.sizes])
+    def shape(self) -> Sizes:
+        return Sizes([SymbolicDim(size, self.knowledge, self.reads) for size in self.sizes])
 
     @property
-    def stride(self) -> tuple[Dim, ...]:
-        return tuple([SymbolicDim(step, self.knowledge, self.reads) for step in self.steps])
+    def stride(self) -> Strides:
+        return Strides([SymbolicDim(step, self.knowledge, self.reads) for step in self.steps])
 
     @property
     def ndim(self) -> int:

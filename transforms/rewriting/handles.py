@@ -17,6 +17,15 @@ from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorTyp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
 from xductor.transforms.rewriting.decisions import Fact, all_of
+from xductor.transforms.rewriting.pattern_operators import Operators
+from xductor.transforms.rewriting.torch_habits import (
+    Answer,
+    Sizes,
+    Strides,
+    asked,
+    is_in_format,
+    static,
+)
 
 Expr = int | SymExpr
 
@@ -54,11 +63,12 @@ class Dim:
         return isinstance(self.expr, int)
 
     def __index__(self) -> int:
-        if isinstance(self.expr, int):
-            return self.expr
-        raise TypeError(f"{self.expr} is symbolic; ask `is_static` first, or compare it")
+        return static(self.expr)
 
     __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(int(self))
 
     def _compare(self, text: tuple[object, ...], question: str, left: Any, right: Any) -> Fact:
         a, b = _expr(left), _expr(right)
@@ -138,6 +148,20 @@ class Dim:
 
     __rtruediv__ = __truediv__
 
+    def __pow__(self, other: Any) -> Any:
+        return int(self) ** (int(other) if isinstance(other, Dim) else other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** int(self)
+
+    def __and__(self, other: Dim | int) -> int:
+        return int(self) & int(other)
+
+    __rand__ = __and__
+
+    def __abs__(self) -> int:
+        return abs(int(self))
+
     def __neg__(self) -> Dim:
         return self._of(expressions.mul(-1, self.expr))
 
@@ -180,8 +204,11 @@ class OnlyInPays(Exception):
         )
 
 
-class Tensor:
-    """A tensor variable of a rewrite: the facts of its type. Also used as its annotation."""
+class Tensor(Operators):
+    """A tensor variable of a rewrite: the facts of its type. Also used as its annotation.
+
+    Python's operators are calls of the replacement: `x * y` is `aten.mul(x, y)`.
+    """
 
     __slots__ = ("_facts", "type", "value")
     kind = "tensor"
@@ -190,6 +217,10 @@ class Tensor:
         self.type = type_
         self._facts = facts
         self.value = value
+
+    @staticmethod
+    def _is_as_recorded() -> bool:
+        return False
 
     @property
     def dtype(self) -> torch.dtype:
@@ -204,13 +235,13 @@ class Tensor:
         return self.type.data.layout
 
     @property
-    def shape(self) -> tuple[Dim, ...]:
-        return tuple([Dim(size, self._facts) for size in self.type.shape])
+    def shape(self) -> Sizes:
+        return Sizes([Dim(size, self._facts) for size in self.type.shape])
 
     @property
-    def stride(self) -> tuple[Dim, ...]:
-        """The strides, in elements."""
-        return tuple([Dim(step, self._facts) for step in self.type.stride])
+    def stride(self) -> Strides:
+        """The strides, in elements; indexed or called."""
+        return Strides([Dim(step, self._facts) for step in self.type.stride])
 
     @property
     def ndim(self) -> int:
@@ -239,8 +270,16 @@ class Tensor:
         return "requires_grad" in self.type.data.flags
 
     @property
-    def is_floating_point(self) -> bool:
-        return self.type.dtype.is_floating_point
+    def is_floating_point(self) -> Answer:
+        """Whether the dtype is one of floats; read or called."""
+        dtype = self.dtype
+        return Answer(dtype.is_floating_point, f"{dtype} is a floating-point dtype")
+
+    @property
+    def is_complex(self) -> Answer:
+        """Whether the dtype is a complex one; read or called."""
+        dtype = self.dtype
+        return Answer(dtype.is_complex, f"{dtype} is a complex dtype")
 
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or one of them, as in PyTorch."""
@@ -263,8 +302,19 @@ class Tensor:
             count = count * size
         return count
 
-    def is_contiguous(self) -> Fact:
-        """Whether the strides are those of a contiguous tensor of this shape."""
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: object, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """A function of torch that asks for no data, as in `torch.is_floating_point(x)`."""
+        return asked(function, [*args, *(kwargs or {}).values()])
+
+    def is_contiguous(self, memory_format: Any = torch.contiguous_format) -> Fact:
+        """Whether the strides are those of a contiguous tensor of this shape, or of one in a
+        channels-last format.
+        """
+        if memory_format is not torch.contiguous_format:
+            return is_in_format(self.shape, self.stride, memory_format)
         pairs = zip(self.stride, contiguous_strides(self.type.shape), strict=True)
         return all_of(*[step == size for step, size in pairs])
 
@@ -337,7 +387,6 @@ _MEANT = {
     "is_cpu": "device.type",
     "get_device": "device",
     "nelement": "numel()",
-    "is_complex": "dtype.is_complex",
     "itemsize": "dtype.itemsize",
 }
 

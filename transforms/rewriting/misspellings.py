@@ -13,6 +13,8 @@ from difflib import get_close_matches
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import torch
+
 from xductor.ir import aten, ops, prims
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.op_functions import OpFunction, OpLibrary, RawFunction, is_loaded
@@ -108,7 +110,8 @@ def check_ops(rewrite: str, method: Callable[..., Any]) -> None:
 
 def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
     """Raise PatternError for `x.device == "cpu"` and `x.dtype == "float32"`, which are always
-    False, and for `x.is_contiguous` without a call, which is always true.
+    False, for `x.is_contiguous` without a call, which is always true, and for torch.Tensor, of
+    which no variable is an instance.
     """
     function = getattr(method, "__func__", method)
     if not isinstance(function, FunctionType):
@@ -119,6 +122,8 @@ def check_comparisons(rewrite: str, method: Callable[..., Any]) -> None:
             _check_texts(rewrite, code)
         if "is_contiguous" in code.co_names:
             _check_called(rewrite, code)
+        if {"Tensor", "is_tensor"} & set(code.co_names):
+            _check_kinds(rewrite, code, function.__globals__)
 
 
 def _check_called(rewrite: str, code: CodeType) -> None:
@@ -132,6 +137,20 @@ def _check_called(rewrite: str, code: CodeType) -> None:
                 f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): `is_contiguous` is a "
                 "method, which is true without a call; write `is_contiguous()`"
             )
+
+
+def _check_kinds(rewrite: str, code: CodeType, names: Mapping[str, Any]) -> None:
+    """Check that a variable is not asked whether it is a tensor of torch."""
+    line, module = code.co_firstlineno, False
+    for one in dis.get_instructions(code):
+        line = (one.positions.lineno if one.positions else None) or line
+        if module and one.argval in ("Tensor", "is_tensor"):
+            raise PatternError(
+                f"{rewrite}.{code.co_name} ({code.co_filename}:{line}): a tensor variable holds no "
+                f"data and is no torch.Tensor, so `torch.{one.argval}` is never true of it; ask "
+                "isinstance(x, xductor.Tensor)"
+            )
+        module = one.opname == "LOAD_GLOBAL" and names.get(str(one.argval)) is torch
 
 
 _INSTEAD_OF_TEXT = {

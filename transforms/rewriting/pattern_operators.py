@@ -1,7 +1,7 @@
-"""Python's operators on patterns: `x * y` is the op that graphs of the rewrite's stage have for it.
+"""Python's operators in `pattern` and `replacement`: `x * y` is the op that graphs have for it.
 
-After autograd that is ATen's op, before it what Dynamo records. If an operator stands for no single
-op, the error says what to write.
+In a pattern that is ATen's op after autograd, and before it what Dynamo records; in a replacement
+it is ATen's. If an operator stands for no single op, the error says what to write.
 """
 
 from __future__ import annotations
@@ -43,12 +43,19 @@ _INSTEAD = {
 
 
 class Operators:
-    """Python's operators on a part of a pattern; `kind` is what the part stands for.
+    """Python's operators on a part of a pattern or on a tensor; `kind` is what it stands for.
 
-    Each raises TypeError if no single op stands for it, or if the part is no tensor.
+    Each raises TypeError if no single op stands for it, or if it is no tensor.
     """
 
+    __slots__ = ()
+
     kind: str
+
+    @staticmethod
+    def _is_as_recorded() -> bool:
+        """Whether operators stand for what Dynamo records of them."""
+        return _before_autograd.get()
 
     def _call(self, name: str, *operands: Any) -> Any:
         if self.kind not in ("tensor", "any"):
@@ -56,7 +63,7 @@ class Operators:
                 f"an operator on {self!r}, which is no tensor; numbers are computed in `where` and "
                 "`replacement`"
             )
-        if _before_autograd.get():
+        if self._is_as_recorded():
             return getattr(ops.pyfn._operator, name)(*operands)
         if name not in _ATEN or (operands[0] is not self and name in _INSTEAD):
             raise TypeError(f"no one op stands for the operator '{name}': write {_INSTEAD[name]}")
@@ -100,7 +107,7 @@ class Operators:
 
     def _turned(self, name: str, number: Any) -> Any:
         """An operator with a number on the left. ATen's commutative ops have it on the right."""
-        if name in ("add", "mul") and not _before_autograd.get():
+        if name in ("add", "mul") and not self._is_as_recorded():
             return self._call(name, self, number)
         return self._call(name, number, self)
 

@@ -371,10 +371,19 @@ def parameters(method: Callable[..., Any]) -> dict[str, Any]:
     return {name: notes.get(name, inspect.Parameter.empty) for name in names}
 
 
+#: What to write for a part that a class lacks.
+_WANTED = {
+    "stage": "; it is one of 'pre_grad', 'joint', 'post_grad', or a tuple of them",
+    "pattern": "; write a method `pattern(self, x: Tensor)` that returns calls of op functions",
+    "replacement": "; write a method `replacement(self, x: Tensor)`, or put `abstract=True` behind "
+    "the base class as long as there is none",
+}
+
+
 def _check_class(cls: type[Rewrite]) -> None:
     for needed in ("stage", "pattern", "replacement"):
         if not hasattr(cls, needed):
-            raise PatternError(f"{cls.__name__} has no `{needed}`")
+            raise PatternError(f"{cls.__name__} has no `{needed}`{_WANTED.get(needed, '')}")
     check_attributes(cls)
     if isinstance(cls.numerics, Mapping):
         cls.numerics = NumericsByDtype(cls.numerics)

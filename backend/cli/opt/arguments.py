@@ -77,10 +77,17 @@ def _add_verification(parser: argparse.ArgumentParser, levels: Sequence[str]) ->
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    locations = parser.add_mutually_exclusive_group()
+    locations.add_argument(
         "--no-locations",
         action="store_true",
         help="Print IR without the lines of the user's code",
+    )
+    locations.add_argument(
+        "--location-aliases",
+        action="store_true",
+        help="Print the lines of the user's code once, behind the module, and their names in it: "
+        "loc(#loc1)",
     )
     for when in ("before", "after"):
         parser.add_argument(

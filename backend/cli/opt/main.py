@@ -38,7 +38,7 @@ from xductor.backend.cli.opt.pass_listeners import PrintIR, TimePasses, count_op
 from xductor.backend.explaining import explain
 from xductor.ir import GraphOp, XductorContext, verify
 from xductor.ir.module_parser import parse_text
-from xductor.ir.text.printing import printing_locations
+from xductor.ir.text.printing import Locations, definitions, printing_locations
 from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.passes.instrumentation import InstrumentedPipeline, PassListener
@@ -178,8 +178,14 @@ class XductorOptMain(xDSLOptMain):
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if self._failed:
             return ""
-        with self._phase("print"):
-            return super().output_resulting_program(prog)
+        with self._phase("print"), printing_locations(self._locations) as aliases:
+            return super().output_resulting_program(prog) + definitions(aliases)
+
+    @property
+    def _locations(self) -> Locations:
+        if self.args.location_aliases:
+            return "aliases"
+        return not self.args.no_locations
 
     def run(self) -> None:
         locations = printing_locations(not self.args.no_locations)
@@ -220,7 +226,13 @@ class XductorOptMain(xDSLOptMain):
         after = None if args.print_ir_after_all else [*args.print_ir_after, *(between or ())]
         before = None if args.print_ir_before_all else args.print_ir_before
         listeners: list[PassListener] = [
-            PrintIR(before, after, args.print_ir_after_change, args.print_ir_after_failure)
+            PrintIR(
+                before,
+                after,
+                args.print_ir_after_change,
+                args.print_ir_after_failure,
+                self._locations,
+            )
         ]
         return listeners if self.timing is None else [self.timing, *listeners]
 

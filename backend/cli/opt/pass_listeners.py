@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xductor.ir import print_ir
+from xductor.ir.text.printing import Locations
 from xductor.transforms.passes.instrumentation import PassListener
 
 
@@ -23,26 +24,28 @@ class PrintIR(PassListener):
     - `before`, `after`: names of passes, or None for every pass.
     - `after_change`: print after each pass that changed the text.
     - `on_failure`: print what a failing pass left.
+    - `locations`: as for `print_ir`.
     """
 
     before: Collection[str] | None = ()
     after: Collection[str] | None = ()
     after_change: bool = False
     on_failure: bool = False
+    locations: Locations = True
     _text: str = field(default="", init=False)
 
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
         if _chosen(one, self.before):
-            self._print(f"before {one.name}", print_ir(module))
+            self._print(f"before {one.name}", self._shown(module))
         if self.after_change:
-            self._text = print_ir(module)
+            self._text = self._shown(module)
 
     def after_pass(self, one: ModulePass, module: ModuleOp, applications: int | None) -> None:
         if not self.after_change:
             if _chosen(one, self.after):
-                self._print(f"after {one.name}", print_ir(module))
+                self._print(f"after {one.name}", self._shown(module))
             return
-        text = print_ir(module)
+        text = self._shown(module)
         changed = text != self._text
         if changed or _chosen(one, self.after):
             self._print(f"after {one.name}{_count_text(applications)}", text)
@@ -51,7 +54,10 @@ class PrintIR(PassListener):
 
     def after_failure(self, one: ModulePass, module: ModuleOp, error: Exception) -> None:
         if self.on_failure:
-            self._print(f"after {one.name} failed", print_ir(module))
+            self._print(f"after {one.name} failed", self._shown(module))
+
+    def _shown(self, module: ModuleOp) -> str:
+        return print_ir(module, locations=self.locations)
 
     def _print(self, when: str, text: str) -> None:
         print(f"// -----// IR {when} //----- //\n{text}", file=sys.stderr)

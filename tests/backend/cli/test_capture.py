@@ -229,6 +229,22 @@ def test_a_folder_that_goes_away_does_not_break_the_script(
     assert "not written before the stage" in shown.err
 
 
+def test_locations_by_name(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\n"
+        "f = lambda x: x.sin().cos()\n"
+        "torch.compile(f, backend='xductor')(torch.randn(3, 3))\n"
+    )
+    folder = tmp_path / "graphs"
+    arguments = ["capture", str(script), "-o", str(folder), "--no-codegen", "--location-aliases"]
+    assert command.main(arguments) == 0
+    text = (folder / "000_joint.before.mlir").read_text()
+    assert text.count(str(script)) == 1
+    assert text.endswith(f'#loc1 = loc("{script}":2)\n')
+    assert xductor.print_ir(xductor.parse_ir(text), locations="aliases") == text
+
+
 def test_the_graph_after_each_pass_that_changed_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,5 +266,7 @@ def test_the_graph_after_each_pass_that_changed_it(
     for name, text in zip(files, texts, strict=True):
         assert xductor.print_ir(xductor.parse_ir(text, name)) == text
     assert texts[-1] == (folder / joint["after"]).read_text()
+    digests = json.loads((folder / "index.json").read_text())["digests"]
+    assert {f"000_joint/{name}" for name in files} <= digests.keys()
     (pre_grad,) = (entry for entry in index(folder) if entry["stage"] == "pre_grad")
     assert pre_grad["passes"] == []

@@ -102,7 +102,45 @@ def test_the_error_of_a_pass_begins_in_the_pass(file: Path, run: Run, tmp_path: 
 def test_locations_can_be_left_out(file: Path, run: Run) -> None:
     assert 'loc("model.py":3)' in run(main.main, file)[1]
     assert "loc(" not in run(main.main, file, "--no-locations")[1]
-    assert "loc(" not in run(main.main, file, "--no-locations", "--print-ir-before-all")[2]
+    _, out, err = run(main.main, file, "--no-locations", "-p", "dce", "--print-ir-before-all")
+    assert "fx.graph" in err
+    assert "loc(" not in out + err
+
+
+def test_locations_can_be_named(file: Path, run: Run) -> None:
+    arguments = ("--location-aliases", "-p", "dce", "--print-ir-before-all")
+    _, out, err = run(main.main, file, *arguments)
+    for text in (out, err):
+        assert re.search(r"loc\(#loc1\)$", text, re.MULTILINE)
+        assert text.count('loc("model.py":3)') == 1
+        assert '#loc1 = loc("model.py":3)' in text.splitlines()
+    file.write_text(out)
+    assert 'loc("model.py":3)' in run(main.main, file)[1]
+    assert run(main.main, file, "--location-aliases")[1] == out
+
+
+def test_names_of_locations_are_those_of_a_piece(file: Path, run: Run) -> None:
+    text = file.read_text()
+    file.write_text(text + "\n// -----\n" + text.replace('"model.py":3', '"other.py":4'))
+    once = run(main.main, file, "--location-aliases", "--split-input-file")[1]
+    assert '#loc1 = loc("other.py":4)' in once.partition("// -----")[2]
+    file.write_text(once)
+    assert run(main.main, file, "--location-aliases", "--split-input-file")[1] == once
+
+
+def test_definitions_may_follow_a_module_that_is_written_out(file: Path, run: Run) -> None:
+    out = run(main.main, file, "--location-aliases", "--print-op-generic")[1]
+    assert out.startswith('"builtin.module"')
+    file.write_text(out)
+    plain = run(main.main, file, "--no-implicit-module")[1]
+    assert 'loc("model.py":3)' in plain
+    assert "#loc1" not in plain
+
+
+def test_named_or_left_out(file: Path, run: Run) -> None:
+    with pytest.raises(SystemExit) as raised:
+        run(main.main, file, "--location-aliases", "--no-locations")
+    assert raised.value.code == 2
 
 
 @pytest.mark.parametrize(

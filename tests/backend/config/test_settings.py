@@ -6,6 +6,7 @@ import threading
 from dataclasses import FrozenInstanceError, dataclass
 
 import pytest
+import torch._inductor.config
 
 from xductor.backend.config import settings
 from xductor.backend.config.settings import Settings, SettingsError, split_options
@@ -141,3 +142,14 @@ def test_split_options():
         {"xductor.verify": "types"},
         {"max_autotune": True},
     )
+
+
+@pytest.mark.parametrize("name", ["verify", "on_error", "numerics", "rewrites", "report"])
+def test_an_option_without_its_prefix_is_named(name: str) -> None:
+    assert not hasattr(torch._inductor.config, name)
+    with pytest.raises(SettingsError, match=f"did you mean 'xductor.{name}'"):
+        split_options({name: "x"})
+
+
+def test_an_option_that_inductor_has_too_is_its() -> None:
+    assert split_options({"disabled_passes": "a"}) == ({}, {"disabled_passes": "a"})

@@ -12,7 +12,10 @@ from xductor.backend.report.compile_data import (
     StageData,
     StepData,
 )
+from xductor.backend.report.near_misses import Candidate, NearMisses
 from xductor.backend.report.op_lines import GraphText, OpLine
+from xductor.transforms.explaining.explain import Entry
+from xductor.transforms.explaining.near_matches import Difference
 
 HOSTILE = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>&lt;\"'`"
 
@@ -58,6 +61,13 @@ def hostile_compile(source: str, hostile: str = HOSTILE) -> CompileData:
     idle = StepData(hostile, "typed", 10)
     stage = StageData(hostile, hostile, hostile, hostile, hostile, 1, 1, 30, before, before)
     stage.steps = [step, kept, idle]
+    differs = Difference(hostile, hostile, hostile, place)
+    entry = Entry(
+        "near miss", hostile, hostile, place, 1, 2, hostile, differs, (hostile,),
+        Entry("refused", hostile, hostile, place, 0, 0),
+    )  # fmt: skip
+    near = Candidate(entry, hostile, 2, [place])
+    stage.near = [NearMisses(hostile, hostile, False, (hostile,), [near], 3)]
     stage.failures = [Failed(hostile, hostile, True, hostile)]
     stage.raised = hostile
     return CompileData(1, hostile, 1, 0.0, None, hostile, {hostile: hostile}, [stage])

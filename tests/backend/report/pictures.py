@@ -1,8 +1,8 @@
 """Makes the pictures of reports in `docs/pictures`: `python -m tests.backend.report.pictures`.
 
-Needs a Chromium and transformers; nothing is downloaded. Four compiles are shown: the training of
-a small GPT-2, a graph of 5,000 ops, one in which a pattern becomes a custom op, and one with a pass
-that fails.
+Needs a Chromium and transformers; nothing is downloaded. Five compiles are shown: the training of
+a small GPT-2, a graph of 5,000 ops, one in which a pattern becomes a custom op, one with a pass
+that fails, and one in which attention and a rewrite nearly match.
 """
 
 from __future__ import annotations
@@ -106,6 +106,39 @@ with without_codegen():
 """
 
 
+NEAR = f"""\
+import torch
+import xductor
+from xductor import Rewrite, Tensor
+from xductor.ir import aten
+{_WITHOUT_CODE}
+
+class SwiGLU(Rewrite):
+    stage = "post_grad"
+
+    def pattern(self, x: Tensor, y: Tensor):
+        return aten.mul(aten.mul(x, aten.sigmoid(x)), y)
+
+    def replacement(self, x: Tensor, y: Tensor):
+        return aten.mul(x, aten.mul(aten.sigmoid(x), y))
+
+
+def block(q, k, v, up, gate):
+    scores = q @ k.transpose(-2, -1) * 0.125
+    scores = 50 * torch.tanh(scores / 50)
+    x = torch.softmax(scores, -1) @ v
+    hidden = x @ gate
+    active = hidden * torch.sigmoid(hidden)
+    return active * (x @ up), active.sum()
+
+
+q, k, v = (torch.randn(2, 4, 16, 8) for _ in range(3))
+with without_codegen():
+    compiled = torch.compile(block, backend="xductor", options={{"xductor.rewrites": [SwiGLU]}})
+    compiled(q, k, v, torch.randn(8, 8), torch.randn(8, 8))
+"""
+
+
 def _block(folder: Path) -> None:
     page = _page(folder, "block", GATED)
     sections, opened = ("post_grad", "Your code"), ("rewrites",)
@@ -131,7 +164,13 @@ def _gate(folder: Path) -> None:
     _picture(page, "report-fallback", height=1180, hidden="#times")
 
 
-_PAGES = {"block": _block, "train": _train, "large": _large, "gate": _gate}
+def _near(folder: Path) -> None:
+    page = _page(folder, "near", NEAR)
+    opened = ("Near misses",)
+    _picture(page, "report-near", height=980, only=("pre_grad", "post_grad"), opened=opened)
+
+
+_PAGES = {"block": _block, "near": _near, "train": _train, "large": _large, "gate": _gate}
 
 
 def main() -> None:

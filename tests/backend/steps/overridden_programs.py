@@ -1,4 +1,5 @@
-"""Random programs whose graphs are all dumped and taken back, in training too.
+"""Random programs whose graphs are dumped and taken back, those behind each pass and in training
+too.
 
 `python -m tests.backend.steps.overridden_programs COUNT SEED`: what each program returns, writes
 and gives as gradients must be what it was when its graphs did not go through text.
@@ -11,12 +12,27 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.before_autograd.observation import differences, observe_compiled
 from tests.before_autograd.programs import program
 from xductor.backend.cli.capture import Capture
 from xductor.backend.steps import overrides, stage_watch
+from xductor.backend.steps.applications import Changed
+from xductor.transforms.passes.events import listening
+
+
+@contextmanager
+def dumping(folder: Path) -> Iterator[None]:
+    """Write the graphs of stages and of passes into a folder, as `capture --passes`."""
+    capture = Capture(folder)
+    with (
+        stage_watch.watching(capture),
+        listening(Changed, capture.changed, everywhere=True),
+    ):
+        yield
 
 
 def taken_back(seed: int, folder: Path) -> str:
@@ -24,7 +40,7 @@ def taken_back(seed: int, folder: Path) -> str:
     one = program(seed)
     overrides._names.clear()
     try:
-        with stage_watch.watching(Capture(folder)):
+        with dumping(folder):
             expected, _ = observe_compiled(one.function(), one.leaves)
     except Exception:
         return "refused"

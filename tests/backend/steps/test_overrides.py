@@ -13,11 +13,12 @@ import torch
 from torch._dynamo.utils import counters
 
 from tests.backend.steps import overridden_programs
-from xductor.backend.cli.capture import Capture
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps import overrides, stage_watch
+from xductor.backend.steps import overrides
 from xductor.backend.steps.overrides import OverrideError, OverrideWarning
+from xductor.frontend import from_fx
+from xductor.ir import print_ir
 
 OPTIONS: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "stage"}
 
@@ -42,7 +43,7 @@ def compiled(function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
 
 
 def dumped(folder: Path, function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
-    with stage_watch.watching(Capture(folder)):
+    with overridden_programs.dumping(folder):
         return compiled(function, *inputs, **options)
 
 
@@ -174,6 +175,145 @@ def test_caches_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert not counters["aot_autograd"]["autograd_cache_hit"]
 
 
+def g(x: torch.Tensor) -> torch.Tensor:
+    return (x.t().t().view(x.shape[0], x.shape[1]).sin() * 1).t().t() + 1
+
+
+def after_pass(folder: Path, name: str, number: int = 0) -> Path:
+    """The dump behind a pass of the first joint stage."""
+    return sorted((folder / "000_joint").glob(f"*_{name}.mlir"))[number]
+
+
+SIN_TO_COS = ("aten.sin.default", "aten.cos.default")
+
+
+@pytest.mark.parametrize("name", ["remove_noop_ops", "pointless_permute_pair"])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("verify", ["structure", "stage"])
+def test_what_a_pass_made_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dynamic: bool, verify: str
+) -> None:
+    x = torch.randn(3, 5)
+    torch.testing.assert_close(dumped(tmp_path, g, x, dynamic=dynamic), g(x))
+    file = after_pass(tmp_path, name)
+    edit(file, SIN_TO_COS)
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    monkeypatch.setitem(OPTIONS, "xductor.verify", verify)
+    with pytest.warns(OverrideWarning, match=re.escape(f"000_joint/{file.stem} of this compile")):
+        out = compiled(g, x, dynamic=dynamic)
+    torch.testing.assert_close(out, torch.cos(x) + 1)
+
+
+def test_what_passes_made_and_nobody_edited_has_no_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn(3, 5)
+    dumped(tmp_path, g, x)
+    edit(tmp_path / "000_joint.before.mlir", SIN_TO_COS)
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    with pytest.warns(OverrideWarning) as seen:
+        torch.testing.assert_close(compiled(g, x), torch.cos(x) + 1)
+    assert ["before.mlir" in str(one.message) for one in seen].count(True) == 1
+    assert not [one for one in seen if "000_joint/" in str(one.message)]
+
+
+def test_passes_after_an_edit_see_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The edit takes away what the later pass removes: its own edited file then has no place."""
+    x = torch.randn(3, 5)
+    dumped(tmp_path, g, x)
+    file, later = (
+        after_pass(tmp_path, "remove_noop_ops"),
+        after_pass(tmp_path, "pointless_permute_pair"),
+    )
+    lines = [line for line in file.read_text().splitlines(True) if "aten.permute" not in line]
+    text = re.sub(r"(aten\.\w+\.\w+) %permute\w*", r"\1 %arg0_1", "".join(lines))
+    file.write_text(re.sub(r"fx.output \(%\w+,", "fx.output (%sin,", text))
+    edit(later, SIN_TO_COS)
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    with pytest.warns(OverrideWarning) as seen:
+        out = compiled(g, x)
+    torch.testing.assert_close(out, torch.sin(x))
+    said = [str(one.message) for one in seen if one.category is OverrideWarning]
+    assert any(f"{later} has no effect" in one and "did not change" in one for one in said), said
+
+
+def test_a_pass_that_changes_a_graph_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number in front of a file is not what it is found by, but its place among its like."""
+    x = torch.randn(3, 5)
+    dumped(tmp_path, g, x)
+    file = after_pass(tmp_path, "pointless_permute_pair")
+    edit(file, SIN_TO_COS)
+    file.rename(file.with_name("77_pointless_permute_pair.mlir"))
+    second = file.with_name("078_pointless_permute_pair.mlir")
+    second.write_text(file.with_name("77_pointless_permute_pair.mlir").read_text())
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    with pytest.warns(OverrideWarning) as seen:
+        out = compiled(g, x)
+    torch.testing.assert_close(out, torch.cos(x) + 1)
+    said = [str(one.message) for one in seen if one.category is OverrideWarning]
+    assert [str(second) in one and "so often" in one for one in said].count(True) == 1, said
+
+
+@pytest.mark.parametrize("on_error", ["raise", "fallback"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("fx.output (", "fx.output (%sin, "), r":\d+: expected 1 results, found 2"),
+        (("stage(joint)", "stage(post_grad)"), r":2: expected a graph of stage joint, found post"),
+        (("aten.sin.default", "aten.sine.default"), r"noop_ops.mlir:\d+:\d+(?s:.*)aten::sine"),
+        (("%sin = aten.sin.default %", "%sin = aten.sin.default %no"),
+         r"noop_ops.mlir:\d+(?s:.*)%no"),
+        (("fx.output", "fx.outpt"), r"noop_ops.mlir:\d+"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_behind_a_pass_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: tuple[str, str],
+    message: str,
+    on_error: str,
+) -> None:
+    """An error whatever the settings say of failures of passes, and the graph is not half edited:
+    the next compile, without the file, is as ever.
+    """
+    x = torch.randn(3, 5)
+    dumped(tmp_path, g, x)
+    edit(after_pass(tmp_path, "remove_noop_ops"), change)
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    monkeypatch.setitem(OPTIONS, "xductor.on_error", on_error)
+    with pytest.raises(Exception, match=message) as raised:
+        compiled(g, x)
+    assert OverrideError.__name__ in str(raised.value) or isinstance(raised.value, OverrideError)
+    monkeypatch.delenv("XDUCTOR_OVERRIDE")
+    torch.testing.assert_close(compiled(g, x), g(x))
+
+
+def test_a_refused_file_leaves_the_graph_of_the_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error goes through the stage, whose graph is what the pass made, whole."""
+    x = torch.randn(3, 5)
+    dumped(tmp_path, g, x)
+    file = after_pass(tmp_path, "remove_noop_ops")
+    made = file.read_text()
+    edit(file, ("fx.output (", "fx.output (%sin, "))
+    monkeypatch.setenv("XDUCTOR_OVERRIDE", str(tmp_path))
+    left: list[str] = []
+    take_pass = overrides.take_pass
+
+    def watched(run: Any, name: str) -> None:
+        try:
+            take_pass(run, name)
+        except OverrideError:
+            left.append(print_ir(from_fx(run.gm, run.stage)))
+            raise
+
+    monkeypatch.setattr(overrides, "take_pass", watched)
+    with pytest.raises(Exception, match="expected 1 results"):
+        compiled(g, x)
+    assert left == [made]
+
+
 class Net(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -202,8 +342,9 @@ def test_every_graph_of_a_model_survives_its_text(
     with pytest.warns(OverrideWarning) as seen:
         compiled(net, x)
     assert len([one for one in seen if one.category is OverrideWarning]) == len(
-        list(tmp_path.glob("*.mlir"))
+        list(tmp_path.rglob("*.mlir"))
     )
+    assert len(list(tmp_path.glob("*/*.mlir"))) >= 2, "no pass changed anything"
     for name, one in net.named_parameters():
         torch.testing.assert_close(one.grad, expected[name])
     assert state.keys() == dict(net.named_buffers()).keys()

@@ -71,6 +71,16 @@ fx.graph @cond_true stage(pre_grad) (%x : !fx.tensor<f32[2, 4], cpu>) {
 }
 fx.graph @"cond false" stage(pre_grad) (%x : !fx.tensor<f32[2, 4], cpu>) declared
 ---
+fx.graph @f stage(joint) (%x : !fx.tensor<f32[3], cpu>) {
+  %sin = aten.sin.default %x : !fx.tensor<f32[3], cpu> loc(#loc1)
+  %cos = aten.cos.default %sin : !fx.tensor<f32[3], cpu> {tag = "is_forward"} loc(#a.b$2)
+  %two = "aten.neg.default"(%cos) <{args = #fx.args<%0>}> {node = #fx.node<"two" : "two" loc(#loc1)>} : (!fx.tensor<f32[3], cpu>) -> !fx.tensor<f32[3], cpu>
+  fx.output (%two,) loc("m.py":4)
+}
+#loc1 = loc("a \\"b\\".py":3)
+#a.b$2 = loc("m.py":12345)
+#other = #fx.args<1>
+---
 // The constants stand behind the module.
 fx.graph @forward stage(joint) (%x : !fx.tensor<f32[3], cpu>) {
   %table = fx.get_attr "table" : !fx.tensor<f32[3], cpu>

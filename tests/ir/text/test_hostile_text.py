@@ -17,6 +17,8 @@ GRAPH = (
     f"fx.graph @f stage(joint) (%x : {TENSOR}) {{\n"
     f"  %a = aten.sin.default %x : {TENSOR}\n  fx.output (%a,)\n}}\n"
 )
+ALIASED = GRAPH.replace("cpu>\n", "cpu> loc(#loc1)\n")
+LINE = '#loc1 = loc("m.py":3)\n'
 SYMBOLS = GRAPH.replace("stage(joint)", "stage(joint) symbols(s0 : int positive [RANGE] hint 4)")
 MANY_TERMS = ", ".join(f"s{n} + t{n}" for n in range(64))
 ADD = GRAPH.replace("aten.sin.default %x", "aten.add.Tensor %x, NUMBER")
@@ -30,6 +32,18 @@ ADD = GRAPH.replace("aten.sin.default %x", "aten.add.Tensor %x, NUMBER")
         ('{"a": 1}', "expected fx.graph @name, found '{"),
         (GRAPH.replace("cpu>", "cpu", 1), "'<' of !fx.tensor is not closed"),
         (GRAPH.replace("(%a,)", '("a,)'), "the string is not closed"),
+        (ALIASED, "the location #loc1 is not defined; expected a line #loc1 = loc("),
+        (ALIASED + '#loc2 = loc("m.py":1)\n', "the location #loc1 is not defined"),
+        (ALIASED + LINE + LINE, "the location #loc1 is defined twice"),
+        (ALIASED + '#loc1 = loc("m.py")\n', "expected ':', found ')'"),
+        (ALIASED + "#loc1 = loc(#loc1)\n", "expected a file name, found '#loc1)'"),
+        (ALIASED + "#loc1 = loc(\n", "expected a file name, found the end of the text"),
+        (ALIASED + f'#loc1 = loc("m.py":{"9" * 6000})\n', "a number of 6000 digits is too long"),
+        (ALIASED + "#loc1 = 7 : i64\n", "the location #loc1 is not defined"),
+        (ALIASED + LINE + "7", "expected fx.graph @name, found '7'"),
+        (ALIASED.replace("loc(#loc1)", "loc(#loc1") + LINE, "expected ')'"),
+        (ALIASED.replace("loc(#loc1)", "loc(# loc1)") + LINE, "expected a file name"),
+        (ALIASED.replace("loc(#loc1)", "loc(#loc1:3)") + LINE, "expected ')'"),
         (GRAPH.replace("(%a,)", "(" * 3000 + "%a" + ",)" * 3000), "nested too deeply"),
         (f"#a = {'[' * 3000}\n{GRAPH}", "nested too deeply"),
         (GRAPH.replace("(%a,)", f"(sym<{'(' * 3000}1{')' * 3000}>)"), "nested too deeply"),

@@ -45,6 +45,7 @@ from xductor.ir.dialect.symbol_attr import Ambient
 from xductor.ir.dialect.types import NONE
 from xductor.ir.symbolic.expressions import parse_expr
 from xductor.ir.symbolic.symbols import SymbolInfo
+from xductor.ir.text.printing import definitions, printing_locations
 
 SAMPLE = """builtin.module {
   fx.graph @forward stage(pre_grad) symbols(s0 : int positive [2, int_oo] hint 4 source "L['x'].size()[0]") ambient(autocast cpu bf16, grad false) (%x : !fx.tensor<f32[s0, 4], cpu, requires_grad>, %n : !fx.symint<s0>) {
@@ -445,5 +446,10 @@ def test_random_graphs_round_trip(calls: list[Any]) -> None:
     assert print_ir(parsed) == text
     again = parse_ir(generic(module))
     assert same(again, module)
+    named = print_ir(module, locations="aliases")
+    assert same(parse_ir(named), module)
+    assert print_ir(parse_ir(named), locations="aliases") == named
+    with printing_locations("aliases") as aliases:
+        assert same(parse_ir(generic(module) + "\n" + definitions(aliases)), module)
     assert same(module.clone(), module)
     assert all(isinstance(op, TorchOp) for graph in parsed.ops for op in graph.regions[0].block.ops)

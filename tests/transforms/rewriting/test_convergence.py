@@ -138,8 +138,10 @@ def test_a_compile_says_it_once_and_has_it_on_record() -> None:
         warnings.catch_warnings(record=True) as told,
     ):
         warnings.simplefilter("always")
+        before = str(gm.graph)
         stages.joint_graph_passes(gm)
         stages.joint_graph_passes(gm)
+        assert str(gm.graph) == before
     messages = [str(one.message) for one in told if one.category is ContractWarning]
     assert len(messages) == 1
     assert "rewrite sin_again matches its own result, and did not converge" in messages[0]
@@ -147,4 +149,39 @@ def test_a_compile_says_it_once_and_has_it_on_record() -> None:
     for record in records:
         (ran,) = [one for one in record.passes if one.unconverged]
         assert ran.unconverged == ("sin_again",)
-        assert ran.counts() == {"sin_again": MAX_GENERATIONS}
+        assert ran.counts() == {}
+
+
+class CosToExp(Rewrite):
+    stage = "joint"
+
+    def pattern(self, x: Tensor) -> Any:
+        return aten.cos(x)
+
+    def replacement(self, x: Tensor) -> Any:
+        return aten.exp(x)
+
+
+def test_what_does_not_converge_is_undone_and_the_others_are_not() -> None:
+    """The three stand in one walk; each is run alone when that does not end."""
+    gm = make_fx(lambda x: x.relu().cos().neg(), tracing_mode="fake")(torch.randn(4))
+    now = settings.Settings(rewrites=(CosToExp, Grows))
+    with settings.use(now), stage_records.record() as records, pytest.warns(ContractWarning):
+        stages.joint_graph_passes(gm)
+    called = [str(node.target) for node in gm.graph.nodes if node.op == "call_function"]
+    assert called == ["aten.relu.default", "aten.exp.default", "aten.neg.default"]
+    assert records[0].counts()["cos_to_exp"] == 1
+    assert [one.unconverged for one in records[0].passes if one.unconverged][-1] == ("grows",)
+    x = torch.randn(4)
+    torch.testing.assert_close(gm(x), -torch.exp(x.relu()))
+
+
+def test_two_that_undo_each_other_leave_the_graph_as_it_was() -> None:
+    gm = make_fx(lambda x: x.abs().neg(), tracing_mode="fake")(torch.randn(4))
+    now = settings.Settings(rewrites=(There, Back))
+    with settings.use(now), pytest.warns(ContractWarning):
+        stages.joint_graph_passes(gm)
+    called = [str(node.target) for node in gm.graph.nodes if node.op == "call_function"]
+    assert len(called) == 2
+    x = torch.randn(4)
+    torch.testing.assert_close(gm(x), -x.abs())
