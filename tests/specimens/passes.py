@@ -115,6 +115,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved=_KERNELS,
     ),
+    "grouped_gemm_pass": Specimens(onednn_specimens.grouped, same_results, unproved=_KERNELS),
     "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
     "constant_fold": Specimens(
         freezing_specimens.computed,

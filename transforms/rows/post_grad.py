@@ -65,9 +65,10 @@ STEP_ROWS = (
     ),
     _row(
         "grouped_gemm_pass",
-        "Merge linears on one input into one oneDNN call.",
-        "mkldnn_fusion.py:grouped_gemm_pass",
-        flag="cpp.enable_grouped_gemm_template",
+        "Compute packed linears on one input in one kernel.",
+        flag="cpp.enable_grouped_gemm_template, max_autotune",
+        kind="procedural",
+        factory="onednn.grouped_gemm_pass:GroupedGemmPass",
     ),
     _row(
         "concat_linear_woq_int4",
