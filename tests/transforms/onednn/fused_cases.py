@@ -58,6 +58,8 @@ class Case:
     """One model and its inputs, for one column of the table; each of its rows is counted.
 
     - `flags`: flags of Inductor beside `freezing`.
+    - `step`: how far apart two results may be that are rounded to int8.
+    - `needs_code`: whether the graph holds entries of Inductor's, which generated code alone runs.
     """
 
     column: str
@@ -66,6 +68,8 @@ class Case:
     inputs: tuple[torch.Tensor, ...]
     dynamic: bool = False
     flags: Mapping[str, Any] = field(default_factory=dict)
+    step: float = 0.0
+    needs_code: bool = False
 
 
 class Branches(nn.Module):
@@ -82,23 +86,29 @@ class Branches(nn.Module):
 
 
 class InTurn(nn.Module):
-    """Blocks of a residual network: what is added is read nowhere else."""
+    """Blocks of a residual network: what is added is read by convolutions before, and by nobody
+    later."""
 
     def __init__(self, count: int, after: Function) -> None:
         super().__init__()
-        self.first = nn.Conv2d(4, 4, 3, padding=1)
-        self.layers = nn.ModuleList([nn.Conv2d(4, 4, 3, padding=1) for _ in range(count)])
+        self.first = _convolution()
+        blocks = [nn.Sequential(_convolution(), _convolution()) for _ in range(count)]
+        self.blocks = nn.ModuleList(blocks)
         self.after = after
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = self.first(x)
-        for layer in self.layers:
-            y = self.after(layer(torch.tanh(y)) + y)
+        for block in self.blocks:
+            y = self.after(block(y) + y)
         return y
 
 
+def _convolution() -> nn.Module:
+    return nn.Conv2d(4, 4, 3, padding=1)
+
+
 LAYERS: Mapping[str, tuple[str, Callable[[], nn.Module], tuple[int, ...]]] = {
-    "convolution": ("ConvolutionUnary", lambda: nn.Conv2d(4, 4, 3, padding=1), (2, 4, 6, 6)),
+    "convolution": ("ConvolutionUnary", _convolution, (2, 4, 6, 6)),
     "transposed convolution": (
         "ConvolutionTransposeUnary",
         lambda: nn.ConvTranspose2d(4, 4, 2),
@@ -222,13 +232,12 @@ def _binary(
     arithmetic = dict(ARITHMETIC)
     if layer == "linear":
         arithmetic = {name: one for name, one in ARITHMETIC.items() if "relu" not in name}
-    asked: dict[Call, list[str]] = {}
-    for what, (_, call) in arithmetic.items():
-        asked.setdefault((kernel, *call), []).append(what)
     rows = [
-        Row(layer, f"{' or '.join(names)}; {which}", (call,), len(names))
-        for call, names in asked.items()
+        _row(layer, kernel, which, arithmetic, "add"),
+        _row(layer, kernel, which, arithmetic, "sub"),
     ]
+    if layer == "convolution":
+        rows.append(_row(layer, kernel, which, arithmetic, "relu"))
     functions = [lambda y, _, z, one=one: one(y, torch.tanh(z)) for one, _ in arithmetic.values()]
     z = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(x.dtype)
     if x.is_contiguous(memory_format=torch.channels_last) and x.dim() == 4:
@@ -236,19 +245,23 @@ def _binary(
     return Case(column, rows, Branches(make, functions).eval().to(x.dtype), (x, z), dynamic)
 
 
+def _row(layer: str, kernel: str, which: str, arithmetic: Any, name: str) -> Row:
+    """What is counted of sums, of differences, or of those whose relu is computed too."""
+    asked = [call for _, call in arithmetic.values() if name in call]
+    kernels = {(kernel, *call) for call in asked}
+    title = {"add": "a sum", "sub": "a difference", "relu": "its relu too"}[name]
+    return Row(layer, f"{title}; {which}", tuple(sorted(kernels)), len(asked))
+
+
 def in_place() -> Iterator[Case]:
     """Sums that are written to what is added."""
-    kernel = "ConvolutionBinaryInplace"
-    afters: Mapping[str, tuple[Function, Call]] = {
-        "add": (torch.sin, (kernel, "add")),
-        "add and relu": (torch.relu, (kernel, "add", "relu")),
-    }
-    for what, (after, call) in afters.items():
-        rows = [Row("convolution, in place", what, (call,), 3)]
-        for name, dtype in dtypes().items():
-            for layout, x, dynamic in _layouts((2, 4, 6, 6), dtype):
-                model = InTurn(3, after).eval().to(dtype)
-                yield Case(f"{name} {layout}", rows, model, (x,), dynamic)
+    total = ("ConvolutionBinaryInplace", "add")
+    sums = Row("convolution, in place", "a sum", (total, (*total, "relu")), 3)
+    relus = Row("convolution, in place", "its relu too", ((*total, "relu"),), 3)
+    for name, dtype in dtypes().items():
+        for layout, x, dynamic in _layouts((2, 4, 6, 6), dtype):
+            model = InTurn(3, torch.relu).eval().to(dtype)
+            yield Case(f"{name} {layout}", [sums, relus], model, (x,), dynamic)
 
 
 def packing() -> Iterator[Case]:
@@ -270,11 +283,29 @@ class _Each(nn.Module):
         return tuple([layer(x) for layer in self.layers])
 
 
+class _Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([nn.LSTM(4, 8), nn.LSTM(4, 8, bias=False)])
+
+    def forward(self, x: torch.Tensor) -> tuple[Any, ...]:
+        return tuple([layer(x)[0] for layer in self.layers])
+
+
+def recurrent() -> Iterator[Case]:
+    """Recurrent layers."""
+    rows = [Row("packing", "recurrent layers", (("MkldnnRnnLayer",),), 2)]
+    for name, dtype in dtypes().items():
+        x = torch.randn((5, 2, 4), generator=torch.Generator().manual_seed(0)).to(dtype)
+        yield Case(f"{name} contiguous", rows, _Recurrent().eval().to(dtype), (x,))
+
+
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "unary": unary,
     "binary": binary,
     "in place": in_place,
     "packing": packing,
+    "recurrent": recurrent,
 }
 
 __all__ = ["CASES", "Case", "Row", "dtypes"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -97,12 +97,17 @@ def values(
     *inputs: torch.Tensor,
     numerics: str = "default",
     dynamic: bool = False,
+    needs_code: bool = False,
     **flags: Any,
 ) -> Any:
-    """What a frozen model gives after all passes; the kernels are those that code would call."""
+    """What a frozen model gives after all passes; the kernels are those that code would call.
+
+    - `needs_code`: run generated code, not the graph.
+    """
     options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.numerics": numerics}
     torch._dynamo.reset()
-    with torch.no_grad(), config.patch({"freezing": True, **flags}), passes_only():
+    way = nullcontext() if needs_code else passes_only()
+    with torch.no_grad(), config.patch({"freezing": True, **flags}), way:
         return torch.compile(model, backend="xductor", dynamic=dynamic, options=options)(*inputs)
 
 
