@@ -128,6 +128,11 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved=_NARROW,
     ),
+    "quantization_parameters": Specimens(
+        narrow_weight_specimens.quantization_parameters,
+        same_results,
+        unproved="asks for the elements of constants, of which the prover knows nothing",
+    ),
     "concat_linear_woq_int4": Specimens(
         narrow_weight_specimens.int4_products, close_results, "finite inputs", unproved=_NARROW
     ),

@@ -535,6 +535,14 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[0]",
     ),
     _row(
+        "quantization_parameters",
+        "Say what is known of scales and zero points where they are read.",
+        flag="freezing",
+        kind="procedural",
+        factory="quantized.quantization_parameters:QuantizationParameters",
+        origin="ours",
+    ),
+    _row(
         "mkldnn_convolution_packing",
         "Pack the weights of convolutions for oneDNN.",
         flag="freezing, cpp.weight_prepack",
