@@ -295,6 +295,13 @@ PATTERN_ROWS = (
         table="pass_patterns[1]",
     ),
     _row(
+        "qreshape",
+        "Reshape what is quantised as it is.",
+        kind="declared",
+        factory="quantized.qreshape:QRESHAPE",
+        table="pass_patterns[1]",
+    ),
+    _row(
         "quantization_lowerings",
         "Use oneDNN's quantized convolutions, linears and poolings.",
         "quantization.py:_register_quantization_lowerings",
