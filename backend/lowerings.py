@@ -92,7 +92,7 @@ def _grouped_linear(x: Any, weights: Sequence[Any], biases: Sequence[Any]) -> li
 
     rows = ExternKernel.require_contiguous(x)
     if all(_has_template(rows, weight) for weight in weights):
-        return grouped_gemm_lowering(rows, weights, biases)
+        return grouped_gemm_lowering(rows, list(weights), list(biases))
     op = torch.ops.mkldnn._linear_pointwise.default
     pairs = zip(weights, biases, strict=True)
     return [_lowered(op, x, weight, bias, "none", [], "") for weight, bias in pairs]
@@ -104,7 +104,8 @@ def _has_template(x: Any, weight: Any) -> bool:
     from torch._inductor.lowering import permute, view
     from torch._inductor.utils import use_cpp_gemm_template
 
-    rows = view(x, [-1, x.get_size()[-1]])
+    sizes: list[Any] = [-1, x.get_size()[-1]]
+    rows = view(x, sizes)
     *_, layout, rows, columns = mm_args(rows, permute(weight, [1, 0]))
     return use_cpp_gemm_template(layout, rows, columns)
 

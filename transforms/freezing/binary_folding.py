@@ -94,8 +94,10 @@ def _begins_hardsigmoid(site: Site) -> bool:
     if site.kind != "add" or isinstance(site.other, SSAValue) or site.other != 3:
         return False
     low = _only_reader(site.op, "aten.clamp_min.default")
-    high = None if low is None else _only_reader(low, "aten.clamp_max.default")
-    return high is not None and low.argument("min") == 0 and high.argument("max") == 6
+    if low is None or low.argument("min") != 0:
+        return False
+    high = _only_reader(low, "aten.clamp_max.default")
+    return high is not None and high.argument("max") == 6
 
 
 def _only_reader(op: SchemaOp, name: str) -> Any:

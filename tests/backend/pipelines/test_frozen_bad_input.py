@@ -14,9 +14,9 @@ import pytest
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed as _decomposed  # noqa: F401
+import torch.ao.quantization.fx._decomposed
 from torch import nn
-from torch._dynamo.exc import BackendCompilerFailed
+from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError
 from torch._inductor import config
 
 import xductor
@@ -299,7 +299,7 @@ def test_int4_products_that_eager_refuses(given: tuple[int, int, int]) -> None:
     with pytest.raises(RuntimeError), torch.no_grad():
         model(x)
     with (
-        pytest.raises((RuntimeError, torch._dynamo.exc.TorchRuntimeError)),
+        pytest.raises((RuntimeError, TorchRuntimeError)),
         config.patch({"cpp.enable_concat_linear": True}),
     ):
         run(model, x)

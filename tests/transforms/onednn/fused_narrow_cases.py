@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed as _decomposed  # noqa: F401
+import torch.ao.quantization.fx._decomposed
 from torch import nn
 
 from tests.transforms.onednn.fused_cases import Case, Row

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch._dynamo.exc import BackendCompilerFailed
+from torch._functorch import config as functorch_config
 from torch._inductor import config
 from torch._inductor.graph import GraphLowering
 
@@ -45,14 +46,14 @@ def _until_lowered(calls: Counter[Call]) -> Iterator[None]:
         calls.update(call_of(one) for one in self.operations if hasattr(one, "constant_args"))
         raise _Lowered
 
-    GraphLowering.run = run  # type: ignore[method-assign]
+    GraphLowering.run = run
     try:
         yield
     except BackendCompilerFailed as error:
         if not isinstance(error.inner_exception, _Lowered):
             raise
     finally:
-        GraphLowering.run = lower  # type: ignore[method-assign]
+        GraphLowering.run = lower
 
 
 def call_of(kernel: Any) -> Call:
@@ -85,7 +86,7 @@ def calls(
     with (
         torch.no_grad(),
         config.patch(asked),
-        torch._functorch.config.patch(enable_autograd_cache=False),
+        functorch_config.patch(enable_autograd_cache=False),
         _until_lowered(found),
     ):
         torch.compile(model, backend=backend, dynamic=dynamic, options=options)(*inputs)

@@ -57,14 +57,18 @@ def image(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 def called(
-    model: nn.Module, *inputs: torch.Tensor, dynamic: bool = False, **tolerance: float
+    model: nn.Module,
+    *inputs: torch.Tensor,
+    dynamic: bool = False,
+    rtol: float = 1e-4,
+    atol: float = 1e-5,
 ) -> Counter[Call]:
     """Which kernels generated code would call; what the model gives was compared with eager."""
     given = [one.clone() for one in inputs]
     with torch.no_grad():
         expected = model(*given)
     found = values(model, *[one.clone() for one in inputs], numerics="fast", dynamic=dynamic)
-    torch.testing.assert_close(found, expected, **(tolerance or {"rtol": 1e-4, "atol": 1e-5}))
+    torch.testing.assert_close(found, expected, rtol=rtol, atol=atol)
     counted = calls(model, *inputs, numerics="fast", dynamic=dynamic)
     del counted[("MultiOutput",)]
     return counted
