@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
+from torch.ao.quantization.fx import _decomposed as _decomposed
 
 from tests.specimens.freezing_specimens import READERS, held
 from xductor.backend.pass_validation.specimen import Specimen

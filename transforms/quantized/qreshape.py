@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
+from torch.ao.quantization.fx import _decomposed as _decomposed
 
 from xductor.ir import aten, ops
 from xductor.transforms import EXACT, Rewrite, Tensor, no

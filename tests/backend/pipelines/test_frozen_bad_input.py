@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import torch
-
-# Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
 from torch import nn
 from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError
 from torch._inductor import config
+
+# Defines the operators `quantized_decomposed`.
+from torch.ao.quantization.fx import _decomposed as _decomposed
 
 import xductor
 from tests.corpus.capture import passes_only

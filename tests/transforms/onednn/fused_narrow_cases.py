@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
-from torch import nn
+from torch.ao.quantization.fx import _decomposed as _decomposed
 
 from tests.transforms.onednn.fused_cases import Case, Row
 

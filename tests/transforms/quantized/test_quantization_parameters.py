@@ -10,7 +10,7 @@ import pytest
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
+from torch.ao.quantization.fx import _decomposed as _decomposed
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.transforms.freezing.random_constant_graphs import Held

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 # Defines the operators `quantized_decomposed`.
-import torch.ao.quantization.fx._decomposed
+from torch.ao.quantization.fx import _decomposed as _decomposed
 
 from tests.transforms.semantics.agreement import Cases, assert_refused, sizes
 from xductor.transforms.semantics.uninterpreted import QUANTIZED
