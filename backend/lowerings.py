@@ -33,7 +33,7 @@ def register() -> None:
 
 
 def _register_packed_calls() -> None:
-    """Enter oneDNN's calls with a sum or difference; Inductor's handlers of them are entries."""
+    """Enter the calls of oneDNN's that are operators of ours."""
     from torch._inductor.lowering import register_lowering
 
     from xductor.transforms.onednn import operators as operators  # registers the operators
@@ -42,6 +42,7 @@ def _register_packed_calls() -> None:
         "convolution_binary": _convolution_binary,
         "convolution_binary_": _convolution_binary_in_place,
         "linear_binary": _linear_binary,
+        "grouped_linear": _grouped_linear,
     }
     for name, lowering in ours.items():
         op = getattr(torch.ops.xductor, name).default
@@ -79,6 +80,34 @@ def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:
     op = torch.ops.mkldnn._linear_pointwise.binary
     return _lowered(op, x, other, weight, bias, binary)
+
+
+def _grouped_linear(x: Any, weights: Sequence[Any], biases: Sequence[Any]) -> list[Any]:
+    """One kernel for all products, where Inductor's template has one; else a call for each.
+
+    The template reads rows whose elements stand side by side.
+    """
+    from torch._inductor.ir import ExternKernel
+    from torch._inductor.mkldnn_lowerings import grouped_gemm_lowering
+
+    rows = ExternKernel.require_contiguous(x)
+    if all(_has_template(rows, weight) for weight in weights):
+        return grouped_gemm_lowering(rows, list(weights), list(biases))
+    op = torch.ops.mkldnn._linear_pointwise.default
+    pairs = zip(weights, biases, strict=True)
+    return [_lowered(op, x, weight, bias, "none", [], "") for weight, bias in pairs]
+
+
+def _has_template(x: Any, weight: Any) -> bool:
+    """Whether Inductor has a kernel in C++ for rows of `x` and a weight that the graph holds."""
+    from torch._inductor.kernel.mm_common import mm_args
+    from torch._inductor.lowering import permute, view
+    from torch._inductor.utils import use_cpp_gemm_template
+
+    sizes: list[Any] = [-1, x.get_size()[-1]]
+    rows = view(x, sizes)
+    *_, layout, rows, columns = mm_args(rows, permute(weight, [1, 0]))
+    return use_cpp_gemm_template(layout, rows, columns)
 
 
 def _weight_int8pack_mm(x: Any, weight: Any, scales: Any) -> Any:

@@ -34,6 +34,25 @@ def _propagate(run: StageRun) -> None:
         propagate(run.gm, run.example_inputs, True)
 
 
+def _check_channels(run: StageRun) -> None:
+    """Raises RuntimeError for scales of channels that are not as many as the channels.
+
+    Eager raises, and Inductor while it folds constants: what it compiles reads past their end.
+    """
+    import torch
+
+    calls = getattr(torch.ops.quantized_decomposed, "dequantize_per_channel", None)
+    if calls is None:  # nobody loaded the library
+        return
+    for node in run.gm.graph.find_nodes(op="call_function", target=calls.default):
+        data, scales, zeros, axis = node.args[:4]
+        channels = data.meta["val"].shape[axis]
+        for one in (scales, zeros):
+            count = None if one is None else one.meta["val"].numel()
+            if isinstance(count, int) and count not in (1, channels):
+                raise RuntimeError(f"{node}: {count} scales or zero points, {channels} channels")
+
+
 def _stock_constant_fold(run: StageRun) -> None:
     stock.lookup(_CONSTANT_FOLDING)(run.gm)
     stock.lookup(f"{_PATTERNS}:fake_tensor_prop")(run.gm, run.example_inputs, True)
@@ -140,6 +159,8 @@ STEPS = (
     ),
     _bridged("fake_tensor_prop", _propagate, edits=False),
     CoveringStep(_remember_constants),
+    CoveringStep(_check_channels),
+    OwnStep("quantization_parameters", lambda run: not run.degraded),
     _of_mixed_dtypes("mark_mixed_dtype_allowed_computation_ops"),
     CoveringStep(_fold, ("constant_fold", _TABLE, *in_table("post_grad", _TABLE))),
     _of_mixed_dtypes("recover_original_precision_folded_computation_ops"),

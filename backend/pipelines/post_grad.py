@@ -89,12 +89,15 @@ def _has_mkldnn(_: StageRun) -> bool:
 
 
 def _grouped_gemm(run: StageRun) -> bool:
-    return (
+    asked = (
         _has_mkldnn(run)
         and bool(stock.flag("cpp.enable_grouped_gemm_template"))
         and bool(stock.flag("max_autotune"))
         and "CPP" in stock.flag("max_autotune_gemm_backends", "")
     )
+    if asked:
+        lowerings.register()
+    return asked
 
 
 def _concat_linear(run: StageRun) -> bool:
@@ -217,7 +220,11 @@ STEPS = (
     typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
     user_hook("post_grad_custom_pre_pass"),
     first_rewrites,
-    unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
+    TypedStep(
+        "grouped_gemm_pass",
+        unobserved("grouped_gemm_pass", "mkldnn_fusion:grouped_gemm_pass", when=_grouped_gemm),
+        "mkldnn_fusion:grouped_gemm_pass",
+    ),
     TypedStep(
         "concat_linear_woq_int4",
         unobserved(

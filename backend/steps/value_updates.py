@@ -98,7 +98,14 @@ def renew(run: StageRun) -> bool:
         return False
     _renew_constants(gm, V.fake_mode)
     _Update(gm, list(gm.graph.nodes)).run()
+    _renew_output(gm)
     return True
+
+
+def _renew_output(gm: GraphModule) -> None:
+    """Give the output the values that it returns: what reads a 16-bit product must have one."""
+    output = gm.graph.output_node()
+    output.meta["val"] = map_arg(output.args[0], lambda node: node.meta.get("val"))
 
 
 def _renew_constants(gm: GraphModule, mode: Any) -> None:

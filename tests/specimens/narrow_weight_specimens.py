@@ -8,11 +8,15 @@ from typing import Any
 
 import torch
 
+# Defines the operators `quantized_decomposed`.
+from torch.ao.quantization.fx import _decomposed as _decomposed
+
 from tests.specimens.freezing_specimens import READERS, held
 from xductor.backend.pass_validation.specimen import Specimen
-from xductor.transforms import REASSOCIATES, ROUNDS_LESS_OFTEN
+from xductor.transforms import EXACT, REASSOCIATES, ROUNDS_LESS_OFTEN
 from xductor.transforms.quantized.concat_linear_woq_int4 import ConcatLinearWoqInt4
 from xductor.transforms.quantized.int8_woq_fusion_pattern import Int8WoqFusionPattern
+from xductor.transforms.quantized.quantization_parameters import QuantizationParameters
 
 _ROWS = 6
 
@@ -71,4 +75,30 @@ def int4_products() -> Iterator[Specimen]:
         yield Specimen(f"{reader}, {number}, {inner}, {dtype}", graph, made, REASSOCIATES)
 
 
-__all__ = ["int4_products", "int8_products"]
+def quantization_parameters() -> Iterator[Specimen]:
+    """For `quantization_parameters`: numbers of tensors, and zero points of channels."""
+    ops, made = torch.ops.quantized_decomposed, QuantizationParameters()
+    bounds, channel_bounds = (0, 255, torch.uint8), (-128, 127, torch.int8)
+    for zero, scale, sizes in product((0, 3, 100, 255, 300), (0.01, 0.05, 0.7, 3.0), ((), (1,))):
+
+        def numbers(x: Any, scale: Any, zero: Any) -> Any:
+            narrow = ops.quantize_per_tensor.tensor(x, scale, zero, *bounds)
+            return (ops.dequantize_per_tensor.tensor(narrow, scale, zero, *bounds),)
+
+        constants = [torch.full(sizes, scale), torch.full(sizes, zero)]
+        graph = held(numbers, constants, torch.ones(3, 4))
+        yield Specimen(f"{zero}, {scale}, {sizes}", graph, made, EXACT)
+    for axis, shape, dtype in product((0, 1), ((3, 4), (2, 3, 2)), (torch.int32, torch.int64)):
+
+        def channels(x: Any, weight: Any, scales: Any, zeros: Any, axis: int = axis) -> Any:
+            wide = ops.dequantize_per_channel(weight, scales, zeros, axis, *channel_bounds)
+            return (wide * x.sum(),)
+
+        count = shape[axis]
+        weight = torch.arange(torch.Size(shape).numel()).view(shape).to(torch.int8)
+        constants = [weight, torch.linspace(0.5, 2, count), torch.arange(count).to(dtype)]
+        graph = held(channels, constants, torch.ones(2))
+        yield Specimen(f"channels {axis} of {shape}, {dtype}", graph, made, EXACT)
+
+
+__all__ = ["int4_products", "int8_products", "quantization_parameters"]

@@ -18,6 +18,7 @@ from xductor.frontend import from_fx
 from xductor.transforms import APPROXIMATE, EXACT, REASSOCIATES
 from xductor.transforms.onednn.binary_fusion import MkldnnBinaryFusion
 from xductor.transforms.onednn.convolution_packing import ConvolutionWeightPacking
+from xductor.transforms.onednn.grouped_gemm_pass import GroupedGemmPass
 from xductor.transforms.onednn.linear_packing import LinearWeightPacking
 from xductor.transforms.onednn.rnn_packing import RnnWeightPacking
 from xductor.transforms.onednn.unary_fusion import MkldnnUnaryFusion
@@ -215,6 +216,25 @@ def packed_products() -> Iterator[Specimen]:
                     yield Specimen(title, module, one, REASSOCIATES)
 
 
+def grouped() -> Iterator[Specimen]:
+    """For `grouped_gemm_pass`; the weights are dense, which oneDNN takes too."""
+    chance = torch.Generator().manual_seed(0)
+    readers = {name: read for name, read in READERS.items() if name != "one forced"}
+    shapes = itertools.product(readers, (2, 3), (True, False), ((3, 5), (2, 3, 5)), (1, 4))
+    for reader, number, has_bias, sizes, columns in shapes:
+        weights = [torch.randn(columns, sizes[-1], generator=chance) for _ in range(number)]
+        biases = [torch.randn(columns, generator=chance) for _ in range(number if has_bias else 1)]
+
+        def program(x: Any, *kept: Any, read: Any = readers[reader], number: int = number) -> Any:
+            others = [*kept[number:], *[None] * number]  # only the first has a bias, or all
+            pairs = zip(kept[:number], others, strict=False)
+            return tuple(read(linear(x, weight, bias)) for weight, bias in pairs)
+
+        graph = held(program, [*weights, *biases], torch.ones(sizes))
+        title = f"{reader}, {number}, {columns} columns, {sizes}, bias {has_bias}"
+        yield Specimen(title, graph, GroupedGemmPass(), REASSOCIATES)
+
+
 def packed_recurrent() -> Iterator[Specimen]:
     """For `mkldnn_rnn_layer`."""
     chance = torch.Generator().manual_seed(0)
@@ -245,6 +265,7 @@ __all__ = [
     "HIDING",
     "binary",
     "frozen",
+    "grouped",
     "lowered",
     "packed_convolutions",
     "packed_products",

@@ -119,6 +119,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         "finite inputs",
         unproved=_KERNELS,
     ),
+    "grouped_gemm_pass": Specimens(onednn_specimens.grouped, same_results, unproved=_KERNELS),
     "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
     "constant_fold": Specimens(
         freezing_specimens.computed,
@@ -130,6 +131,11 @@ SPECIMENS: Mapping[str, Specimens] = {
         close_results,
         "finite inputs",
         unproved=_NARROW,
+    ),
+    "quantization_parameters": Specimens(
+        narrow_weight_specimens.quantization_parameters,
+        same_results,
+        unproved="asks for the elements of constants, of which the prover knows nothing",
     ),
     "concat_linear_woq_int4": Specimens(
         narrow_weight_specimens.int4_products, close_results, "finite inputs", unproved=_NARROW

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from xdsl.ir import SSAValue
 
-from xductor.ir import Facts, GraphOp, aten, prims
+from xductor.ir import Facts, GraphOp, SchemaOp, aten, prims
 from xductor.transforms import APPROXIMATE, REASSOCIATES, Tensor
 from xductor.transforms.freezing.computations import Addmm, Convolution
 from xductor.transforms.freezing.sites import (
@@ -32,7 +33,7 @@ class BinaryFolding(ProceduralPass):
     The new weight and bias depend on constants alone, so `constant_fold` computes them at compile
     time. The other operand is a number, or a tensor of the module with one element or one for each
     channel; it is finite, and not 0 where it is a divisor. 16-bit weights would be rounded once
-    more, which only `fast` admits.
+    more, which only `fast` admits. The sum that begins a hardsigmoid stays.
 
     - `enable_linear_binary_folding`: fold into products too, not only into convolutions.
     """
@@ -83,7 +84,26 @@ class BinaryFolding(ProceduralPass):
                 raise Declined("a weight or a bias is no constant")
         if not is_read_once(computation.weight, graph):
             raise Declined("the weight is used elsewhere too, and would be held twice")
+        if _begins_hardsigmoid(site):
+            raise Declined("oneDNN computes the whole hardsigmoid with the call")
         site.check_other(graph)
+
+
+def _begins_hardsigmoid(site: Site) -> bool:
+    """Whether the result, `y + 3`, is clamped to 0 and 6."""
+    if site.kind != "add" or isinstance(site.other, SSAValue) or site.other != 3:
+        return False
+    low = _only_reader(site.op, "aten.clamp_min.default")
+    if low is None or low.argument("min") != 0:
+        return False
+    high = _only_reader(low, "aten.clamp_max.default")
+    return high is not None and high.argument("max") == 6
+
+
+def _only_reader(op: SchemaOp, name: str) -> Any:
+    """The one op that reads the result of an op, if it has this name; else None."""
+    readers: list[Any] = [use.operation for use in op.results[0].uses]
+    return readers[0] if [one.name for one in readers] == [name] else None
 
 
 class Folded:

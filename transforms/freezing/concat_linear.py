@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GetAttrOp, GraphOp, aten
 from xductor.transforms.freezing.computations import has_known_sizes, is_plain, sizes_of
+from xductor.transforms.freezing.raised_reads import RaisedReads
 from xductor.transforms.freezing.sites import is_read_once
 from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.driver import Procedure
@@ -85,13 +86,14 @@ class ConcatLinear(ProceduralPass):
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
         fused = 0
         for group in self._groups(ops, procedure.state.graph):
-            hoisted = _Hoisted(group, procedure.state)
+            constants = [value for one in group for value in one.constants]
+            raised = RaisedReads(constants, group[0].ops[-1], procedure.state)
             work = _Fused(group, self, procedure.state)
             try:
                 procedure.replace(work.match(), work.build, strides=False)
                 fused += 1
             except REFUSALS as refusal:
-                hoisted.undo()
+                raised.undo()
                 procedure.refuse(group[0].ops[-1], refusal)
         return fused
 
@@ -116,23 +118,6 @@ class ConcatLinear(ProceduralPass):
 
 def _is_constant(value: SSAValue) -> bool:
     return type(value.owner) is GetAttrOp and has_known_sizes(value)
-
-
-class _Hoisted:
-    """Reads of constants that were moved above the first product, and can be moved back."""
-
-    def __init__(self, group: Sequence[Member], state: GraphState) -> None:
-        self._analyses, order = state.analyses, state.order
-        first = group[0].ops[-1]
-        reads = dict.fromkeys(value.owner for one in group for value in one.constants)
-        below = [one for one in reads if type(one) is GetAttrOp and order.before(first, one)]
-        self._back = [(one, one.next_op) for one in below]
-        for one in below:
-            self._analyses.move(one, first)
-
-    def undo(self) -> None:
-        for one, place in reversed(self._back):
-            self._analyses.move(one, place)
 
 
 class _Fused:

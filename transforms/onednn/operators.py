@@ -1,11 +1,13 @@
-"""Operators for a packed call with a sum or difference, with the schemas of oneDNN's.
+"""Operators for packed calls: with a sum or difference, and for several linears of one tensor.
 
-oneDNN's own have no fake kernels, and the one in place takes its arguments in another order than
-Inductor's lowering of it. `backend.lowerings` lowers those here as Inductor does its own.
+oneDNN's own for sums have no fake kernels, and the one in place takes its arguments in another
+order than Inductor's lowering of it. `backend.lowerings` lowers those here as Inductor does its
+own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,6 +25,7 @@ _LIBRARY.define(f"convolution_binary_({_OF_CONVOLUTION.format(other='Tensor(a!)'
 _LIBRARY.define(
     "linear_binary(Tensor x, Tensor other, Tensor weight, Tensor? bias, str binary) -> Tensor"
 )
+_LIBRARY.define("grouped_linear(Tensor x, Tensor[] weights, Tensor?[] biases) -> Tensor[]")
 
 
 def _convolution_binary(
@@ -60,6 +63,15 @@ def _linear_binary(
     return made.reshape(*x.shape[:-1], made.shape[-1])
 
 
+def _grouped_linear(
+    x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor | None]
+) -> list[Tensor]:
+    """`linear(x, weight, bias)` for each of the weights, which are packed and of one size."""
+    call = torch.ops.mkldnn._linear_pointwise.default
+    pairs = zip(weights, biases, strict=True)
+    return [call(x, weight, bias, "none", [], "") for weight, bias in pairs]
+
+
 def _like_a_convolution(
     x: Tensor, other: Tensor, weight: Tensor, bias: Tensor | None, *given: Any
 ) -> Tensor:
@@ -81,6 +93,7 @@ for _name, _kernel, _fake in (
     ("convolution_binary", _convolution_binary, _like_a_convolution),
     ("convolution_binary_", _convolution_binary_in_place, _like_other),
     ("linear_binary", _linear_binary, _like_a_linear),
+    ("grouped_linear", _grouped_linear, _grouped_linear),
 ):
     _LIBRARY.impl(_name, _kernel, "CompositeExplicitAutograd")
     torch.library.register_fake(f"xductor::{_name}", _fake, lib=_LIBRARY)
@@ -88,5 +101,6 @@ for _name, _kernel, _fake in (
 CONVOLUTION_BINARY = "xductor.convolution_binary.default"
 CONVOLUTION_BINARY_IN_PLACE = "xductor.convolution_binary_.default"
 LINEAR_BINARY = "xductor.linear_binary.default"
+GROUPED_LINEAR = "xductor.grouped_linear.default"
 
-__all__ = ["CONVOLUTION_BINARY", "CONVOLUTION_BINARY_IN_PLACE", "LINEAR_BINARY"]
+__all__ = ["CONVOLUTION_BINARY", "CONVOLUTION_BINARY_IN_PLACE", "GROUPED_LINEAR", "LINEAR_BINARY"]

@@ -65,9 +65,10 @@ STEP_ROWS = (
     ),
     _row(
         "grouped_gemm_pass",
-        "Merge linears on one input into one oneDNN call.",
-        "mkldnn_fusion.py:grouped_gemm_pass",
-        flag="cpp.enable_grouped_gemm_template",
+        "Compute packed linears on one input in one kernel.",
+        flag="cpp.enable_grouped_gemm_template, max_autotune",
+        kind="procedural",
+        factory="onednn.grouped_gemm_pass:GroupedGemmPass",
     ),
     _row(
         "concat_linear_woq_int4",
@@ -291,6 +292,13 @@ PATTERN_ROWS = (
         "Dequantize int8 weights of linears within the product.",
         kind="declared",
         factory="quantized.woq_lowerings:WOQ_LOWERINGS",
+        table="pass_patterns[1]",
+    ),
+    _row(
+        "qreshape",
+        "Reshape what is quantised as it is.",
+        kind="declared",
+        factory="quantized.qreshape:QRESHAPE",
         table="pass_patterns[1]",
     ),
     _row(
@@ -532,6 +540,14 @@ FREEZING_ROWS = (
         kind="procedural",
         factory="freezing.concat_linear:AddmmFusePatternSecond",
         table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "quantization_parameters",
+        "Say what is known of scales and zero points where they are read.",
+        flag="freezing",
+        kind="procedural",
+        factory="quantized.quantization_parameters:QuantizationParameters",
+        origin="ours",
     ),
     _row(
         "mkldnn_convolution_packing",

@@ -26,6 +26,7 @@ _FAMILIES = (
     "activations",
     "indexing",
     "randomness",
+    "quantization",
     "other_names",
 )
 _meanings: dict[str, Meaning] = {}

@@ -116,6 +116,23 @@ def _after(name: str) -> Kernel:
     return function
 
 
+#: The dtypes of numbers that are quantised.
+QUANTIZED = (torch.uint8, torch.int8, torch.int16, torch.int32)
+
+
+def _quantized(dtype: torch.dtype) -> Kernel:
+    def function(x: torch.Tensor, *numbers: torch.Tensor) -> torch.Tensor:
+        scale, zero, low, high = (one.item() for one in numbers)
+        steps = torch.round(x * (1.0 / scale)) + int(zero)
+        return torch.clamp(steps, int(low), int(high)).to(dtype)
+
+    return function
+
+
+def _dequantized(x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor) -> torch.Tensor:
+    return (x.to(torch.float32) - int(zero.item())) * scale.item()
+
+
 #: All uninterpreted functions by the names of their calls.
 FUNCTIONS: Mapping[str, Kernel] = {
     **{f"u.{name}": kernel for name, kernel in (BINARY | UNARY | FLOAT_UNARY).items()},
@@ -125,5 +142,7 @@ FUNCTIONS: Mapping[str, Kernel] = {
     **{f"u.after.{name}": _after(name) for name in DRAWS},
     # Which of the places that write one element does so last is up to the device.
     "u.written_last": lambda place: place,
+    **{f"u.quantize_{dtype}": _quantized(dtype) for dtype in QUANTIZED},
+    "u.dequantize": _dequantized,
     "u.logit": lambda x, eps: torch.logit(x, None if eps.isnan() else eps.item()),
 }

@@ -170,6 +170,16 @@ def test_values_and_the_state_of_the_model(name: str) -> None:
         assert torch.equal(value, content)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_16_bit_product_that_is_returned(dtype: torch.dtype) -> None:
+    """Inductor asks what reads it for its dtype, and so of the output."""
+    model, x = nn.Linear(16, 4).to(dtype).eval(), torch.randn(3, 16).to(dtype)
+    with torch.no_grad():
+        expected = model(x)
+    for found in compiled(model, x):
+        torch.testing.assert_close(found, expected)
+
+
 def test_tied_weights_and_weights_that_are_views() -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:

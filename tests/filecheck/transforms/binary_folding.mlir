@@ -57,3 +57,22 @@ fx.graph @division_by_zero stage(post_grad) symbols() (%x : !fx.tensor<f32[2, 3]
   %z = aten.div.Tensor %y, 0.0 : !fx.tensor<f32[2, 4], cpu>
   fx.output (%z,)
 }
+
+// oneDNN computes a hardsigmoid as a whole.
+// CHECK-LABEL: fx.graph @hardsigmoid
+fx.graph @hardsigmoid stage(post_grad) symbols() (%x : !fx.tensor<f32[2, 3, 5, 5], cpu>) {
+  // CHECK-NEXT: %w = fx.get_attr "w" : !fx.tensor<f32[4, 3, 3, 3], cpu>
+  // CHECK-NEXT: %y = aten.convolution.default %x, %w, none, [1, 1], [0, 0], [1, 1], false, [0, 0], 1 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  // CHECK-NEXT: %a = aten.add.Tensor %y, 3 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  // CHECK-NEXT: %c = aten.clamp_min.default %a, 0 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  // CHECK-NEXT: %d = aten.clamp_max.default %c, 6 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  // CHECK-NEXT: %e = aten.div.Tensor %d, 6 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  // CHECK-NEXT: fx.output (%e,)
+  %w = fx.get_attr "w" : !fx.tensor<f32[4, 3, 3, 3], cpu>
+  %y = aten.convolution.default %x, %w, none, [1, 1], [0, 0], [1, 1], false, [0, 0], 1 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  %a = aten.add.Tensor %y, 3 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  %c = aten.clamp_min.default %a, 0 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  %d = aten.clamp_max.default %c, 6 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  %e = aten.div.Tensor %d, 6 : !fx.tensor<f32[2, 4, 3, 3], cpu>
+  fx.output (%e,)
+}

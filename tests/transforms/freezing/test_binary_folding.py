@@ -123,6 +123,17 @@ def test_a_weight_that_is_no_constant_or_used_twice_stays() -> None:
     assert folded(given, torch.randn(4, 4))[0] == 0
 
 
+def test_a_hardsigmoid_stays_whole_for_onednn() -> None:
+    def clamped(low: float, high: float, number: float = 3) -> Callable[..., Any]:
+        return lambda y: torch.clamp_max(torch.clamp_min(y + number, low), high) / 6
+
+    for function, folds in ((clamped(0, 6), 0), (clamped(0, 5), 1), (clamped(0, 6, 2), 1)):
+        module = Frozen(nn.Conv2d(4, 4, 3), function)
+        count, graph = folded(module, X)
+        assert count == folds
+        _close(graph(X), module(X))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_16_bit_weights_are_rounded_once_more_under_fast_alone(dtype: torch.dtype) -> None:
     constant = CHANNELS.view(4, 1, 1).to(dtype)

@@ -290,6 +290,7 @@ FILES = (
     "activations",
     "indexing",
     "randomness",
+    "quantization",
 )
 
 

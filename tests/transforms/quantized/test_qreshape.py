@@ -1,0 +1,169 @@
+"""`qreshape`: what is reshaped between dequantisation and quantisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+import torch._inductor.compile_fx as compile_fx
+from torch._dynamo.utils import counters
+from torch.fx.experimental.proxy_tensor import make_fx
+
+import xductor
+from xductor.backend.fx.export import to_fx
+from xductor.frontend import from_fx
+from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
+from xductor.transforms.quantized.qreshape import QRESHAPE
+from xductor.transforms.rewriting.rewrite_pass import RewritePass
+
+quantized = torch.ops.quantized_decomposed
+aten = torch.ops.aten
+ALL = {
+    torch.uint8: torch.arange(256, dtype=torch.int32).to(torch.uint8).view(16, 16),
+    torch.int8: torch.arange(-128, 128, dtype=torch.int32).to(torch.int8).view(16, 16),
+}
+BOUNDS = {torch.uint8: (0, 255), torch.int8: (-128, 127)}
+
+
+def up(x: Any, scale: float, zero: int, dtype: torch.dtype = torch.uint8) -> Any:
+    return quantized.dequantize_per_tensor.default(x, scale, zero, *BOUNDS[dtype], dtype)
+
+
+def down(
+    x: Any, scale: float, zero: int, dtype: torch.dtype = torch.uint8, high: int | None = None
+) -> Any:
+    low, most = BOUNDS[dtype]
+    return quantized.quantize_per_tensor.default(x, scale, zero, low, high or most, dtype)
+
+
+def changed(program: Callable[..., Any], x: torch.Tensor) -> tuple[int, list[str]]:
+    """How often the rewrites applied, and the ops after them; values are compared bit for bit."""
+    gm = make_fx(lambda x: program(x), tracing_mode="fake")(x)
+    compile_fx.view_to_reshape(gm)  # as Inductor does before the stage
+    lowered = from_fx(gm, "post_grad")
+    count = RewritePass.of(QRESHAPE).rewrite(lowered)
+    verify(lowered, "types")
+    assert same(parse_ir(print_ir(lowered)), lowered)
+    found, wanted = to_fx(lowered)(x.clone()), program(x.clone())
+    torch.testing.assert_close(found, wanted, rtol=0, atol=0)
+    return count, [op.name for op in entry_graph(lowered).block.ops][:-1]
+
+
+def reshaped(x: Any, *sizes: int) -> Any:
+    return aten.reshape.default(x, list(sizes))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8])
+@pytest.mark.parametrize("scale", [1e-30, 1e-6, 0.003, 0.1, 1 / 3, 2.0, 1e30])
+def test_all_numbers_come_back(scale: float, dtype: torch.dtype) -> None:
+    for zero in (-1024, -1, 0, 128, 255, 1024):
+
+        def program(x: Any, zero: int = zero) -> Any:
+            return down(reshaped(up(x, scale, zero, dtype), -1, 8), scale, zero, dtype) * 2
+
+        count, names = changed(program, ALL[dtype])
+        assert count == 2
+        assert not [one for one in names if "quantize" in one]
+
+
+def test_narrower_bounds_clamp() -> None:
+    def program(x: Any) -> Any:
+        return down(reshaped(up(x, 0.1, 3), -1), 0.1, 3, high=127) * 2
+
+    count, names = changed(program, ALL[torch.uint8])
+    assert count == 2
+    assert "aten.clamp.default" in names
+
+
+def test_scales_that_are_nearly_one() -> None:
+    for other, fires in ((0.1 * (1 + 9e-6), True), (0.1 * (1 + 2e-5), False), (0.2, False)):
+
+        def program(x: Any, other: float = other) -> Any:
+            return down(reshaped(up(x, 0.1, 3), -1), other, 3) * 2
+
+        assert (changed(program, ALL[torch.uint8])[0] == 2) == fires
+
+
+STAYS: dict[str, Callable[[Any], Any]] = {
+    "another zero point": lambda x: down(reshaped(up(x, 0.1, 3), -1), 0.1, 4),
+    "a large zero point": lambda x: down(reshaped(up(x, 0.1, 5000), -1), 0.1, 5000),
+    "another dtype": lambda x: down(reshaped(up(x, 0.1, 3), -1), 0.1, 3, torch.int8),
+    "a scale near 0": lambda x: down(reshaped(up(x, 1e-39, 3), -1), 1e-39, 3),
+    "a negative scale": lambda x: down(reshaped(up(x, -0.1, 3), -1), -0.1, 3),
+    "something between": lambda x: down(reshaped(up(x, 0.1, 3), -1).relu(), 0.1, 3),
+    "another reader": lambda x: (lambda y: down(reshaped(y, -1), 0.1, 3) + y.amax())(up(x, 0.1, 3)),
+    "another reader of the reshape": lambda x: (lambda y: down(y, 0.1, 3) + y)(
+        reshaped(up(x, 0.1, 3), -1)
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STAYS)
+def test_what_stays(what: str) -> None:
+    assert changed(STAYS[what], ALL[torch.uint8])[0] == 0
+
+
+def test_nothing_comes_to_share_memory() -> None:
+    """The result of a quantisation is a tensor of its own."""
+
+    def program(x: Any) -> Any:
+        return down(up(x, 0.1, 3), 0.1, 3)
+
+    gm = make_fx(program, tracing_mode="fake")(ALL[torch.uint8])
+    lowered = from_fx(gm, "post_grad")
+    RewritePass.of(QRESHAPE).rewrite(lowered)
+    x = ALL[torch.uint8].clone()
+    assert to_fx(lowered)(x).data_ptr() != x.data_ptr()
+
+
+def test_empty_and_sizes_of_one() -> None:
+    for sizes in ((0, 4), (1, 1), (1,), (2, 0)):
+
+        def program(x: Any) -> Any:
+            return down(reshaped(up(x, 0.1, 3), 1, x.numel()), 0.1, 3) * 2
+
+        assert changed(program, torch.zeros(sizes, dtype=torch.uint8))[0] == 2
+
+
+def test_random_chains() -> None:
+    fired = 0
+    for seed in range(60):
+        rng = Random(seed)
+        steps = [
+            (rng.choice((0.1, 0.1, 0.25)), rng.choice((0, 3, 3)), rng.choice((255, 255, 100)))
+            for _ in range(4)
+        ]
+
+        def program(x: Any, steps: Any = steps, rng: int = seed) -> Any:
+            for place, (scale, zero, high) in enumerate(steps):
+                wide = up(x, 0.1, 3)
+                wide = reshaped(wide, -1, 2 ** (1 + (place + rng) % 3)) if place % 2 else wide
+                x = down(wide, scale, zero, high=high)
+            return x + 1
+
+        fired += changed(program, ALL[torch.uint8])[0]
+    assert fired > 60
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_compiled(dynamic: bool) -> None:
+    """Inductor's own entry is not needed: the reshape is of the narrow numbers."""
+    torch._dynamo.reset()
+    counters.clear()
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return down(torch.reshape(up(x, 0.1, 3), (x.shape[0] * 2, 8)), 0.1, 3) * 2
+
+    options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "types"}
+    x = ALL[torch.uint8].clone()
+    if dynamic:
+        torch._dynamo.mark_dynamic(x, 0)
+    compiled = torch.compile(program, backend="xductor", options=options)
+    with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+        torch.testing.assert_close(compiled(x), program(x), rtol=0, atol=0)
+    assert xductor.last_compile().count("qreshape") == 2
+    assert counters["inductor"]["qreshape_matcher_count"] == 1
