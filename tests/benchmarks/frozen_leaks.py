@@ -1,14 +1,13 @@
 """What frozen compiles leave in memory: `python -m tests.benchmarks.frozen_leaks --compiles 200`.
 
-Each compile is of a new model, whose weights are folded, packed and joined, without code generation.
-Objects of torch that live, the bytes of all tensors, and the resident memory of the process are
-taken after some compiles and after the rest.
+Each compile is of a new model, whose weights are folded, packed and joined, without code
+generation. Objects of torch that live, the bytes of all tensors, and the resident memory of the
+process are taken after some compiles and after the rest.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -35,7 +34,7 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Sequential(nn.Conv2d(4, 8, 3), nn.BatchNorm2d(8), nn.SiLU(), nn.Flatten())
-        self.linears = nn.ModuleList(nn.Linear(SIZE, SIZE) for _ in range(3))
+        self.linears = nn.ModuleList(nn.Linear(SIZE, SIZE) for _ in range(4))
         self.last = nn.Linear(SIZE, SIZE, bias=False)
         self.last.weight = self.linears[0].weight
 
@@ -101,13 +100,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--compiles", type=int, default=200)
     args = parser.parse_args(argv)
     before, after = measure(args.compiles)
-    gc.collect()
     left = after.more_than(before)
     for when, one in (("before", before), ("after", after)):
         tensors, resident = one.tensors / 2**20, one.resident / 2**20
-        print(
-            f"{when}: {dict(one.objects)}, tensors {tensors:.2f} MiB, resident {resident:.0f} MiB"
-        )
+        print(f"{when}: {dict(one.objects)}; MiB of tensors {tensors:.2f}, resident {resident:.0f}")
     grown = (after.resident - before.resident) / args.compiles / 2**10
     print(f"left by {args.compiles} compiles: {left or 'nothing'}; resident {grown:+.1f} KiB each")
     return int(bool(left))
