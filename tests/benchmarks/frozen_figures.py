@@ -13,20 +13,23 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import gc
 import importlib.util
 import re
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch._functorch import config as functorch_config
 from torch._inductor import config as inductor_config
-from torch._inductor.utils import run_and_get_code
+from torch._inductor.utils import fresh_cache, run_and_get_code
 from torch.utils import _pytree as pytree
 
 from tests.benchmarks.held_bytes import held_bytes
@@ -111,24 +114,29 @@ class Speed:
     milliseconds: float
     ratio: float
 
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[float, float]]) -> Speed:
+        """The least of stock's seconds, and the median of its seconds divided by ours."""
+        least = min(theirs for theirs, _ in pairs)
+        return cls(least * 1e3, statistics.median(theirs / own for theirs, own in pairs))
 
-def in_turns(stock: Run, ours: Run, rounds: int, seconds: float = 0.02) -> Speed:
-    """The median over rounds of stock's time divided by ours; who begins changes each round."""
+
+def in_turns(
+    stock: Run, ours: Run, rounds: int, seconds: float = 0.02
+) -> Iterator[tuple[float, float]]:
+    """Seconds of a run of both, from rounds in which both run; who begins changes each time."""
     once = min(_spent(stock, 1) for _ in range(5))
     times = max(1, round(seconds / once))
     _spent(ours, times)
-    pairs: list[tuple[float, float]] = []
     gc.collect()
     gc.freeze()
     try:
         for index in range(rounds):
             order = (stock, ours) if index % 2 else (ours, stock)
-            spent = {run: _spent(run, times) for run in order}
-            pairs.append((spent[stock], spent[ours]))
+            spent = {run: _spent(run, times) / times for run in order}
+            yield spent[stock], spent[ours]
     finally:
         gc.unfreeze()
-    least = min(theirs for theirs, _ in pairs) / times
-    return Speed(least * 1e3, statistics.median(theirs / own for theirs, own in pairs))
 
 
 def _spent(run: Run, times: int) -> float:
@@ -141,43 +149,68 @@ def _spent(run: Run, times: int) -> float:
 # ------------------------------------------------------------------- models
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """A model as one backend compiled it, and what came of its first run."""
+
+    run: Run
+    result: Tensor
+    calls: Calls
+    held: int
+    writes_to_inputs: bool
+
+
+def compiled_with(
+    backend: str, model: nn.Module, args: Any, kwargs: Any, numerics: str
+) -> Compiled:
+    """Compile and run a model; stock may write to what it is given."""
+    given = copy.deepcopy((args, kwargs))
+    before = held_bytes()
+    options: Any = {}
+    if backend == "xductor":
+        options = {"xductor.on_error": "raise", "xductor.numerics": numerics}
+    compiled = torch.compile(model, backend=backend, options=options)
+    result, codes = run_and_get_code(compiled, *given[0], **given[1])
+    held = held_bytes() - before
+    same = pytree.tree_leaves(pytree.tree_map(torch.equal, given, (args, kwargs)))
+    run = functools.partial(compiled, *given[0], **given[1])
+    return Compiled(run, result, Calls.of(codes), held, not all(same))
+
+
 @dataclass
 class Report:
-    """All about one model."""
+    """All about one model; first stock's, then ours."""
 
     name: str
     distances: Distances
     speed: Speed
-    calls: dict[str, Calls]
-    held: dict[str, int]
-    peaks: dict[str, int]
+    compiled: tuple[Compiled, ...]
+    peaks: tuple[int, ...]
     changes: list[str]
-    written: list[str]
     trouble: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        kind = frozen_models.META[self.name]["kind"]
-        if not self.distances.are_near(kind):
+        if not self.distances.are_near(frozen_models.META[self.name]["kind"]):
             self.trouble.append("numbers")
         if self.speed.ratio < SLOWEST:
             self.trouble.append("speed")
         if self.changes:
             self.trouble.append("state: " + "; ".join(self.changes[:3]))
-        if "xductor" in self.written:
+        if self.compiled[1].writes_to_inputs:
             self.trouble.append("ours writes to its input")
 
     def cells(self) -> list[str]:
         """A row of the table."""
         far = self.distances
-        mib = {
-            what: " / ".join(f"{each[backend] / 2**20:.2f}" for backend in BACKENDS)
-            for what, each in (("held", self.held), ("peak", self.peaks))
-        }
+        held = " / ".join(f"{one.held / 2**20:.2f}" for one in self.compiled)
+        peaks = " / ".join(f"{one / 2**20:.2f}" for one in self.peaks)
+        result = "; ".join(self.trouble) or "ok"
+        if self.compiled[0].writes_to_inputs:
+            result += ", stock writes to its input"
         return [
             self.name, f"{far.eager:.1e}", f"{far.stock:.1e}", f"{far.ours:.1e}",
-            f"{self.speed.milliseconds:.2f}", f"{self.speed.ratio:.3f}", mib["held"], mib["peak"],
-            *(str(self.calls[backend]) for backend in BACKENDS),
-            "; ".join(self.trouble) or "ok" + ", stock writes to its input" * bool(self.written),
+            f"{self.speed.milliseconds:.2f}", f"{self.speed.ratio:.3f}", held, peaks,
+            *(str(one.calls) for one in self.compiled), result,
         ]  # fmt: skip
 
 
@@ -188,37 +221,37 @@ COLUMNS = (
 
 
 @torch.no_grad()
-def report_on(name: str, layers: int, rounds: int, numerics: str) -> Report:
-    """Compile a model with both, and compare."""
-    model, args, kwargs = frozen_models.build(name, layers=layers)
-    state = HeldState(model)
-    kind = frozen_models.META[name]["kind"]
-    wanted, eager = reference(kind, model, args, kwargs), model(*args, **kwargs)
-    runs: dict[str, Run] = {}
-    results: dict[str, Tensor] = {}
-    calls: dict[str, Calls] = {}
-    held: dict[str, int] = {}
-    written: list[str] = []
+def report_on(name: str, args: argparse.Namespace) -> Report:
+    """Compile a model with both, a few times, and compare.
+
+    The same code runs some percent faster or slower by where its weights came to lie.
+    """
+    model, given, named = frozen_models.build(name, layers=args.layers)
+    state, kind = HeldState(model), frozen_models.META[name]["kind"]
+    wanted, eager = reference(kind, model, given, named), model(*given, **named)
+    pairs: list[tuple[float, float]] = []
+    sides: dict[str, Compiled] = {}
+    for index in range(args.compiles):
+        torch._dynamo.reset()
+        for backend in BACKENDS if index % 2 == 0 else reversed(BACKENDS):
+            sides[backend] = compiled_with(backend, model, given, named, args.numerics)
+        pairs += in_turns(sides["inductor"].run, sides["xductor"].run, args.rounds)
+    both = tuple(sides[backend] for backend in BACKENDS)
+    peaks = tuple(peak_bytes(one.run) for one in both)
     torch._dynamo.reset()
-    for backend in BACKENDS:
-        before = held_bytes()
-        options = {"xductor.on_error": "raise", "xductor.numerics": numerics}
-        compiled = torch.compile(
-            model, backend=backend, options=options if backend == "xductor" else {}
-        )
-        given = copy.deepcopy((args, kwargs))  # stock may write to what it is given
-        results[backend], codes = run_and_get_code(compiled, *given[0], **given[1])
-        held[backend] = held_bytes() - before
-        calls[backend] = Calls.of(codes)
-        runs[backend] = lambda compiled=compiled, given=given: compiled(*given[0], **given[1])
-        same = pytree.tree_map(torch.equal, given, (args, kwargs))
-        if not all(pytree.tree_leaves(same)):
-            written.append(backend)
-    far = [distance(one, wanted) for one in (eager, *results.values())]
-    speed = in_turns(runs["inductor"], runs["xductor"], rounds)
-    peaks = {backend: peak_bytes(run) for backend, run in runs.items()}
-    torch._dynamo.reset()
-    return Report(name, Distances(*far), speed, calls, held, peaks, state.changes(), written)
+    far = Distances(*(distance(one, wanted) for one in (eager, *(side.result for side in both))))
+    return Report(name, far, Speed.of(pairs), both, peaks, state.changes())
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    """Models are frozen and each is compiled; kernels alone are built once."""
+    with (
+        fresh_cache(),
+        inductor_config.patch(freezing=True, fx_graph_cache=False),
+        functorch_config.patch(enable_autograd_cache=False),
+    ):
+        yield
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -226,7 +259,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="names of models, with commas")
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--compiles", type=int, default=4, help="how often both compile it")
+    parser.add_argument("--rounds", type=int, default=20, help="of both, after each compile")
     parser.add_argument("--numerics", default="default", choices=("strict", "default", "fast"))
     args = parser.parse_args(argv)
     torch.set_num_threads(1)
@@ -238,8 +272,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if package is not None and importlib.util.find_spec(package) is None:
             print(_row([name, f"not run: there is no {package}"]), flush=True)
             continue
-        with inductor_config.patch(freezing=True, force_disable_caches=True):
-            reports.append(report_on(name, args.layers, args.rounds, args.numerics))
+        with frozen():
+            reports.append(report_on(name, args))
         print(_row(reports[-1].cells()), flush=True)
     ratios = [one.speed.ratio for one in reports]
     if ratios:
