@@ -201,12 +201,11 @@ class OneOutput(nn.Module):
         return getattr(self.inner(**inputs), self.output)
 
 
-def _tokens() -> dict[str, Tensor]:
-    return {"input_ids": torch.randint(2, VOCABULARY, (1, LENGTH))}
+def _tokens(length: int = LENGTH) -> dict[str, Tensor]:
+    return {"input_ids": torch.randint(2, VOCABULARY, (1, length))}
 
 
-@model(needs="transformers")
-def bert(layers: int) -> Built:
+def _bert(layers: int, length: int) -> Built:
     from transformers import BertConfig, BertModel
 
     config = BertConfig(
@@ -218,9 +217,20 @@ def bert(layers: int) -> Built:
         attn_implementation="eager",
     )
     net = OneOutput(BertModel(config), "last_hidden_state")
-    mask = torch.ones(1, LENGTH, dtype=torch.long)
+    mask = torch.ones(1, length, dtype=torch.long)
     mask[:, -3:] = 0
-    return _settled(net), (), {**_tokens(), "attention_mask": mask}
+    return _settled(net), (), {**_tokens(length), "attention_mask": mask}
+
+
+@model(needs="transformers")
+def bert(layers: int) -> Built:
+    return _bert(layers, LENGTH)
+
+
+@model(needs="transformers")
+def bert_of_128(layers: int) -> Built:
+    """More tokens, so that attention counts for more."""
+    return _bert(layers, 128)
 
 
 class Int8Linear(nn.Module):

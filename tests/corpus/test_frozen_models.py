@@ -27,6 +27,7 @@ pytestmark = [
 #: What packs the weights of each model, or reads them as they are.
 PACKING = {
     "bert": "mkldnn_linear_packing",
+    "bert_of_128": "mkldnn_linear_packing",
     "llama_int8": "woq_lowerings",
     "llama_int4": None,
 }
