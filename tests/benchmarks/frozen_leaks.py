@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -72,25 +73,30 @@ def _resident() -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS")), 0)
 
 
-def compile_once(index: int) -> None:
+def compile_once(index: int, backend: str = "xductor") -> None:
     """Compile and run a new model, every fifth time with dynamic shapes."""
     torch._dynamo.reset()
     model = Model().eval()
     x = torch.randn(2 + index % 3, 4, 6, 6)
-    options = {"xductor.on_error": "raise", "cpp.enable_concat_linear": True}
-    compiled = torch.compile(model, backend="xductor", dynamic=index % 5 == 3, options=options)
+    options: dict[str, Any] = {"cpp.enable_concat_linear": True}
+    if backend == "xductor":
+        options["xductor.on_error"] = "raise"
+    compiled = torch.compile(model, backend=backend, dynamic=index % 5 == 3, options=options)
     with torch.no_grad():
         torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-5)
 
 
-def measure(compiles: int) -> tuple[Memory, Memory]:
+def measure(
+    compiles: int, backend: str = "xductor", *, packs: bool = True
+) -> tuple[Memory, Memory]:
     """Memory after the first compiles, and after as many more as are asked for."""
-    with config.patch(freezing=True), passes_only(), warnings.catch_warnings(action="ignore"):
+    flags = {"freezing": True, "cpp.weight_prepack": packs}
+    with config.patch(flags), passes_only(), warnings.catch_warnings(action="ignore"):
         for index in range(FIRST):
-            compile_once(index)
+            compile_once(index, backend)
         before = Memory.now()
         for index in range(compiles):
-            compile_once(index)
+            compile_once(index, backend)
         return before, Memory.now()
 
 
@@ -98,8 +104,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print both counts; 1 if something was left."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--compiles", type=int, default=200)
+    parser.add_argument("--backend", default="xductor", choices=("xductor", "inductor"))
+    parser.add_argument(
+        "--packing",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="of weights; what Inductor fuses with packed ones runs in generated code alone",
+    )
     args = parser.parse_args(argv)
-    before, after = measure(args.compiles)
+    before, after = measure(args.compiles, args.backend, packs=args.packing)
     left = after.more_than(before)
     for when, one in (("before", before), ("after", after)):
         tensors, resident = one.tensors / 2**20, one.resident / 2**20
