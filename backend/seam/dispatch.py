@@ -21,6 +21,7 @@ from xductor.backend.seam import (
     partition,
     recomputation,
     repro_scripts,
+    sums_in_place,
 )
 from xductor.backend.seam.checked_options import checked_settings
 from xductor.backend.steps import stage_watch
@@ -95,6 +96,7 @@ def attach() -> None:
         recomputation.attach()
         strict_numerics.attach(module)
         repro_scripts.attach()
+        sums_in_place.attach()
         _stock.update(found)
 
 
