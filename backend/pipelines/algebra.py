@@ -1,4 +1,4 @@
-"""The steps of `transforms/algebra`, which Inductor has not; most run under `fast` numerics only."""
+"""The steps of `transforms/algebra`, which Inductor has not; most run under `fast` only."""
 
 from __future__ import annotations
 

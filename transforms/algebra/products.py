@@ -41,9 +41,12 @@ def _count_to(size: Any) -> Any:
     return prims.iota(size, start=0, step=1, dtype=torch.int64, device=..., requires_grad=...)
 
 
+_SIZES = ((3, 4), (1, 5), (4, 1), (0, 3), (2, 0), (5, 5), (2, 2), (1, 1), (6, 2), (2, 7))
+
+
 def _diagonals(sizes: Any) -> Iterator[dict[str, Any]]:
     for dtype in (torch.float32, torch.float64):
-        for n, other in ((3, 4), (1, 5), (4, 1), (0, 3), (2, 0), (5, 5)):
+        for n, other in _SIZES:
             b = torch.rand(*sizes(n, other), dtype=dtype)
             yield {"v": torch.rand(n, dtype=dtype), "b": b, "n": n, "m": n}
 

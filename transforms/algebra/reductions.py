@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import torch
@@ -10,7 +12,6 @@ from xductor.ir import aten, prims
 from xductor.transforms import (
     APPROXIMATE,
     REASSOCIATES,
-    ROUNDS_LESS_OFTEN,
     Rewrite,
     Tensor,
     all_of,
@@ -20,7 +21,6 @@ from xductor.transforms import (
 from xductor.transforms.passes.numerics import Declared
 
 _FLOATS = (torch.float32, torch.float64)
-ONE_ROUNDING: Declared = dict.fromkeys(_FLOATS, ROUNDS_LESS_OFTEN)
 SAME_TERMS: Declared = dict.fromkeys(_FLOATS, REASSOCIATES)
 OTHER_TERMS: Declared = dict.fromkeys(_FLOATS, APPROXIMATE)
 
@@ -30,11 +30,14 @@ _MONOTONE = (aten.exp, aten.sigmoid, aten.tanh)
 
 
 class SumOfExpanded(Rewrite):
-    """The sum over a dim that `expand` made is a product with its size: one rounding for many."""
+    """The sum over a dim that `expand` made is a product with its size.
+
+    It is rounded once, not at each addition; but a sum may be luckier.
+    """
 
     name = "sum_of_expanded"
     stage = "joint"
-    numerics = ONE_ROUNDING
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, sizes: list[int], dim: int) -> Any:
         return aten.sum(aten.expand(x, sizes), [dim])
@@ -59,7 +62,7 @@ class SumOfRepeatedVector(Rewrite):
 
     name = "sum_of_expanded"
     stage = "joint"
-    numerics = ONE_ROUNDING
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, rows: int, columns: int, dim: int) -> Any:
         return aten.sum(aten.expand(x, [rows, columns]), [dim])
@@ -71,6 +74,12 @@ class SumOfRepeatedVector(Rewrite):
 
     def replacement(self, x: Tensor, rows: int) -> Any:
         return aten.mul(x, rows)
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Vectors with their own number of columns, which random ones rarely have."""
+        for dtype, columns, rows, dim in product(_FLOATS, (0, 1, 5), (1, 3), (0, -2)):
+            x = torch.rand(columns, dtype=dtype) - 0.5
+            yield {"x": x, "rows": rows, "columns": columns, "dim": dim}
 
 
 class LastOfCumsum(Rewrite):
@@ -114,6 +123,12 @@ class SumOfCumsum(Rewrite):
         )
         return aten.sum(aten.mul(x, aten.unsqueeze(counts, 1)), [0])
 
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Matrices, whose rows are summed."""
+        sizes = ((3, 4), (1, 5), (4, 1), (2, 0), (6, 2))
+        for dtype, size, summed in product(_FLOATS, sizes, (0, -2)):
+            yield {"x": torch.rand(size, dtype=dtype) - 0.5, "dim": 0, "summed": summed}
+
 
 class MaxOfMonotone(Rewrite):
     """The maximum of `f(x)` is `f` of the maximum for an `f` that never falls."""
@@ -156,6 +171,13 @@ class SquaredDistances(Rewrite):
         norms = aten.add(aten.sum(aten.mul(x, x), [1], True), aten.sum(aten.mul(y, y), [1]))
         product = aten.mm(x, aten.permute(y, [1, 0]))
         return aten.clamp_min(aten.add(norms, aten.mul(product, -2)), 0)
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Matrices with rows of one length, which random ones rarely are."""
+        sizes = ((3, 4, 2), (1, 5, 3), (4, 1, 1), (2, 0, 3), (5, 5, 4))
+        for dtype, (rows, others, length), dim in product(_FLOATS, sizes, (2, -1)):
+            x, y = (torch.rand(n, length, dtype=dtype) for n in (rows, others))
+            yield {"x": x, "y": y, "dim": dim}
 
 
 SUM_OF_EXPANDED = (SumOfExpanded, SumOfRepeatedVector)

@@ -245,7 +245,6 @@ ATTENTION_ROWS = tuple(
 )
 
 
-
 def _algebra(name: str, summary: str, factory: str) -> PassRow:
     return _row(name, summary, kind="declared", factory=f"algebra.{factory}", origin="ours")
 

@@ -1,4 +1,4 @@
-// RUN: xductor-opt %s -p sum_of_expanded | filecheck %s
+// RUN: xductor-opt %s -p 'sum_of_expanded{policy=fast}' | filecheck %s
 
 // CHECK-LABEL: fx.graph @fires
 fx.graph @fires stage(joint) (%x_1 : !fx.tensor<f32[3, 1], cpu>, %v_1 : !fx.tensor<f32[4], cpu>) {

@@ -63,7 +63,6 @@ PROGRAMS: Mapping[str, tuple[str, Program]] = {
 BY_DEFAULT = (
     "diagonal_of_product",
     "product_of_transposed",
-    "sum_of_expanded",
     "last_of_cumsum",
 )
 

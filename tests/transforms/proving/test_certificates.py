@@ -20,6 +20,7 @@ from xductor.transforms.proving.code_hashes import hash_of, hash_of_meaning, has
 from xductor.transforms.proving.prover import LEAST_DECIDED
 from xductor.transforms.proving.subjects import RewriteSubject
 from xductor.transforms.rows import registry
+from xductor.transforms.rows.joint_graph import ALGEBRA_ROWS
 from xductor.transforms.semantics import registry as registry_of_meanings
 
 ENTRIES = certificates.read(certificates.OURS)
@@ -41,14 +42,14 @@ def test_none_is_refuted() -> None:
     assert set(counts) <= {"proved", "proved up to re-association", "bounded", "validated"}
 
 
-#: About sums, products of matrices, maxima and oneDNN's calls: neither data movement nor single
-#: elements.
+#: About sums, products of matrices, maxima, oneDNN's calls, laws of algebra: neither data movement
+#: nor single elements.
 REDUCTIONS = (
     "BmmToMm", "PadMm", "PadBmm", "PadAddmm", "Softmax", "RandpermIndexAdd", "Addmm", "MmPlusMm",
     "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum", "DecomposeMm", "DecomposeBmm",
     "DecomposeAddmm", "PartitionedScatter", "Efficient", "EinsumToPointwise", "ApplyGumbel",
     "PermuteFusion", "PermuteLinearFusion", "PermuteMatmulFusion", "Lce", "DotCompress",
-    "Mkldnn", "Woq",
+    "Mkldnn", "Woq", *[f"{row.name}:" for row in ALGEBRA_ROWS],
 )  # fmt: skip
 
 
