@@ -36,8 +36,13 @@ def placed(
     - `before`, `after`: the name of a pass of the stage (`xductor passes` lists them), whether or
       not it is enabled. A pass from one of Inductor's pattern tables stands for its whole table.
 
-    Raises PlacementError if the stage has no such pass, or unless exactly one place is given.
+    Raises PlacementError if the stage has no such pass, or unless exactly one place is given, and
+    TypeError for what is no rewrite or pass.
     """
+    if not hasattr(rewrite, "stage"):
+        raise TypeError(
+            f"placed() takes a rewrite or pass, a class or an instance, and found {rewrite!r}"
+        )
     made = Placed(rewrite, one_of(position, before, after, shown(rewrite)))
     check(made)
     return made

@@ -8,6 +8,7 @@ their own, and convolutions, which know no other sum, add into a copy.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from xductor.backend.config import compile_state
@@ -40,13 +41,14 @@ def _attach_to_linears(module: Any, name: str) -> None:
 
 def _attach_to_convolutions(convolution: Any) -> None:
     stock = convolution.create.__func__
+    signature = inspect.signature(stock)
 
     @functools.wraps(stock)
-    def create(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    def create(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)
         if _is_ours():
-            before, accumulator, behind = args[:6], args[6], args[7:]
-            args = (*before, _own(accumulator), *behind)
-        return stock(cls, *args, **kwargs)
+            given.arguments["qaccum"] = _own(given.arguments["qaccum"])
+        return stock(*given.args, **given.kwargs)
 
     convolution.create = classmethod(create)
 

@@ -198,6 +198,12 @@ def test_a_place_that_there_is_not_is_refused(place: dict[str, Any], message: st
         )
 
 
+@pytest.mark.parametrize("what", [None, 3, "mm_plus_mm"])
+def test_only_rewrites_have_a_place(what: Any) -> None:
+    with pytest.raises(TypeError, match="takes a rewrite or pass"):
+        xductor.placed(what, position="last")
+
+
 def test_the_place_is_part_of_the_identity() -> None:
     here = [
         rewrite_identity(one)
