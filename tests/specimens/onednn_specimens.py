@@ -68,6 +68,8 @@ ACTIVATIONS: Mapping[str, Function] = {
     "hardtanh": lambda y: F.hardtanh(y, -0.5, 2.0),
 }
 HIDING = frozenset(("relu", "hardsigmoid", "relu6", "hardtanh"))
+#: Those for which oneDNN gives NaN for an infinity on some processors.
+UNSURE_OF_INFINITY = frozenset(("gelu",))
 
 
 def lowered(function: Function, *inputs: torch.Tensor) -> Any:
@@ -263,6 +265,7 @@ __all__ = [
     "ARITHMETIC",
     "CALLS",
     "HIDING",
+    "UNSURE_OF_INFINITY",
     "binary",
     "frozen",
     "grouped",

@@ -117,8 +117,7 @@ def _offset_graph(steps: list[int], size: str) -> str:
 
 def chained() -> Iterator[Specimen]:
     """For `chain_random_ops_ordering`: graphs that draw at least twice from PyTorch's generator."""
-    for title, module in _graphs():
-        yield Specimen(title, module, ChainRandomOpsOrdering())
+    return _of(ChainRandomOpsOrdering())
 
 
 __all__ = ["chained", "floats", "integers", "offsets", "seeds"]

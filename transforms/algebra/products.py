@@ -227,6 +227,13 @@ class VectorOfProduct(Rewrite):
     def replacement(self, a: Tensor, b: Tensor, v: Tensor) -> Any:
         return aten.sum(aten.mul(a, aten.sum(aten.mul(b, v), [1])), [1])
 
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Vectors as long as the product is wide, which random ones rarely are."""
+        for dtype in (torch.float32, torch.float64):
+            for m, k, n in ((8, 4, 6), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 3)):
+                sizes: dict[str, tuple[int, ...]] = {"a": (m, k), "b": (k, n), "v": (n,)}
+                yield {name: torch.rand(size, dtype=dtype) for name, size in sizes.items()}
+
 
 class ProductOfOuter(Rewrite):
     """`(u[:, None] * v) @ b` is `u[:, None] * (v @ b)`: an outer product is never made."""
@@ -245,6 +252,13 @@ class ProductOfOuter(Rewrite):
 
     def replacement(self, u: Tensor, v: Tensor, b: Tensor) -> Any:
         return aten.mul(u, aten.mm(aten.unsqueeze(v, 0), b))
+
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """A column, a row and a matrix that fit, which random ones rarely do."""
+        for dtype in (torch.float32, torch.float64):
+            for m, k, n in ((3, 4, 5), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 0)):
+                sizes: dict[str, tuple[int, ...]] = {"u": (m, 1), "v": (k,), "b": (k, n)}
+                yield {name: torch.rand(size, dtype=dtype) for name, size in sizes.items()}
 
 
 class ProductOfDiagonal(Rewrite):
