@@ -22,7 +22,6 @@ from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.analysis.graphs import free_subgraph_name
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.passes.applications import applied
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,6 @@ def _wait(module: ModuleOp, editor: Editor, op: TorchOp, before: TorchOp) -> Tor
         named=True,
         structure=flat_structure(len(op.results)) if op.tuple_valued else None,
     )
-    applied(op, *made.results)
     editor.replace(op, *made.results)
     return made
 
