@@ -10,9 +10,11 @@ caches or stored in them meanwhile.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +28,9 @@ from xductor.ir import GraphOp, OutputOp, entry_graph, parse_ir, same, verify
 When = Literal["before", "after"]
 
 _KEPT = "override"
+
+#: The names of dumps, and of the folders of those behind each pass.
+_NAMES = r"[0-9]{3,}_(pre_grad|joint|post_grad)(_[a-z]+)?(_[0-9]+)?(\.(before|after)\.mlir)?"
 
 
 @dataclass
@@ -59,6 +64,7 @@ def take(run: StageRun, when: When) -> None:
     if folder is None:
         return
     if when == "before":
+        _warn_of_other_names(folder)
         with _lock:
             run.kept[_KEPT] = _Call(_names.setdefault(folder, GraphNames()).name(run)[0])
     call: _Call = run.kept[_KEPT]
@@ -99,13 +105,27 @@ def take_pass(run: StageRun, name: str) -> None:
 def _warn_of_unseen(folder: Path, call: _Call) -> None:
     for path in pass_files(folder / call.name):
         if path not in call.seen and _edited(path, folder) is not None:
-            warn_once(
-                OverrideWarning,
-                f"unseen {path}",
-                f"{path} has no effect (XDUCTOR_OVERRIDE): the pass of its name did not change "
-                f"the graph of {call.name} so often",
-                stacklevel=2,
-            )
+            name = path.stem.partition("_")[2]
+            close = get_close_matches(name, call.changed, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close and close[0] != name else ""
+            _warn_of(path, f"no pass {name!r} changed the graph of {call.name} so often{hint}")
+
+
+def _warn_of_other_names(folder: Path) -> None:
+    """Warn of files and folders whose names no graph of any compile has."""
+    for path in folder.iterdir():
+        is_graph = path.suffix == ".mlir" or path.is_dir()
+        if is_graph and re.fullmatch(_NAMES, path.name) is None:
+            _warn_of(path, "graphs are called like 000_joint.before.mlir and 000_joint/01_dce.mlir")
+
+
+def _warn_of(path: Path, why: str) -> None:
+    warn_once(
+        OverrideWarning,
+        f"unseen {path}",
+        f"{path} has no effect (XDUCTOR_OVERRIDE): {why}",
+        stacklevel=2,
+    )
 
 
 def _take_from(path: Path, text: str, run: StageRun) -> None:
@@ -144,13 +164,23 @@ def _edited(path: Path, folder: Path) -> str | None:
 
     Such a file would undo what an earlier edit does.
     """
-    text = path.read_text(encoding="utf-8")
+    text = _read(path)
     index = folder / INDEX
     if not index.is_file():
         return text
-    found: Any = json.loads(index.read_text(encoding="utf-8"))
+    try:
+        found: Any = json.loads(_read(index))
+    except json.JSONDecodeError as error:
+        raise OverrideError(f"{index} is not as `xductor capture` wrote it: {error}") from error
     name = path.relative_to(folder).as_posix()
     return None if found.get("digests", {}).get(name) == digest(text) else text
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise OverrideError(f"{path} cannot be read: it is no text ({error})") from error
 
 
 def _check_signature(found: GraphOp, wanted: GraphOp, path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from xductor.transforms import (
     Rewrite,
     Tensor,
     all_of,
+    maybe,
     no,
     one_of,
 )
@@ -159,7 +160,7 @@ class SquaredDistances(Rewrite):
     numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, y: Tensor, dim: int) -> Any:
-        apart = aten.sub(aten.unsqueeze(x, 1), aten.unsqueeze(y, 0))
+        apart = aten.sub(aten.unsqueeze(x, 1), maybe(aten.unsqueeze)(y, 0))
         return aten.sum(aten.pow(apart, 2), [dim])
 
     def where(self, x: Tensor, y: Tensor, dim: int) -> Any:

@@ -45,6 +45,10 @@ PROGRAMS: Mapping[str, tuple[str, Program]] = {
         "distances_by_product",
         lambda a, b, c, v: ((a[:, None] - b[None]) ** 2).sum(-1),
     ),
+    "squared distances, broadcast": (
+        "distances_by_product",
+        lambda a, b, c, v: ((a[:, None] - b) ** 2).sum(-1) + c,
+    ),
     "nearest": (
         "distances_by_product",
         lambda a, b, c, v: (a.unsqueeze(1) - b.unsqueeze(0)).pow(2).sum(2).amin(1),
