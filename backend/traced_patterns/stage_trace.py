@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +125,7 @@ def traced(
     with (
         torch.random.fork_rng(devices=()),
         torch._dynamo.config.patch(specialize_int=True, specialize_float=True),
+        _compiling(),
     ):
         stages = capture(
             call,
@@ -154,6 +157,18 @@ def traced(
     names_of_inputs = _input_names(entry_graph(before[0].before), list(tensors))
     results = [one for one in tree_leaves(stages.output) if isinstance(one, torch.Tensor)]
     return _read(name_of(function), given, modules[0], names_of_inputs, len(results))
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """Let Dynamo work even where it is turned off for the process, as `xductor bisect` does."""
+    name = "TORCHDYNAMO_DISABLE"
+    kept = os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.environ[name] = kept
 
 
 def _read(

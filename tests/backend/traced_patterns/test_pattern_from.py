@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
@@ -80,6 +81,14 @@ def test_a_class_without_a_replacement_is_given_one_in_a_subclass() -> None:
 
     assert applied("fused", silu_mul, torch.randn(5, 7), torch.randn(5, 7), rewrites=[Fused]) == 1
     assert rewrite_identity(Fused) is not None
+
+
+def test_a_process_in_which_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`xductor bisect --reference eager` runs a script so."""
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
+    traced = xductor.pattern_from(lambda x: F.silu(x) * 2, torch.randn(3))
+    assert "aten.mul" in str(traced)
+    assert os.environ["TORCHDYNAMO_DISABLE"] == "1"
 
 
 def test_the_source_is_the_class(tmp_path: Path) -> None:
