@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -25,21 +27,28 @@ Look = Callable[[ModuleOp], None]
 
 
 def look_where_it_runs(
-    one: Any, look: Look, stage: Stage | None, function: Callable[..., Any], inputs: tuple[Any, ...]
+    one: Any,
+    look: Look,
+    stage: Stage | None,
+    function: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    keywords: dict[str, Any],
 ) -> None:
-    """Compile `function` and run it on `inputs`, without kernels, and call `look` with each graph
-    that `one` would see, as it is at the place where `one` runs.
+    """Compile `function` and run it on `inputs` and `keywords`, without kernels, and call `look`
+    with each graph that `one` would see, as it is at the place where `one` runs.
 
     A module and the inputs are copied, so that the given ones stay as they are, and gradients are
     those of the copies. Other state of the function changes as in any call.
     """
-    given = tree_map_only(torch.Tensor, _copy, inputs)
+    given, named = tree_map_only(torch.Tensor, _copy, (inputs, keywords))
     if isinstance(function, torch.nn.Module):
         function = deepcopy(function)
+    taken = {name: named.pop(name) for name in inspect.signature(capture).parameters.keys() & named}
+    called = partial(function, **taken) if taken else function  # `capture` has options of that name
     look_there = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
     with torch.random.fork_rng(devices=()):
         options = {"xductor.on_error": "raise", "xductor.report": None}
-        capture(function, *given, rewrites=[look_there], options=options)
+        capture(called, *given, rewrites=[look_there], options=options, **named)
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

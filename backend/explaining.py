@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from xductor.backend.config.unfit_rewrites import unfit
 from xductor.backend.explained_graphs import explained_graph, joined
 from xductor.transforms import Rewrite, Stage, TypedPass
 from xductor.transforms.explaining.explain import Explanation
@@ -26,6 +27,7 @@ def explain(
     subject: GraphModule | ModuleOp | Callable[..., Any],
     *inputs: Any,
     stage: Stage | None = None,
+    **keywords: Any,
 ) -> Explanation:
     """Explain why `rewrite` applies or does not at each op that may be the root of its pattern.
 
@@ -33,10 +35,11 @@ def explain(
 
     `subject` is either a graph: a module of the IR or, without inputs, an FX graph, whose stage is
     `stage`, by default the first stage of the rewrite. Or it is a function or model, with `inputs`
-    to call it with: it is compiled up to code generation and run, forward and backward, on copies
-    of the inputs and of the model. Then the graphs of the rewrite's stages, or of `stage` alone,
-    are explained, each as it is where the rewrite runs. What was compiled before is compiled again
-    at its next call. What is given is not changed.
+    and `keywords` to call it with (a keyword that is called like a parameter here is bound to a
+    function before, by `functools.partial`): it is compiled up to code generation and run, forward
+    and backward, on copies of the inputs and of the model. Then the graphs of the rewrite's stages,
+    or of `stage` alone, are explained, each as it is where the rewrite runs. What was compiled
+    before is compiled again at its next call. What is given is not changed.
 
     The result has an entry for each root, the nearest misses first: how many of the pattern's calls
     were found, the first difference with both sides and the user's line, the objection of `where`
@@ -46,27 +49,33 @@ def explain(
 
     Raises:
         ValueError: For a name that no pass has.
-        TypeError: For inputs to a module of the IR.
+        TypeError: For inputs to a module of the IR, and for a class without a `replacement`.
         Exception: What `xductor.from_fx` raises for a graph that the IR cannot hold, and what
             compiling and running raise.
     """
     row = _row(rewrite) if isinstance(rewrite, str) else None
     if row is not None and not row.factory:
         return Explanation(row.name, "", (), (_not_ours(row),))
+    if said := unfit(rewrite):
+        raise TypeError(said)
     one: Any = registry.typed_class(row.name)() if row is not None else instance(rewrite)
     if isinstance(subject, ModuleOp):
-        if inputs:
+        if inputs or keywords:
             raise TypeError("a module of the IR is explained as it is; it takes no inputs")
         return explained_graph(one, subject.clone())
-    if isinstance(subject, torch.fx.GraphModule) and not inputs:
+    if isinstance(subject, torch.fx.GraphModule) and not (inputs or keywords):
         from xductor.frontend.fx_importer import from_fx
 
         return explained_graph(one, from_fx(subject, stage or stages_of(one)[0]))
-    return _in_compile(one, stage, subject, inputs)
+    return _in_compile(one, stage, subject, inputs, keywords)
 
 
 def _in_compile(
-    one: Any, stage: Stage | None, function: Callable[..., Any], inputs: tuple[Any, ...]
+    one: Any,
+    stage: Stage | None,
+    function: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    keywords: dict[str, Any],
 ) -> Explanation:
     from xductor.backend.explained_compile import look_where_it_runs
 
@@ -77,6 +86,7 @@ def _in_compile(
         stage,
         function,
         inputs,
+        keywords,
     )
     if found:
         return joined(one.name, found)

@@ -36,6 +36,10 @@ def print_ir(module: ModuleOp, *, with_constants: bool = False, locations: Locat
 
     With `with_constants`, the tensors that `fx.get_attr` reads are written in a section after the
     module, if they are available. Without it, text only names them.
+
+    Raises:
+        TypeError: `module` is no module.
+        ValueError: `locations` is none of True, False and "aliases".
     """
     if not isinstance(module, ModuleOp):
         raise TypeError(f"print_ir takes a module (from_fx gives one), not {type(module).__name__}")

@@ -50,6 +50,21 @@ def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
         del sys.modules[name]
 
 
+def test_the_filecheck_file_that_is_shown_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xductor.backend.cli.run_lines import run_lines, run_pipeline, split_pipeline
+
+    page = ROOT / "docs/verify-in-your-tests.md"
+    (text,) = [one for one in blocks(page, "text") if "RUN:" in one]
+    (source,) = [one for one in blocks(page, "python") if "class NegNeg(" in one]
+    (tmp_path / "neg_neg.mlir").write_text(text)
+    (tmp_path / "neg_neg.py").write_text("import torch\n" + source)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (line,) = run_lines(text)
+    run_pipeline(split_pipeline(line), tmp_path / "neg_neg.mlir", str(tmp_path / "scratch"))
+
+
 @pytest.mark.parametrize("page", with_blocks("mlir"), ids=page_id)
 def test_ir_blocks_are_what_the_printer_prints(page: Path) -> None:
     import xductor

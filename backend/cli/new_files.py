@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xductor.backend.cli.command import CommandError
 from xductor.ir import XductorContext, print_ir
+from xductor.transforms import Numerics
+from xductor.transforms.passes.numerics import Policy, admits
 
 
 @dataclass(frozen=True)
@@ -17,20 +21,33 @@ class FileCheckText:
     name: str
     made: type[ModulePass]
     graph: ModuleOp
+    policy: Policy
+
+
+def policy_for(numerics: Numerics) -> Policy:
+    """The policy under which a rewrite with these numerics runs: the default if it admits them."""
+    return "default" if admits("default", numerics) else "fast"
 
 
 def check_text(one: FileCheckText) -> str:
-    """A FileCheck file: the graph, with what the pass makes of it as checks."""
+    """A FileCheck file: the graph, with what the pass makes of it as checks.
+
+    Raises CommandError if the pass changes nothing: there would be nothing to check.
+    """
     before = _inner(one.graph)
     changed = one.graph.clone()
-    one.made().apply(XductorContext(), changed)
+    options: dict[str, Any] = {} if one.policy == "default" else {"policy": one.policy}
+    one.made(**options).apply(XductorContext(), changed)
+    if _inner(changed) == before:
+        graph = "\n".join(before)
+        raise CommandError(f"{one.name} changes nothing of the graph that it is made for:\n{graph}")
+    given = f"'{one.name}{{policy={one.policy}}}'" if options else one.name
     head, *lines = _inner(changed)
     checks = [f"  // CHECK-NEXT: {line.strip()}" for line in lines if line.strip() != "}"]
     label = head.split(" stage(")[0]
     return "\n".join(
         [
-            f"// RUN: xductor-opt %s --load-pass-plugin %S/{one.name}.py -p {one.name} "
-            "| filecheck %s",
+            f"// RUN: xductor-opt %s --load-pass-plugin %S/{one.name}.py -p {given} | filecheck %s",
             "",
             f"// CHECK-LABEL: {label}",
             before[0],
@@ -48,13 +65,18 @@ def _inner(module: ModuleOp) -> list[str]:
     return [line.removeprefix("  ") for line in inside if line.strip()]
 
 
-def test_text(name: str, made: str, program: str, called: str, inputs: str) -> str:
+def test_text(name: str, made: str, program: str, called: str, inputs: str, policy: Policy) -> str:
     """A test file: validation and a compile.
 
     - `program`: the lines that define or import the function `called`; `inputs`: a tuple.
+    - `policy`: `xductor.numerics` of the compile.
     """
     imported = program if program.startswith("from") else ""
     defined = "" if imported else f"\n\n{program}"
+    asked, chosen = f"rewrites=[{made}]", ""
+    if policy != "default":
+        asked += ", options=options"
+        chosen = f'    options = {{"xductor.numerics": "{policy}"}}\n'
     return f'''"""Tests of {made}; pytest runs {name}.mlir as well."""
 
 import torch
@@ -70,10 +92,10 @@ def test_it_is_right_on_generated_graphs():
 
 def test_it_is_applied_in_a_compile(xductor_capture, xductor_fired):
     inputs = {inputs}
-    stages = xductor_capture({called}, *inputs, rewrites=[{made}])
+{chosen}    stages = xductor_capture({called}, *inputs, {asked})
     torch.testing.assert_close(stages.output, {called}(*inputs))
     xductor_fired({made})
 '''
 
 
-__all__ = ["FileCheckText", "check_text", "test_text"]
+__all__ = ["FileCheckText", "check_text", "policy_for", "test_text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import keyword
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,12 +15,13 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.backend.cli.new_files import FileCheckText, check_text, test_text
+from xductor.backend.cli.new_files import FileCheckText, check_text, policy_for, test_text
 from xductor.backend.cli.opt import pass_plugins
 from xductor.backend.traced_patterns.pattern_from import class_name, pattern_from
 from xductor.ir import parse_ir
 from xductor.ir.dialect.dtypes import DTYPE_OF_TEXT
 from xductor.transforms import Numerics, Rewrite, Stage
+from xductor.transforms.passes.numerics import Policy
 from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite import snake_case
 
@@ -62,8 +64,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files. Raises CommandError if one exists, or if nothing can be traced."""
     name: str = snake_case(options.name)
-    if not name.isidentifier():
-        raise CommandError(f"'{options.name}' is no name of a Python module")
+    _check_name(name)
     folder = Path(options.folder)
     paths = [folder / f"{name}.py", folder / f"test_{name}.py", folder / f"{name}.mlir"]
     for path in paths:
@@ -77,6 +78,14 @@ def run(options: argparse.Namespace) -> int:
     print(*(f"wrote {path}" for path in paths), sep="\n")
     print(f"next: pytest {paths[1]} {paths[2]}; xductor prove {paths[0]}:{class_name(name)}")
     return 0
+
+
+def _check_name(name: str) -> None:
+    """Raises CommandError for a name under which no file, or no class, could be imported."""
+    if not name.isidentifier() or keyword.iskeyword(name) or keyword.iskeyword(class_name(name)):
+        raise CommandError(f"'{name}' is no name of a Python module and of a class in it")
+    if name in sys.stdlib_module_names or name in ("torch", "xductor"):
+        raise CommandError(f"`import {name}` means another module; give another name")
 
 
 def _plain(stage: Stage, name: str) -> tuple[str, str, str]:
@@ -109,8 +118,8 @@ class {made}(Rewrite):
 """
     )
     compiled = "def program(x):\n    return torch.sin(torch.neg(torch.neg(x)))\n"
-    test = test_text(name, made, compiled, "program", "(torch.randn(4, 8),)")
-    return source, test, _checks(source, name, made, graph)
+    test = test_text(name, made, compiled, "program", "(torch.randn(4, 8),)", "default")
+    return source, test, _checks(source, name, made, graph, "default")
 
 
 def _traced(options: argparse.Namespace, name: str) -> tuple[str, str, str]:
@@ -137,8 +146,9 @@ def _traced(options: argparse.Namespace, name: str) -> tuple[str, str, str]:
     values = [_input_text(text) for text in options.input]
     given = f"({', '.join(values)}{',' * (len(values) == 1)})"
     called = options.function.rpartition(":")[2]
-    test = test_text(name, made, f"from {home} import {called}\n", called, given)
-    return source, test, _checks(source, name, made, traced.graph)
+    policy = policy_for(options.numerics)
+    test = test_text(name, made, f"from {home} import {called}\n", called, given, policy)
+    return source, test, _checks(source, name, made, traced.graph, policy)
 
 
 def _function(text: str, folder: str) -> tuple[str, Callable[..., Any]]:
@@ -150,8 +160,9 @@ def _function(text: str, folder: str) -> tuple[str, Callable[..., Any]]:
     if path.suffix == ".py":
         if path.parent.resolve() != Path(folder).resolve():
             raise CommandError(
-                f"{home} is not in {folder}, so that a file there cannot import it; give --folder, "
-                "or name it as a module"
+                f"{home} is not in the folder {folder}, where the files are written, so that they "
+                f"could not import it; give --folder {path.parent}, or name an installed module "
+                f"instead, as package.module:{name}"
             )
         sys.path.insert(0, str(path.parent.resolve()))
         home = path.stem
@@ -193,11 +204,11 @@ def _input_text(text: str) -> str:
     return call if value.dtype is torch.float32 else f"{call}.to({value.dtype})"
 
 
-def _checks(source: str, name: str, made: str, graph: ModuleOp) -> str:
+def _checks(source: str, name: str, made: str, graph: ModuleOp, policy: Policy) -> str:
     from xductor.backend.traced_patterns.source_module import module_of
 
     rewrite: type[Rewrite] = getattr(module_of(source), made)
-    return check_text(FileCheckText(name, pass_plugins.pass_of_rewrite(rewrite), graph))
+    return check_text(FileCheckText(name, pass_plugins.pass_of_rewrite(rewrite), graph, policy))
 
 
 __all__: Sequence[str] = ("add_parser", "run")

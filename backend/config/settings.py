@@ -250,14 +250,17 @@ def _check_rewrite(item: Any, given_as: str) -> None:
             f"{given_as}: expected rewrites or passes, found the name {item!r}; "
             "give the class itself, or an instance that carries its options"
         )
+    from xductor.backend.config import placement
+    from xductor.backend.config.unfit_rewrites import unfit
+
+    if said := unfit(item.rewrite if isinstance(item, placement.Placed) else item):
+        raise SettingsError(f"{given_as}: {said}")
     if not hasattr(item, "stage"):
         shown = item.__qualname__ if isinstance(item, type) else repr(item)
         raise SettingsError(
             f"{given_as}: {shown} is no rewrite or pass: it says no 'stage' "
             "('pre_grad', 'joint' or 'post_grad')"
         )
-    from xductor.backend.config import placement
-
     try:
         placement.place_of(item)
     except placement.PlacementError as error:

@@ -228,8 +228,11 @@ _locations: ContextVar[bool | AliasTable] = ContextVar("xductor_print_locations"
 def printing_locations(wanted: Locations) -> Iterator[AliasTable]:
     """Whether what is printed inside the block has the lines of the user's code.
 
-    With `"aliases"` the text needs the `definitions` of the table as well.
+    With `"aliases"` the text needs the `definitions` of the table as well. Raises ValueError for
+    what is none of True, False and "aliases".
     """
+    if not isinstance(wanted, bool) and wanted != "aliases":
+        raise ValueError(f"locations is {wanted!r}; expected True, False or 'aliases'")
     aliases = AliasTable()
     token = _locations.set(aliases if wanted == "aliases" else wanted)
     try:

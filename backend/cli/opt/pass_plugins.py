@@ -31,8 +31,8 @@ class PluginError(CommandError):
 def load(names: Iterable[str]) -> dict[str, PassFactory]:
     """Import modules (`package.module`, or `path/to/file.py`) and return their passes by name.
 
-    A declared rewrite counts as a pass. Importing a module also registers the operator libraries
-    that it defines. The folder of a file is put on `sys.path`.
+    A declared rewrite counts as a pass, unless it has no replacement. Importing a module also
+    registers the operator libraries that it defines. The folder of a file is put on `sys.path`.
 
     Raises PluginError if there is no such module.
     """
@@ -42,7 +42,7 @@ def load(names: Iterable[str]) -> dict[str, PassFactory]:
         for cls in vars(module).values():
             if _is_pass(cls) and cls.__module__ == module.__name__:
                 passes[cls.name] = lambda cls=cls: cls
-            elif _is_rewrite(cls) and cls.__module__ == module.__name__:
+            elif _is_rewrite(cls) and cls.__module__ == module.__name__ and not _unfit(cls):
                 passes[cls.name] = lambda cls=cls: pass_of_rewrite(cls)
     return passes
 
@@ -69,6 +69,7 @@ def rewrite_named(name: str) -> type[Rewrite]:
     home, colon, attribute = name.rpartition(":")
     if colon:
         found = getattr(imported(home), attribute, None)
+        _check_fit(found, name)
         if _is_rewrite(found):
             return found
         raise PluginError(f"'{name}' is no declared rewrite; expected module:Class")
@@ -100,6 +101,7 @@ def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
     home, colon, attribute = name.rpartition(":")
     if colon:
         found = getattr(imported(home), attribute, None)
+        _check_fit(found, name)
         if _is_rewrite(found) or (isinstance(found, type) and issubclass(found, TypedPass)):
             return found
         raise PluginError(f"'{name}' is no rewrite or pass; expected module:Class")
@@ -112,6 +114,17 @@ def rewrite_or_pass_named(name: str) -> type[Rewrite | TypedPass] | str:
         hint = f"did you mean '{close[0]}'?" if close else "name it as module:Class"
         raise PluginError(f"no rewrite or pass that is loaded is called '{name}'; {hint}")
     return known[name]
+
+
+def _check_fit(found: object, name: str) -> None:
+    if said := _unfit(found, f"'{name}'"):
+        raise PluginError(said)
+
+
+def _unfit(found: object, shown: str = "") -> str:
+    from xductor.backend.config.unfit_rewrites import unfit
+
+    return unfit(found, shown)
 
 
 def _named(base: type[Any]) -> Iterator[type[Any]]:

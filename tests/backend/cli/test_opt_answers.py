@@ -265,3 +265,38 @@ def test_on_a_terminal_the_table_fits(monkeypatch: pytest.MonkeyPatch, run: Run)
     assert max(map(len, out.splitlines())) <= 90
     for row in registry.rows():
         assert row.name in out
+
+
+HALF = """
+from xductor import Rewrite, Tensor
+from xductor.ir import aten
+
+
+class Half(Rewrite, abstract=True):
+    stage = "joint"
+
+    def pattern(self, x: Tensor):
+        return aten.neg(aten.neg(x))
+
+
+class Traced:
+    rewrite = Half
+
+
+made = Traced()
+"""
+
+
+@pytest.mark.parametrize("arguments", [["validate"], ["prove"], ["--explain"]])
+def test_half_a_rewrite_is_no_subject(
+    arguments: list[str], file: Path, run: Run, tmp_path: Path
+) -> None:
+    home = tmp_path / "half_a_rewrite.py"
+    home.write_text(HALF)
+    for name, said in (("Half", "has no `replacement`"), ("made", "give its `.rewrite`")):
+        given = [*arguments, f"{home}:{name}"]
+        entry = main.main if arguments == ["--explain"] else command.main
+        status, _, err = run(entry, *([file, *given] if entry is main.main else given))
+        assert status == (1 if entry is main.main else 2)
+        assert f"{name}' {said}" in err or f"{name}' is no rewrite itself; {said}" in err
+        assert "Traceback" not in err

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from xductor.backend.cli import rewrite
 from xductor.backend.cli.main import main
 
 OPERATORS = """
@@ -31,6 +32,10 @@ def silu_mul(x, y):
 
 def other(x, y):
     return F.silu(x) * y.double()
+
+
+def floored(x):
+    return torch.where(x <= 0, 0.0, x)
 """
 
 
@@ -48,11 +53,15 @@ def test_what_is_written_passes_its_tests(folder: Path, monkeypatch: pytest.Monk
     command += [f"{home}:fused", "--input", "f32[4,8]", "f32[4,8]"]
     assert main([*command, "--numerics", "rounds less often"]) == 0
     assert main(["rewrite", "new", "neg_neg", "--stage", "joint"]) == 0
+    command = ["rewrite", "new", "where_to_relu", "--from", f"{home}:floored", "--to"]
+    command += ["torch:relu", "--input", "f32[4,8]"]
+    assert main([*command, "--numerics", "exact up to the sign of zero"]) == 0
     names = {path.name for path in folder.iterdir() if path.is_file()}
     assert names == {
         "new_rewrite_operators.py",
         *("fuse_silu_mul.py", "test_fuse_silu_mul.py", "fuse_silu_mul.mlir"),
         *("neg_neg.py", "test_neg_neg.py", "neg_neg.mlir"),
+        *("where_to_relu.py", "test_where_to_relu.py", "where_to_relu.mlir"),
     }
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--show-capture=no"],
@@ -61,7 +70,34 @@ def test_what_is_written_passes_its_tests(folder: Path, monkeypatch: pytest.Monk
         timeout=600,
     )
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout
+    assert "9 passed" in done.stdout
+    checks = (folder / "where_to_relu.mlir").read_text()
+    assert "-p 'where_to_relu{policy=fast}'" in checks
+    assert "// CHECK-NEXT: %relu = aten.relu.default" in checks
+
+
+def test_a_rewrite_that_changes_nothing_has_no_checks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "new_rewrite_operators.py").write_text(OPERATORS)
+    monkeypatch.setattr(rewrite, "policy_for", lambda numerics: "strict")
+    command = ["rewrite", "new", "where_to_relu", "--from", "new_rewrite_operators.py:floored"]
+    command += ["--to", "torch:relu", "--input", "f32[4,8]"]
+    assert main([*command, "--numerics", "exact up to the sign of zero"]) == 2
+    assert "where_to_relu changes nothing of the graph" in capsys.readouterr().err
+    assert not (folder / "where_to_relu.mlir").exists()
+
+
+def test_a_file_of_another_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "new_rewrite_operators.py").write_text(OPERATORS)
+    (folder / "rw").mkdir()
+    command = ["rewrite", "new", "one", "--from", "new_rewrite_operators.py:floored"]
+    command += ["--to", "torch:relu", "--input", "f32[4,8]", "--folder", "rw"]
+    assert main(command) == 2
+    assert "is not in the folder rw, where the files are written" in (
+        said := capsys.readouterr().err
+    )
+    assert "give --folder ., or" in said
 
 
 @pytest.mark.parametrize("stage", ["pre_grad", "joint", "post_grad"])
@@ -76,6 +112,9 @@ def test_the_checks_are_of_what_the_rewrite_makes(folder: Path, stage: str) -> N
     ("arguments", "message"),
     [
         (["not a name"], "is no name of a Python module"),
+        (["class"], "'class' is no name of a Python module"),
+        (["none"], "'none' is no name of a Python module and of a class in it"),
+        (["json"], "`import json` means another module"),
         (["taken"], "taken.mlir exists already"),
         (["one", "--folder", "nowhere"], "nowhere is no folder"),
         (["one", "--from", "ops_of_mine.py:silu_mul"], "--from needs --to"),

@@ -8,8 +8,10 @@ from dataclasses import FrozenInstanceError, dataclass
 import pytest
 import torch._inductor.config
 
+import xductor
 from xductor.backend.config import settings
 from xductor.backend.config.settings import Settings, SettingsError, split_options
+from xductor.ir import aten
 
 
 class Rewrite:
@@ -62,6 +64,33 @@ class TestFromOptions:
     def test_errors(self, options, message):
         with pytest.raises(SettingsError, match=message):
             Settings.from_options(options)
+
+    def test_a_rewrite_without_a_replacement(self):
+        class Half(xductor.Rewrite, abstract=True):
+            stage = "joint"
+
+            def pattern(self, x: xductor.Tensor):
+                return aten.neg(aten.neg(x))
+
+        class Whole(Half):
+            def replacement(self, x: xductor.Tensor):
+                return x
+
+        for one in (Half, Half(), xductor.placed(Half, position="first")):
+            with pytest.raises(SettingsError, match=r"Half has no `replacement`.*make a subclass"):
+                Settings.from_options({"xductor.rewrites": [one]})
+        assert Settings.from_options({"xductor.rewrites": [Whole]}).rewrites == (Whole,)
+
+    def test_what_pattern_from_gives_is_no_rewrite(self):
+        made = xductor.pattern_from(lambda x: x.sin().cos(), torch.randn(4), name="SinCos")
+        with pytest.raises(SettingsError) as raised:
+            Settings.from_options({"xductor.rewrites": [made]})
+        assert str(raised.value) == (
+            "option 'xductor.rewrites': a TracedPattern with the rewrite SinCos is no rewrite "
+            "itself; give its `.rewrite`"
+        )
+        with pytest.raises(SettingsError, match="SinCos has no `replacement`"):
+            Settings.from_options({"xductor.rewrites": [made.rewrite]})
 
     def test_unhashable_rewrite(self):
         @dataclass

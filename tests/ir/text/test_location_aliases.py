@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -124,3 +126,9 @@ def test_the_graphs_of_a_compile() -> None:
         assert named.count(__file__) == 1
         assert same(parse_ir(named), parse_ir(plain))
         assert len(named) < len(plain)
+
+
+@pytest.mark.parametrize("unknown", ["alias", "", None, 3, 1, 0])
+def test_other_words_for_locations_are_refused(unknown: Any) -> None:
+    with pytest.raises(ValueError, match="expected True, False or 'aliases'"):
+        print_ir(parse_ir(TEXT), locations=unknown)

@@ -351,7 +351,35 @@ def test_no_graph_of_the_stage() -> None:
     assert "no graph of the joint stage" in str(said)
 
 
+def test_inputs_by_keyword() -> None:
+    """Also those that are called like an option of what compiles it; they stay as they are."""
+
+    class Model(torch.nn.Module):
+        def forward(
+            self, x: torch.Tensor, *, y: torch.Tensor, backend: float = 1.0, options: bool = False
+        ) -> torch.Tensor:
+            return (x * backend).add_(y) if options else x
+
+    x, y = torch.ones(3), torch.ones(3)
+    said = explain(ScaledAdd, Model(), x, y=y, backend=2.0, options=True)
+    assert len(said.matched) + len(said.near) == 1
+    assert explain(ScaledAdd, Model(), x, y=y).entries == ()
+    torch.testing.assert_close(x, torch.ones(3))
+    explain(ScaledAdd, lambda *, x: x.add_(1.0), x=x)
+    torch.testing.assert_close(x, torch.ones(3))
+
+
+def test_a_class_without_a_replacement_is_refused() -> None:
+    made = xductor.pattern_from(lambda x: x.sin().cos(), torch.randn(4), name="SinCos")
+    with pytest.raises(TypeError, match="SinCos has no `replacement`"):
+        explain(made.rewrite, torch.sin, torch.ones(3))
+    with pytest.raises(TypeError, match=r"give its `\.rewrite`"):
+        explain(made, torch.sin, torch.ones(3))  # type: ignore[arg-type]
+
+
 def test_a_module_of_the_ir_takes_no_inputs() -> None:
     module = xductor.from_fx(make_fx(_scaled)(torch.ones(3), torch.ones(3)), "joint")
     with pytest.raises(TypeError, match="takes no inputs"):
         explain(ScaledAdd, module, torch.ones(3))
+    with pytest.raises(TypeError, match="takes no inputs"):
+        explain(ScaledAdd, module, x=torch.ones(3))
