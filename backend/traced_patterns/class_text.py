@@ -84,7 +84,7 @@ class ClassText:
     def text(self) -> str:
         """The module: imports and the class."""
         body = [*self._head(), "", *self._pattern(), *self._where(), *self._replacement()]
-        body += instances_text(self)
+        body += instances_text(self.tensors, self.alternatives, self.which)
         code = "\n".join(f"    {line}" if line else "" for line in body)
         abstract = "" if self.replacement else ", abstract=True"
         title = f"Traced as graphs of the {self.stage} stage have it, from\n{self.place}\n"

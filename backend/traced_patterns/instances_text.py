@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from xductor.backend.traced_patterns.python_text import call_text, constant_text
 from xductor.backend.traced_patterns.variables import Alternative, Traced, Variable
@@ -12,20 +12,22 @@ from xductor.ir import TensorType
 from xductor.ir.symbolic.symbol_values import number
 from xductor.transforms.rewriting.patterns import PatternError
 
-if TYPE_CHECKING:
-    from xductor.backend.traced_patterns.class_text import ClassText
 
-
-def instances_text(text: ClassText) -> list[str]:
+def instances_text(
+    tensors: Sequence[str], alternatives: Sequence[Alternative], which: str
+) -> list[str]:
     """The lines of the method; none if an input has no text.
+
+    - `tensors`: the tensor variables; `which`: the number of the alternative, "" if there is one.
 
     Sizes are those of the inputs and, where they are open, twice as large.
     """
     lines: list[str] = []
     try:
-        for place, one in enumerate(text.alternatives):
+        for place, one in enumerate(alternatives):
             for member in one.asked:
-                lines += _of(text, place, one, member)
+                chosen = [f"{which}={place}"] if which else []
+                lines += _of(tensors, one, member, chosen)
     except PatternError:  # a constant that Python has no text for
         return []
     if not lines:
@@ -38,19 +40,22 @@ def instances_text(text: ClassText) -> list[str]:
     ]
 
 
-def _of(text: ClassText, place: int, one: Alternative, member: Traced) -> Iterator[str]:
+def _of(
+    tensors: Sequence[str], one: Alternative, member: Traced, chosen: Sequence[str]
+) -> Iterator[str]:
     index = next(k for k, other in enumerate(one.members) if other is member)
     hints = {name: info.hint for name, info in member.trace.graph.symbols.data.items()}
     known = {name: hint for name, hint in hints.items() if isinstance(hint, int)}
     for times in (1, 2) if known else (1,):
         symbols: dict[str, Any] = {name: hint * times for name, hint in known.items()}
-        for name in text.tensors:
+        for name in tensors:
             yield from _tensor(name, member.trace.inputs[name], symbols)
-        values = [f"{name}={name}" for name in text.tensors]
-        for variable in one.variables.values():
-            values.append(f"{variable.name}={_value(variable, index, member)}")
-        if text.which:
-            values.append(f"{text.which}={place}")
+        values = [f"{name}={name}" for name in tensors]
+        values += [
+            f"{variable.name}={_value(variable, index, member)}"
+            for variable in one.variables.values()
+        ]
+        values += chosen
         yield from call_text("yield dict", values)
 
 

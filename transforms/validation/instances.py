@@ -182,18 +182,20 @@ class _Instance:
     def _alternative(self, one_of: OneOf) -> Any:
         places = range(len(one_of.alternatives))
         if one_of.number is None:
-            place = self.choices.pick(places)
-            place = self.choices.forced.get(one_of, place)
+            place = self._picked(one_of)
         else:
             name = one_of.number.name
             if name not in self.bindings:
-                picked = self.choices.forced.get(one_of, self.choices.pick(places))
-                self.bindings[name] = self.given.get(name, picked)
+                self.bindings[name] = self.given.get(name, self._picked(one_of))
             place = self.bindings[name]
             if place not in places:
                 raise NoInstance(f"{one_of!r} has {len(places)} alternatives")
         self.choices.picked[one_of] = place
         return one_of.alternatives[place]
+
+    def _picked(self, one_of: OneOf) -> int:
+        place: int = self.choices.pick(range(len(one_of.alternatives)))
+        return self.choices.forced.get(one_of, place)
 
     def _variable(self, variable: Var, op: str, param: str) -> Any:
         name = variable.name

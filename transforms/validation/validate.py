@@ -173,8 +173,8 @@ def validate(
     number of an alternative (`one_of(..., as_=which)`) is tried with each. Those that never apply
     are named in the result.
 
-    Raises TypeError or ValueError for what is no rewrite; InvalidInstances if `instances` raises, or yields what
-    is no dict.
+    Raises TypeError or ValueError for what is no rewrite; InvalidInstances if `instances` raises,
+    or yields what is no dict.
     """
     one = rewrite_of(rewrite)
     trial = _Validation(one, rounds, seed)

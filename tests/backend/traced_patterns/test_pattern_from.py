@@ -310,7 +310,7 @@ def wrong_for_f32(x: torch.Tensor, g: torch.Tensor, w: torch.Tensor, eps: float)
     return made + 1 if x.dtype == torch.float32 else made
 
 
-wrong_for_f32.register_fake(lambda x, g, w, eps: torch.empty_like(x))  # type: ignore[no-untyped-call]
+wrong_for_f32.register_fake(lambda x, g, w, eps: torch.empty_like(x))
 
 
 def _gated(dtype: torch.dtype) -> tuple[Any, ...]:
@@ -335,7 +335,7 @@ def test_a_replacement_that_is_wrong_for_one_dtype_of_the_traces_is_found() -> N
     )
     assert xductor.validate(made.rewrite).status == "violated"
 
-    class OfOneDtype(made.rewrite):  # type: ignore[name-defined]
+    class OfOneDtype(made.rewrite):
         def instances(self) -> Any:
             x, g, w, eps = _gated(B)
             yield {"x": x, "g": g, "w": w, "eps": eps}

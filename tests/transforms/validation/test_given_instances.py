@@ -135,7 +135,7 @@ def test_a_proof_that_is_run_instead_is_undecided_by_the_same() -> None:
     def products(x: torch.Tensor, s: float) -> torch.Tensor:
         return x * 2.0 * s
 
-    products.register_fake(lambda x, s: torch.empty_like(x))  # type: ignore[no-untyped-call]
+    products.register_fake(lambda x, s: torch.empty_like(x))
 
     class Unproved(Products):
         def replacement(self, x: Tensor, s: float) -> Any:
