@@ -126,11 +126,15 @@ def _known_as(names: tuple[str, ...], identity: str, seconds: float, fresh: bool
 def _proof(subject: Subject, seconds: float, fresh: bool) -> Proof:
     from xductor.transforms.proving.certificates import Cache
     from xductor.transforms.proving.prover import prove_subject
+    from xductor.transforms.validation.given_instances import InvalidInstances
 
     cache = Cache()
     proof = None if fresh else cache.get(subject, seconds)
     if proof is None:
-        proof = prove_subject(subject, seconds=seconds)
+        try:
+            proof = prove_subject(subject, seconds=seconds)
+        except InvalidInstances as error:
+            raise CommandError(str(error)) from error
         cache.put(subject, proof, seconds)
     return proof
 

@@ -12,6 +12,7 @@ from xductor.transforms import Rewrite
 from xductor.transforms.noops.noop_registry import NOOP_RULES
 from xductor.transforms.rows import registry
 from xductor.transforms.validation.call_validation import validate_calls
+from xductor.transforms.validation.given_instances import InvalidInstances
 from xductor.transforms.validation.validate import ValidationResult, validate
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ named as path/to/file.py:Class.
 Procedural passes are run on graphs that were made for them: remove_no_ops or _sfdp_pattern_5 by
 name, all of them with --all. Those of our passes are in the repository; --specimens names a module
 with graphs for passes of yours.
-The status is 1 if one is wrong, or if nothing could be validated of it.
+The status is 1 if one is wrong, or if nothing could be validated of it or of a part of it:
+an alternative of `one_of`, or what its `instances` yields.
 """
 
 
@@ -60,7 +62,7 @@ def add_parser(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the result of each; returns 1 if one is violated or vacuous."""
+    """Print the result of each; returns 1 if one is violated, vacuous or incomplete."""
     if options.write and options.specimens:
         raise CommandError("--write keeps records of our passes, and takes no --specimens")
     failed = 0
@@ -79,7 +81,10 @@ def _results(
     passes = _passes(options)
     rewrites = [name for name in names if name not in passes]
     for one in _rewrites(rewrites) if rewrites or not (names or options.specimens) else []:
-        found = validate(one, instances=options.instances, seed=options.seed)
+        try:
+            found = validate(one, instances=options.instances, seed=options.seed)
+        except InvalidInstances as error:
+            raise CommandError(str(error)) from error
         yield one.record_key(), found
     for op in _rules(names) if names or not options.specimens else ():
         one = registry.typed_class(_NOOPS)()

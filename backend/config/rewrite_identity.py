@@ -13,8 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-#: How the name of a file begins that is the text of a traced rewrite, which only linecache has.
-TRACED = "<traced pattern "
+from xductor.transforms.rewriting.traced_source import TRACED
 
 
 def rewrite_identity(rewrite: Any) -> str | None:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import builtins
-import json
 import keyword
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
+from xductor.backend.traced_patterns.instances_text import instances_text
+from xductor.backend.traced_patterns.python_text import call_text, constant_text
 from xductor.backend.traced_patterns.size_text import size_text, sources_of
 from xductor.backend.traced_patterns.steps import Reference, Step, Steps
 from xductor.backend.traced_patterns.variables import Alternative, Traced, Variable
-from xductor.ir.dialect.arguments import FunctionArg
 from xductor.transforms import (
     APPROXIMATE,
     DROPS_ROUNDING,
@@ -28,7 +25,6 @@ from xductor.transforms import (
 )
 from xductor.transforms.rewriting.patterns import PatternError
 
-_WIDTH = 100
 _WORDS = ("Rewrite", "Tensor", "all_of", "any_of", "no", "one_of")
 _IMPORTED = ("torch", "aten", "ops", "prims", "ranks", *_WORDS)
 _NUMERICS: Mapping[Numerics, str] = {
@@ -88,6 +84,7 @@ class ClassText:
     def text(self) -> str:
         """The module: imports and the class."""
         body = [*self._head(), "", *self._pattern(), *self._where(), *self._replacement()]
+        body += instances_text(self.tensors, self.alternatives, self.which)
         code = "\n".join(f"    {line}" if line else "" for line in body)
         abstract = "" if self.replacement else ", abstract=True"
         title = f"Traced as graphs of the {self.stage} stage have it, from\n{self.place}\n"
@@ -118,7 +115,7 @@ class ClassText:
         if self.which:
             notes.append(f"{self.which}: int")
         given = [f"{name}: Tensor" for name in self.tensors]
-        yield from _call("def pattern", ["self", *given, *notes], ":")
+        yield from call_text("def pattern", ["self", *given, *notes], ":")
         for variable in self.variables.values():
             if variable.note:
                 yield f"    # {variable.name} is {variable.note}"
@@ -142,7 +139,7 @@ class ClassText:
             return
         body: list[str] = []
         if "ranks" in self.asks and len(self.tensors) > 1:
-            body += _call("ranks = ", [f"{name}.ndim" for name in self.tensors])
+            body += call_text("ranks = ", [f"{name}.ndim" for name in self.tensors])
         asked = "ranks" if len(self.tensors) > 1 else f"{self.tensors[0]}.ndim"
         for number, case in enumerate(cases):
             lines = list(_by_ranks(asked, case))
@@ -154,7 +151,7 @@ class ClassText:
         names = [*self.tensors, *self.variables, *([self.which] if self.which else [])]
         notes = [f"{name}: {self._annotation(name)}" for name in _used(names, text)]
         yield ""
-        yield from _call("def where", ["self", *notes], ":")
+        yield from call_text("def where", ["self", *notes], ":")
         yield from (f"    {line}" for line in body)
 
     def _annotation(self, name: str) -> str:
@@ -216,7 +213,7 @@ class ClassText:
         known = [*self.tensors, *self.variables]
         notes = [f"{name}: {self._annotation(name)}" for name in _used(known, text)]
         yield ""
-        yield from _call("def replacement", ["self", *notes], ":")
+        yield from call_text("def replacement", ["self", *notes], ":")
         yield from (f"    {line}" for line in lines)
         yield f"    return {', '.join(returned)}"
 
@@ -262,7 +259,7 @@ def statements(
     for step in steps.calls:
         parts = [*map(text, step.args), *[f"{name}={text(one)}" for name, one in step.keywords]]
         results.append(names.fresh(_short(step)))
-        lines += _call(f"{results[-1]} = {step.function}", parts)
+        lines += call_text(f"{results[-1]} = {step.function}", parts)
     return lines, [text(output) for output in steps.outputs]
 
 
@@ -270,26 +267,6 @@ def _short(step: Step) -> str:
     """A name for the result of a call."""
     parts = step.function.removeprefix("ops.").split(".")
     return parts[1] if parts[0] in ("aten", "prims") else parts[-1]
-
-
-def constant_text(value: Any) -> str:
-    """A constant as Python.
-
-    Raises PatternError for one that has no such text.
-    """
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if value is None or isinstance(value, bool | int | float):
-        return repr(value)
-    if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
-        return str(value)
-    if isinstance(value, torch.device):
-        return f'torch.device("{value}")'
-    if isinstance(value, FunctionArg) and value.name.startswith("torch.ops."):
-        return value.name.removeprefix("torch.")
-    raise PatternError(f"an argument {value!r}, which no pattern can name")
 
 
 Case = tuple[tuple[int, ...], list[str]]
@@ -326,7 +303,7 @@ def _answer(several: Sequence[list[str]]) -> Iterator[str]:
     elif len(parts) == 1:
         yield from f"return {parts[0]}".split("\n")
     else:
-        yield from _call("return all_of", parts)
+        yield from call_text("return all_of", parts)
 
 
 def _joined(clauses: Sequence[str]) -> str:
@@ -334,19 +311,7 @@ def _joined(clauses: Sequence[str]) -> str:
 
 
 def _wrapped(head: str, parts: Sequence[str]) -> str:
-    return "\n".join(_call(head, parts))
+    return "\n".join(call_text(head, parts))
 
 
-def _call(head: str, parts: Sequence[str], end: str = "") -> Iterator[str]:
-    """A call on one line, or with an argument on each if it is long."""
-    line = f"{head}({', '.join(parts)}){end}"
-    if len(line) <= _WIDTH - 16 and "\n" not in line:
-        yield line
-        return
-    yield f"{head}("
-    for part in parts:
-        yield from (f"    {line}" for line in f"{part},".split("\n"))
-    yield f"){end}"
-
-
-__all__ = ["ClassText", "Names", "constant_text", "statements"]
+__all__ = ["ClassText", "Names", "statements"]

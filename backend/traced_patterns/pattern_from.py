@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -92,11 +94,13 @@ def pattern_from(
     Functions that were compiled before are compiled again at their next call.
 
     Raises:
+        ValueError: `name` is no name of a class, or an option has a value that it does not know.
         PatternError: The function is no single graph, writes to an argument, or returns what is no
             tensor of its own; a parameter changes which calls are made; nothing can name an
             argument; the pattern or the replacement does not hold for the traces themselves.
         Exception: What compiling and running the function raise.
     """
+    _check_options(name, numerics)
     makes = _Maker(function, stage, sizes == "any")
     given = [parameters_of(function, one) for one in (inputs, *also)]
     text = _text(makes, given, replacement, name, _asks(sizes, dtypes, ranks), numerics)
@@ -106,6 +110,17 @@ def pattern_from(
     members = [member for one in text.alternatives for member in one.members]
     graph = next(one.trace.module for one in members if one.asked and not one.open_sizes)
     return TracedPattern(rewrite, text.text(), graph)
+
+
+def _check_options(name: str | None, numerics: Any) -> None:
+    known = get_args(Numerics)
+    if numerics not in known:
+        close = get_close_matches(str(numerics), known, n=1)
+        hint = f"did you mean {close[0]!r}? Known are" if close else "known are"
+        listed = ", ".join(map(repr, known))
+        raise ValueError(f"numerics is {numerics!r}; {hint} {listed}")
+    if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise ValueError(f"name is {name!r}, which is no name of a Python class")
 
 
 def _asks(sizes: Asked, dtypes: Asked, ranks: Asked) -> frozenset[str]:

@@ -35,6 +35,7 @@ from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.semantics.scalars import KNOWN
 from xductor.transforms.semantics.terms import Term, eq, negation, var, within
 from xductor.transforms.semantics.values import NoMeaning, dtypes_of_both
+from xductor.transforms.validation.named_rewrite import rewrite_of
 
 
 @dataclass
@@ -81,15 +82,15 @@ _DEVICES = ("cpu", "cuda:0")
 _MOST_SUSPICIONS = 12
 
 
-def prove(rewrite: Rewrite | type[Rewrite], *, seconds: float = 120.0) -> Proof:
+def prove(rewrite: Rewrite | type[Rewrite] | str, *, seconds: float = 120.0) -> Proof:
     """Decide whether a rewrite's two sides agree on all instances.
 
     - `seconds`: the time after which what has not been looked at becomes a bound.
 
-    Raises ProverUnavailable if z3 is not installed.
+    Raises ProverUnavailable if z3 is not installed, TypeError or ValueError for
+    what is no rewrite.
     """
-    one = rewrite() if isinstance(rewrite, type) else rewrite
-    return prove_subject(RewriteSubject(one), seconds=seconds)
+    return prove_subject(RewriteSubject(rewrite_of(rewrite)), seconds=seconds)
 
 
 def prove_subject(subject: Subject, *, seconds: float = 120.0) -> Proof:
@@ -539,6 +540,7 @@ class _Prover:
         decided = self.found.instances
         proof.status = {
             "validated": "validated",
+            "incomplete": "undecided",
             "vacuous": "undecided" if decided else "vacuous",
             "violated": "refuted",
         }[result.status]  # type: ignore[assignment]
@@ -550,6 +552,7 @@ class _Prover:
                     for why, count in result.declined.most_common(_MOST_REASONS)
                 ],
             )
+        proof.not_taken += tuple(result.gaps[:_MOST_REASONS])
         if result.violations:
             proof.reason += "\n" + result.violations[0]
         return proof

@@ -12,6 +12,7 @@ from xductor.ir import SymbolTable, SymExpr, TensorType
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic.expressions import symbol
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
+from xductor.transforms.rewriting.patterns import OneOf
 from xductor.transforms.validation.operand_shapes import fitting_shape
 
 Dim = int | SymExpr
@@ -52,7 +53,10 @@ _MASKS = frozenset(("mask", "condition", "attn_mask"))
 
 
 class Choices:
-    """Random choices for one instance: a main dtype, and a few sizes that its tensors share."""
+    """Random choices for one instance: a main dtype, and a few sizes that its tensors share.
+
+    - `forced`: alternatives that have to be taken; `picked`: those that were.
+    """
 
     def __init__(
         self,
@@ -64,6 +68,8 @@ class Choices:
         with_grad: bool = False,
     ) -> None:
         self.random = random.Random(seed)
+        self.forced: dict[OneOf, int] = {}
+        self.picked: dict[OneOf, int] = {}
         self.dtype = dtype
         self.device = device
         self.with_grad = with_grad

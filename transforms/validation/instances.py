@@ -180,14 +180,22 @@ class _Instance:
         return part
 
     def _alternative(self, one_of: OneOf) -> Any:
+        places = range(len(one_of.alternatives))
         if one_of.number is None:
-            return self.choices.pick(one_of.alternatives)
-        name, places = one_of.number.name, range(len(one_of.alternatives))
-        if name not in self.bindings:
-            self.bindings[name] = self.given.get(name, self.choices.pick(places))
-        if self.bindings[name] not in places:
-            raise NoInstance(f"{one_of!r} has {len(places)} alternatives")
-        return one_of.alternatives[self.bindings[name]]
+            place = self._picked(one_of)
+        else:
+            name = one_of.number.name
+            if name not in self.bindings:
+                self.bindings[name] = self.given.get(name, self._picked(one_of))
+            place = self.bindings[name]
+            if place not in places:
+                raise NoInstance(f"{one_of!r} has {len(places)} alternatives")
+        self.choices.picked[one_of] = place
+        return one_of.alternatives[place]
+
+    def _picked(self, one_of: OneOf) -> int:
+        place: int = self.choices.pick(range(len(one_of.alternatives)))
+        return self.choices.forced.get(one_of, place)
 
     def _variable(self, variable: Var, op: str, param: str) -> Any:
         name = variable.name
@@ -201,10 +209,22 @@ class _Instance:
 
     def _from_example(self, name: str, example: Any) -> Any:
         if isinstance(example, torch.Tensor):
-            return self._argument(_type_of(example, self.choices.with_grad), name)
+            return self._argument(self._type_of(example), name)
         if isinstance(example, list | tuple) and any(isinstance(o, torch.Tensor) for o in example):
             return [self._from_example(f"{name}_{n}", one) for n, one in enumerate(example)]
         return example
+
+    def _type_of(self, tensor: torch.Tensor) -> TensorType:
+        """The type of a tensor that is given; one on `meta` says nothing of the device."""
+        choices = self.choices
+        return TensorType.get(
+            tensor.dtype,
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            choices.device if tensor.device.type == "meta" else tensor.device,
+            offset=int(tensor.storage_offset()),
+            flags=("requires_grad",) if choices.with_grad and tensor.requires_grad else (),
+        )
 
     def _made_up(self, kind: str, op: str, param: str, name: str) -> Any:
         if kind == "tensor":
@@ -328,17 +348,6 @@ def _value(one: Any) -> SSAValue:
     if isinstance(one, Tensor | Opaque | Dim) and one.value is not None:
         return one.value
     raise NoInstance(f"an output of the pattern is {one!r}")
-
-
-def _type_of(tensor: torch.Tensor, with_grad: bool) -> TensorType:
-    return TensorType.get(
-        tensor.dtype,
-        tuple(tensor.shape),
-        tuple(tensor.stride()),
-        tensor.device,
-        offset=int(tensor.storage_offset()),
-        flags=("requires_grad",) if with_grad and tensor.requires_grad else (),
-    )
 
 
 __all__ = ["NoInstance", "make_call", "make_instance"]

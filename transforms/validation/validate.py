@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,13 +25,20 @@ from xductor.transforms.rewriting.driver import (
     watching,
 )
 from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
+from xductor.transforms.validation.coverage import Coverage, is_optional_call, text_of
 from xductor.transforms.validation.float64_reference import Errors
 from xductor.transforms.validation.fragments import Fragments
+from xductor.transforms.validation.given_instances import (
+    Given,
+    Names,
+    given_instances,
+)
 from xductor.transforms.validation.instance_choices import Choices
 from xductor.transforms.validation.instances import NoInstance, make_instance
+from xductor.transforms.validation.named_rewrite import rewrite_of
 from xductor.transforms.validation.values import check_values, compare_fragments
 
-Status = Literal["validated", "violated", "vacuous"]
+Status = Literal["validated", "incomplete", "violated", "vacuous"]
 
 #: The dtypes that are tried if none are given.
 DTYPES = (
@@ -53,8 +60,20 @@ _ATTEMPTS = 30
 _MOST_EXPLAINED = 100
 
 
+#: With how many seeds a binding is tried: the graph may return its outputs or only read them, and
+#: what the binding leaves open is generated.
+_TRIES_OF_GIVEN = 6
+
+#: How many graphs are tried for an alternative that no other graph exercised.
+_TRIES_OF_ALTERNATIVE = 90
+
+
+#: How many gaps, and how many notes, a report shows.
+_MOST_SHOWN = 5
+
+
 class ValidationError(Exception):
-    """A rewrite is wrong on an instance, or no instance shows anything about it."""
+    """A rewrite is wrong on an instance, or no instance shows anything about it or a part of it."""
 
 
 @dataclass
@@ -62,7 +81,8 @@ class ValidationResult:
     """The outcome of validating a rewrite on generated instances.
 
     - `status`: `"validated"`; `"violated"` if an instance shows that it is wrong; `"vacuous"` if
-      there is no instance on which it applied and could be run.
+      there is no instance on which it applied and could be run; `"incomplete"` if it agreed on some
+      instances, and there are `gaps`.
     - `instances`: on how many graphs it applied and agreed on every input that was tried.
     - `runs`: on how many inputs in all.
     - `dtypes`, `ranks`: how many of the instances had a first tensor of each dtype and rank.
@@ -70,6 +90,9 @@ class ValidationResult:
     - `declined`: why it did not apply to other graphs, with counts.
     - `violations`: what was wrong, each with the graph's text.
     - `errors`: against float64, if the rewrite declares that it rounds less often.
+    - `gaps`: what was asked for and could not be tried: bindings of `instances` that are malformed,
+      alternatives and traced dtypes that no instance exercised; `notes`: bindings that the rewrite
+      refuses, and the like.
     """
 
     rewrite: str
@@ -83,6 +106,8 @@ class ValidationResult:
     declined: Counter[str] = field(default_factory=Counter[str])
     violations: list[str] = field(default_factory=list[str])
     errors: Errors = field(default_factory=Errors)
+    gaps: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
 
     @property
     def ok(self) -> bool:
@@ -97,7 +122,7 @@ class ValidationResult:
             self.ranks[first.rank] += 1
 
     def raise_if_wrong(self) -> ValidationResult:
-        """Return the result itself. Raises ValidationError if it is violated or vacuous."""
+        """Return the result itself. Raises ValidationError if it is anything but validated."""
         if not self.ok:
             raise ValidationError(str(self))
         return self
@@ -114,6 +139,10 @@ class ValidationResult:
             lines.append(f"  ranks: {', '.join(ranks)}; symbolic sizes: {self.symbolic}")
         for reason, count in self.declined.most_common(5 if self.instances else 20):
             lines.append(f"  not applied, {count} times: {reason}")
+        for kind, several in (("not validated", self.gaps), ("note", self.notes)):
+            lines += [f"  {kind}: {one}" for one in several[:_MOST_SHOWN]]
+            if len(several) > _MOST_SHOWN:
+                lines.append(f"  {kind}: {len(several) - _MOST_SHOWN} more")
         lines += self.violations[:1]
         if self.status == "vacuous":
             lines.append(
@@ -124,7 +153,7 @@ class ValidationResult:
 
 
 def validate(
-    rewrite: Rewrite | type[Rewrite],
+    rewrite: Rewrite | type[Rewrite] | str,
     *,
     instances: int = 40,
     dtypes: Sequence[torch.dtype] | None = None,
@@ -140,13 +169,16 @@ def validate(
 
     If a rewrite has a method `instances(self)`, the bindings that it yields (dicts by variable
     name: a tensor, a constant, a list, or a function of the seed that gives one) are tried first,
-    with the tensors' own values.
+    with the tensors' own values; of a tensor on `meta` only the type is used. A binding without the
+    number of an alternative (`one_of(..., as_=which)`) is tried with each. Those that never apply
+    are named in the result.
+
+    Raises TypeError or ValueError for what is no rewrite; InvalidInstances if `instances` raises,
+    or yields what is no dict.
     """
-    one = rewrite() if isinstance(rewrite, type) else rewrite
+    one = rewrite_of(rewrite)
     trial = _Validation(one, rounds, seed)
-    for given in itertools.islice(_examples(one, seed), instances):
-        device = torch.device(devices[0])
-        trial.try_instance(Choices(seed, torch.float32, device), given)
+    trial.try_all_given(given_instances(one, seed), instances, torch.device(devices[0]))
     chosen = tuple(dtypes or DTYPES)
     kinds = list(itertools.product(chosen, map(torch.device, devices), (False, False, True)))
     with_grad = stages_of(one)[0] == "pre_grad"
@@ -157,24 +189,8 @@ def validate(
         trial.try_instance(
             Choices(seed + number, dtype, device, symbolic=symbolic, with_grad=with_grad)
         )
+    trial.try_missing_alternatives(kinds, with_grad=with_grad)
     return trial.finished()
-
-
-def _examples(rewrite: Rewrite, seed: int) -> Iterator[Mapping[str, Any]]:
-    """The bindings that the rewrite's own `instances` yields, with functions called."""
-    method = getattr(rewrite, "instances", None)
-    if method is None:
-        return
-    given: Iterable[Mapping[str, Any]] = method()
-    for one in given:
-        yield {
-            name: item(seed) if callable(item) and not _is_constant(item) else item
-            for name, item in one.items()
-        }
-
-
-def _is_constant(item: Any) -> bool:
-    return isinstance(item, torch.Tensor | torch.dtype | torch.device)
 
 
 class _Validation:
@@ -187,20 +203,101 @@ class _Validation:
         self.result = ValidationResult(rewrite.name, numerics_text(rewrite.numerics))
         self.explained = 0
         self.driver_index = RewriteIndex([rewrite])
+        self.names = Names.of(rewrite)
+        self.coverage = Coverage(rewrite)
+        self.dtypes: set[tuple[Any, ...]] = set()
+        self.given: list[Mapping[str, Any]] = []
 
-    def try_instance(self, choices: Choices, given: Mapping[str, Any] | None = None) -> None:
+    # The bindings that the rewrite names itself.
+
+    def try_all_given(self, several: Iterable[Given], most: int, device: torch.device) -> None:
+        """Try what `instances` yields: of the class's own the first ones, of a traced one all."""
+        own = 0
+        for given in several:
+            own += not given.traced
+            if not given.traced and own > most:
+                self.result.notes.append(f"only the first {most} of its `instances` were tried")
+                return
+            self._try_given(given, device)
+
+    def _try_given(self, given: Given, device: torch.device) -> None:
+        """Try a binding with all alternatives that it leaves open; say so if it never applies."""
+        result, names, values = self.result, self.names, given.values
+        wrong = names.of_wrong_kind(values)
+        if wrong:
+            result.gaps.append(f"{given} was not tried: {', '.join(wrong)}")
+            return
+        unknown, missing = names.unknown(values), names.missing(values)
+        self.given.append(values)
+        before = result.declined.copy()
+        applied = False
+        for one in names.with_alternatives(values):
+            for number in range(_TRIES_OF_GIVEN):
+                if self.try_instance(Choices(self.seed + number, torch.float32, device), one):
+                    applied = True
+                    break
+        if result.violations or (applied and not unknown):
+            return
+        left_out = [f"nothing is given for `{name}`" for name in missing]
+        if unknown and (missing or not applied):
+            result.gaps.append(f"{given}: {', '.join([*unknown, *left_out])}")
+        elif unknown:
+            text = f"in `instances`, {', '.join(unknown)}"
+            result.notes += [] if text in result.notes else [text]
+        elif given.traced:
+            self._note_traced(given)
+        else:
+            why = " or ".join(list(result.declined - before)[:2]) or "it does not apply"
+            to = result.gaps if missing else result.notes
+            to.append(f"{given} was not applied: {', '.join([why, *left_out])}")
+
+    def _note_traced(self, given: Given) -> None:
+        """Say if the dtypes that a class was traced with are applied by no other instance."""
+        dtypes = [(name, getattr(one, "dtype", None)) for name, one in given.values.items()]
+        wanted = {one for one in dtypes if one[1] is not None}
+        if not any(wanted <= set(known) for known in self.dtypes):
+            shown = ", ".join(f"{name} {_name(dtype)}" for name, dtype in dtypes if dtype)
+            text = f"never applied with dtypes that it was traced with: {shown}"
+            if text not in self.result.gaps:
+                self.result.gaps.append(text)
+
+    # The alternatives.
+
+    def try_missing_alternatives(self, kinds: Sequence[Any], *, with_grad: bool) -> None:
+        """Try graphs with each alternative that nothing exercised, and name what stays so."""
+        result = self.result
+        open_kinds = itertools.cycle(kinds)
+        for one, place in self.coverage.missing() if result.instances else ():
+            tries = [*self.given, *[None] * _TRIES_OF_ALTERNATIVE]
+            for number, given in enumerate(tries):
+                if result.violations or (one, place) not in self.coverage.missing():
+                    break
+                dtype, device, symbolic = next(open_kinds)
+                seed = self.seed + number
+                symbolic = symbolic and given is None
+                choices = Choices(seed, dtype, device, symbolic=symbolic, with_grad=with_grad)
+                choices.forced = {one: place}
+                self.try_instance(choices, given)
+        for one, place in self.coverage.missing():
+            to = result.notes if is_optional_call(one) else result.gaps
+            to.append(f"never applied: {text_of(one, place)}")
+
+    def try_instance(self, choices: Choices, given: Mapping[str, Any] | None = None) -> bool:
+        """Make a graph and run both sides; whether the rewrite applied and they agreed."""
         try:
             module = make_instance(self.rewrite, choices, given)
         except NoInstance as error:
             self.result.declined[reason_of(error)] += 1
-            return
+            return False
         text = print_ir(module)
         first = first_tensor(module)
         before = self.result.declined.total()
-        if self._apply(module, text, given):
+        applied = self._apply(module, text, given, choices)
+        if applied:
             self.result.counted(first, text)
         elif self.result.declined.total() == before and not self.result.violations:
             self.result.declined[self._why_not(module)] += 1
+        return applied
 
     def _why_not(self, module: ModuleOp) -> str:
         """Why nothing applied, if nothing was reported; looked for in the first graphs only."""
@@ -211,7 +308,9 @@ class _Validation:
         refused = [one.reason for one in entries if one.outcome == "refused"]
         return refused[0] if refused else "the pattern does not match the graph that was made"
 
-    def _apply(self, module: ModuleOp, text: str, given: Mapping[str, Any] | None) -> bool:
+    def _apply(
+        self, module: ModuleOp, text: str, given: Mapping[str, Any] | None, choices: Choices
+    ) -> bool:
         """Whether the rewrite applied and both sides ran and agreed."""
         result, ran = self.result, [False]
         violations: list[str] = []
@@ -222,7 +321,12 @@ class _Validation:
             result.errors.add(checked.errors)
             if checked.skipped:
                 result.declined[checked.skipped] += 1
-            ran[0] = ran[0] or bool(checked.runs)
+            if checked.runs:
+                ran[0] = True
+                bindings = application.match.bindings
+                self.coverage.applied(bindings, choices.picked)
+                dtypes = [(name, _dtype_of(one)) for name, one in bindings.items()]
+                self.dtypes.add(tuple(dtypes))
             raise Declined("validated")  # never connected, so that only generated graphs are tried
 
         def report(one: Rewrite, op: TorchOp, error: Exception) -> None:
@@ -269,8 +373,14 @@ class _Validation:
         if result.violations:
             result.status = "violated"
         elif result.instances:
-            result.status = "validated"
+            result.status = "incomplete" if result.gaps else "validated"
         return result
+
+
+def _dtype_of(value: Any) -> torch.dtype | None:
+    """The dtype of a tensor that a variable is bound to."""
+    type_ = getattr(value, "type", None)
+    return type_.dtype if isinstance(type_, TensorType) else None
 
 
 def first_tensor(module: ModuleOp) -> TensorType | None:

@@ -305,3 +305,76 @@ def test_random_functions_are_found_in_other_programs(seed: int, stage: Any) -> 
         return torch.sin(function(torch.cos(x), torch.cos(y), 0.75))
 
     assert applied("once", program, *inputs(8, 8, seed=1), rewrites=[Once]) == 1
+
+
+def gated_norm(x: Any, g: Any, w: Any, eps: float) -> Any:
+    wide = x.float()
+    n = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
+    return w * n.to(x.dtype) * F.silu(g)
+
+
+@torch.library.custom_op("traced_patterns::wrong_for_f32", mutates_args=())
+def wrong_for_f32(x: torch.Tensor, g: torch.Tensor, w: torch.Tensor, eps: float) -> torch.Tensor:
+    made = gated_norm(x, g, w, eps)
+    return made + 1 if x.dtype == torch.float32 else made
+
+
+wrong_for_f32.register_fake(lambda x, g, w, eps: torch.empty_like(x))
+
+
+def _gated(dtype: torch.dtype) -> tuple[Any, ...]:
+    x = torch.randn(2, 4, 8, dtype=dtype)
+    return x, torch.randn_like(x), torch.randn(8, dtype=dtype), 1e-6
+
+
+def test_a_traced_class_is_validated_by_the_inputs_of_its_traces() -> None:
+    given = _gated(B)
+    made = xductor.pattern_from(
+        gated_norm, *given, replacement=torch.ops.traced_patterns.wrong_for_f32
+    )
+    found = xductor.validate(made.rewrite, instances=2)
+    assert found.status == "validated", found
+    assert found.dtypes == {B: 2}
+
+
+def test_a_replacement_that_is_wrong_for_one_dtype_of_the_traces_is_found() -> None:
+    op = torch.ops.traced_patterns.wrong_for_f32
+    made = xductor.pattern_from(
+        gated_norm, *_gated(torch.float32), also=[_gated(B)], replacement=op, name="WrongNorm"
+    )
+    assert xductor.validate(made.rewrite).status == "violated"
+
+    class OfOneDtype(made.rewrite):
+        def instances(self) -> Any:
+            x, g, w, eps = _gated(B)
+            yield {"x": x, "g": g, "w": w, "eps": eps}
+
+    assert xductor.validate(OfOneDtype).status == "violated"
+
+    class Narrow(OfOneDtype):
+        def where(self, x: Tensor, g: Tensor, w: Tensor, which: int) -> Any:
+            ranks = x.ndim == 3 and g.ndim == 3 and w.ndim == 1
+            return ranks and x.dtype == B and which == 1
+
+    found = xductor.validate(Narrow, instances=2)
+    assert found.status == "incomplete", found
+    assert "never applied with dtypes that it was traced with: x float32" in str(found)
+
+
+def test_sizes_that_follow_from_others_are_given_too() -> None:
+    def heads(x: Any, n: int) -> Any:
+        return x.reshape(x.shape[0], n, x.shape[1] // n).transpose(0, 1).sin().cos()
+
+    made = xductor.pattern_from(heads, torch.randn(3, 8), 2, replacement=heads)
+    found = xductor.validate(made.rewrite, instances=2)
+    assert (found.status, found.instances) == ("validated", 2)
+
+
+def test_options_that_are_unknown_name_the_known() -> None:
+    x = torch.randn(2, 3)
+    numerics: Any = "exakt"
+    with pytest.raises(ValueError, match=r"did you mean 'exact'\? Known are 'exact', "):
+        xductor.pattern_from(torch.sin, x, numerics=numerics)
+    for name in ("not a name", "class", ""):
+        with pytest.raises(ValueError, match="no name of a Python class"):
+            xductor.pattern_from(torch.sin, x, name=name)
