@@ -200,7 +200,7 @@ def run_observed(
     if listeners_of(PassAsked):
         for one in wanted:
             tell(PassAsked(run, one))
-    if observed_as is None and not any(_may_apply(one, run) for one in wanted):
+    if observed_as is None and not any(may_apply(one, run) for one in wanted):
         return 0
     watcher = observer(run.gm, observed_as or wanted[0].name, run.subsystem)
     if watcher.active:
@@ -215,7 +215,8 @@ def run_observed(
     return watcher.apply_gm_pass(apply)
 
 
-def _may_apply(one: TypedPass, run: StageRun) -> bool:
+def may_apply(one: TypedPass, run: StageRun) -> bool:
+    """Whether a pass may find something in the graph as it is now, in FX or in the IR."""
     group = run.group
     if group is not None and group.changed:
         return one.has_work(group.module)
