@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from xductor.ir import aten
-from xductor.transforms import APPROXIMATE, Rewrite, Scalar, Tensor, no
-from xductor.transforms.passes.numerics import Declared
-
-#: Where the exponential overflows, the shorter form does not.
-IN_RANGE: Declared = dict.fromkeys((torch.float32, torch.float64), APPROXIMATE)
+from xductor.transforms import Rewrite, Scalar, Tensor, no
+from xductor.transforms.algebra.numerics import OTHER_TERMS
 
 
 class LogOfExp(Rewrite):
@@ -19,7 +14,7 @@ class LogOfExp(Rewrite):
 
     name = "combine_exponentials"
     stage = "joint"
-    numerics = IN_RANGE
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor) -> Any:
         return aten.log(aten.exp(x))
@@ -36,7 +31,7 @@ class ProductOfExps(Rewrite):
 
     name = "combine_exponentials"
     stage = "joint"
-    numerics = IN_RANGE
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, y: Tensor) -> Any:
         return aten.mul(aten.exp(x), aten.exp(y))
@@ -55,7 +50,7 @@ class QuotientOfExps(Rewrite):
 
     name = "combine_exponentials"
     stage = "joint"
-    numerics = IN_RANGE
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, y: Tensor) -> Any:
         return aten.div(aten.exp(x), aten.exp(y))
@@ -74,7 +69,7 @@ class PowerOfExp(Rewrite):
 
     name = "combine_exponentials"
     stage = "joint"
-    numerics = IN_RANGE
+    numerics = OTHER_TERMS
 
     def pattern(self, x: Tensor, exponent: Scalar) -> Any:
         return aten.pow(aten.exp(x), exponent)

@@ -8,15 +8,8 @@ from typing import Any
 import torch
 
 from xductor.ir import aten, prims
-from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, all_of, maybe, no, one_of
-from xductor.transforms.passes.numerics import Declared
-
-#: The same terms in another order. 16-bit floats are left out: a kernel adds up products that are
-#: not rounded.
-SAME_TERMS: Declared = dict.fromkeys((torch.float32, torch.float64), REASSOCIATES)
-
-#: Equal over the reals. Other sums are made, in which infinities meet other numbers.
-OTHER_TERMS: Declared = dict.fromkeys((torch.float32, torch.float64), APPROXIMATE)
+from xductor.transforms import Rewrite, Tensor, all_of, maybe, no, one_of
+from xductor.transforms.algebra.numerics import OTHER_TERMS, SAME_TERMS
 
 
 def _is_summed(size: Any) -> Any:

@@ -10,8 +10,6 @@ import torch
 
 from xductor.ir import aten, prims
 from xductor.transforms import (
-    APPROXIMATE,
-    REASSOCIATES,
     Rewrite,
     Tensor,
     all_of,
@@ -19,12 +17,7 @@ from xductor.transforms import (
     no,
     one_of,
 )
-from xductor.transforms.passes.numerics import Declared
-
-_FLOATS = (torch.float32, torch.float64)
-SAME_TERMS: Declared = dict.fromkeys(_FLOATS, REASSOCIATES)
-OTHER_TERMS: Declared = dict.fromkeys(_FLOATS, APPROXIMATE)
-
+from xductor.transforms.algebra.numerics import FLOATS, OTHER_TERMS, SAME_TERMS
 
 #: Functions that never fall, and are NaN for NaN alone.
 _MONOTONE = (aten.exp, aten.sigmoid, aten.tanh)
@@ -78,7 +71,7 @@ class SumOfRepeatedVector(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Vectors with their own number of columns, which random ones rarely have."""
-        for dtype, columns, rows, dim in product(_FLOATS, (0, 1, 5), (1, 3), (0, -2)):
+        for dtype, columns, rows, dim in product(FLOATS, (0, 1, 5), (1, 3), (0, -2)):
             x = torch.rand(columns, dtype=dtype) - 0.5
             yield {"x": x, "rows": rows, "columns": columns, "dim": dim}
 
@@ -127,7 +120,7 @@ class SumOfCumsum(Rewrite):
     def instances(self) -> Iterator[dict[str, Any]]:
         """Matrices, whose rows are summed."""
         sizes = ((3, 4), (1, 5), (4, 1), (2, 0), (6, 2))
-        for dtype, size, summed in product(_FLOATS, sizes, (0, -2)):
+        for dtype, size, summed in product(FLOATS, sizes, (0, -2)):
             yield {"x": torch.rand(size, dtype=dtype) - 0.5, "dim": 0, "summed": summed}
 
 
@@ -176,7 +169,7 @@ class SquaredDistances(Rewrite):
     def instances(self) -> Iterator[dict[str, Any]]:
         """Matrices with rows of one length, which random ones rarely are."""
         sizes = ((3, 4, 2), (1, 5, 3), (4, 1, 1), (2, 0, 3), (5, 5, 4))
-        for dtype, (rows, others, length), dim in product(_FLOATS, sizes, (2, -1)):
+        for dtype, (rows, others, length), dim in product(FLOATS, sizes, (2, -1)):
             x, y = (torch.rand(n, length, dtype=dtype) for n in (rows, others))
             yield {"x": x, "y": y, "dim": dim}
 
