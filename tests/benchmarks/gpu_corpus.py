@@ -4,9 +4,10 @@
 
 Both compile the same model of a file, in bfloat16, in one process; they take turns. A row for each
 model in inference and in training, as soon as it is measured: median milliseconds, the ratio, the
-peak of memory, and the losses of both (in training with what dropout drew). Then the geomeans of
-the ratios. `models.py` has `names()`, `META`, `loss_of(name, output)`, and
-`build(name, layers=..., dtype=..., ...)`, which gives a model with its arguments.
+peak of memory, and the losses of both and of eager (in training with what dropout drew). Then the
+geomeans of the ratios. `models.py` has `names()`, `META`, `loss_of(name, output)`, and
+`build(name, layers=..., dtype=..., ...)`, which gives a model with its arguments. With `--jobs N`,
+N rows compile at a time, each in a process of its own, and then they are measured in turns.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import argparse
 import gc
 import math
 import re
+import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from tests.benchmarks.compiled_apart import measured, say, wait_for_turn
 from tests.benchmarks.gpu_timing import BACKENDS, alternating, on_device, peak
 from tests.benchmarks.stage_ratios import load
 
@@ -57,6 +60,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 
 MODES = ("inference", "training")
+_COMPILE_MINUTES = 30.0
 _REFUSED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -92,44 +96,51 @@ class Row:
         mib, loss = self.memory, self.losses
         return (
             f"{stock:9.3f} | {ours:9.3f} | {self.ratio:.3f} | {mib['stock']:.0f} | "
-            f"{mib['ours']:.0f} | {loss['stock']:.6g} | {loss['ours']:.6g}"
+            f"{mib['ours']:.0f} | {loss['stock']:.6g} | {loss['ours']:.6g} | {loss['eager']:.6g}"
         )
 
 
-def measure(
-    models: Any,
-    name: str,
-    mode: str,
-    sizes: dict[str, Any],
-    rounds: int,
-    device: str,
-    graphs: bool = False,
-) -> Row:
-    """One model in one mode: both compile it, with CUDA graphs or not; then they take turns."""
+#: What is done in a step, by who does it.
+Works = dict[str, Callable[[], torch.Tensor]]
+
+
+def compiled(
+    models: Any, name: str, mode: str, sizes: dict[str, Any], device: str, graphs: bool
+) -> tuple[Works, dict[str, float]]:
+    """The steps of one model in one mode that both have compiled, and first losses, eager's too."""
     _start_anew(device)
     model, args, kwargs = build(models, name, sizes)
     model = model.to(device).train(mode == "training")
     args, kwargs = on_device(args, device), on_device(kwargs, device)
-    losses: dict[str, float] = {}
-    works: dict[str, Callable[[], torch.Tensor]] = {}
-    for who, backend in BACKENDS.items():
-        compiled = torch.compile(model, backend=backend, options={"triton.cudagraphs": graphs})
 
-        def infer(call: Any = compiled) -> Any:
+    def step(call: Any) -> Callable[[], torch.Tensor]:
+        def infer() -> torch.Tensor:
             torch.compiler.cudagraph_mark_step_begin()
             with torch.no_grad():
                 return models.loss_of(name, call(*args, **kwargs))
 
-        def train(call: Any = compiled) -> Any:
+        def train() -> torch.Tensor:
             torch.compiler.cudagraph_mark_step_begin()
             model.zero_grad(set_to_none=True)
             loss = models.loss_of(name, call(*args, **kwargs))
             loss.backward()
             return loss
 
-        works[who] = train if mode == "training" else infer
+        return train if mode == "training" else infer
+
+    works = {
+        who: step(torch.compile(model, backend=backend, options={"triton.cudagraphs": graphs}))
+        for who, backend in BACKENDS.items()
+    }
+    losses: dict[str, float] = {}
+    for who, work in {**works, "eager": step(model)}.items():
         torch.manual_seed(0)
-        losses[who] = works[who]().item()
+        losses[who] = work().item()
+    return works, losses
+
+
+def in_turns(works: Works, losses: dict[str, float], rounds: int, device: str) -> Row:
+    """What both cost."""
     times = alternating(works, rounds, device)
     memory = {who: peak(work, device) for who, work in works.items()}
     return Row(times, memory, losses)
@@ -146,38 +157,60 @@ def geomean(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
+def cases(models: Any, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The models and modes that are wanted and can be had."""
+    for name in options.only or models.names():
+        for mode in options.modes:
+            if mode == "inference" or models.META.get(name, {}).get("train", True):
+                yield name, mode
+
+
+def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
+    """Compile one model in one mode, wait for the turn if there are others, and measure."""
+    sizes: dict[str, Any] = {"layers": options.layers, "dtype": "bf16"}
+    if not options.small:
+        sizes.update(SIZES.get(name, {}))
+    with torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}):
+        works, losses = compiled(models, name, mode, sizes, options.device, options.cudagraphs)
+        if options.child:
+            wait_for_turn()
+        return in_turns(works, losses, options.rounds, options.device)
+
+
+def here(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
+    """A row for each case, or what went wrong, one after the other in this process."""
+    began = time.monotonic()
+    for case in cases(models, options):
+        if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
+            yield case, "no time left"
+            continue
+        try:
+            yield case, one(models, *case, options)
+        except Exception as error:  # the other models are measured all the same
+            yield case, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
+    """The same, each case compiled in a process of its own, `--jobs` of them at a time."""
+    command = [sys.executable, "-m", "tests.benchmarks.gpu_corpus", "--child"]
+    command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
+    command += ["--rounds", str(options.rounds), "--device", options.device]
+    command += ["--cudagraphs"] * options.cudagraphs + ["--small"] * options.small
+    commands = {
+        (name, mode): [*command, "--only", name, "--modes", mode]
+        for name, mode in cases(models, options)
+    }
+    for case, found in measured(commands, options.jobs, 60 * (options.minutes or _COMPILE_MINUTES)):
+        yield case, found if isinstance(found, str) else Row(**found)
+
+
 def compare(models: Any, options: argparse.Namespace) -> dict[str, list[float]]:
     """Print a row for each model and mode; the ratios by mode."""
     ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
-    began = time.monotonic()
-    common = {"layers": options.layers, "dtype": "bf16"}
-    for name in options.only or models.names():
-        meta = models.META.get(name, {})
-        sizes = {**common, **({} if options.small else SIZES.get(name, {}))}
-        for mode in options.modes:
-            if mode == "training" and not meta.get("train", True):
-                continue
-            start = time.monotonic()
-            if options.minutes is not None and start - began > 60 * options.minutes:
-                print(f"| {name} | {mode} | no time left |", flush=True)
-                continue
-            try:
-                with torch._dynamo.config.patch(meta.get("dynamo") or {}):
-                    row = measure(
-                        models,
-                        name,
-                        mode,
-                        sizes,
-                        options.rounds,
-                        options.device,
-                        options.cudagraphs,
-                    )
-            except Exception as error:  # the other models are measured all the same
-                lines = str(error).splitlines() or [""]
-                print(f"| {name} | {mode} | {type(error).__name__}: {lines[0]} |", flush=True)
-                continue
+    for (name, mode), row in (apart if options.jobs else here)(models, options):
+        if isinstance(row, Row):
             ratios[mode].append(row.ratio)
-            print(f"| {name} | {mode} | {row} | {time.monotonic() - start:.0f} |", flush=True)
+        print(f"| {name} | {mode} | {row} |", flush=True)
     return ratios
 
 
@@ -188,14 +221,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--minutes", type=float, help="begin no row after so many")
+    parser.add_argument("--minutes", type=float, help="begin no row after so many; for a compile")
+    parser.add_argument("--jobs", type=int, help="compile so many rows at a time, then measure")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--cudagraphs", action="store_true", help="kernels without launches")
     parser.add_argument("--small", action="store_true", help="models in the sizes of their file")
     options = parser.parse_args(argv)
-    print("| model | mode | stock ms | ours ms | ratio | stock MiB | ours MiB | loss | ours | s |")
+    models = load(options.models_file)
+    if options.child:
+        say(asdict(one(models, *next(cases(models, options)), options)))
+        return 0
+    print("| model | mode | stock ms | ours ms | ratio | MiB | ours | loss | ours | eager |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    ratios = compare(load(options.models_file), options)
+    ratios = compare(models, options)
     ratios["all"] = [ratio for mode in MODES for ratio in ratios[mode]]
     for what, found in ratios.items():
         print(f"geomean of {what}: {geomean(found):.3f} of {len(found)}", flush=True)

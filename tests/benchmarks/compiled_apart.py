@@ -1,0 +1,77 @@
+"""Measurements taken one after the other of what processes compiled side by side.
+
+A process compiles, says that it is ready, and waits for its turn; when all are ready they measure,
+one after the other, so that nothing else runs on the device meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+_READY = "@ready"
+_FOUND = "@found "
+_LAST_LINES = 3
+
+
+def wait_for_turn() -> None:
+    """In a process that compiled: say so, and wait until the others stand still."""
+    print(_READY, flush=True)
+    sys.stdin.readline()
+
+
+def say(found: dict[str, Any]) -> None:
+    """In a process that measured: what it found, a dictionary of JSON."""
+    print(_FOUND + json.dumps(found), flush=True)
+
+
+def measured(
+    commands: dict[Any, Sequence[str]], jobs: int, seconds: float
+) -> Iterator[tuple[Any, dict[str, Any] | str]]:
+    """By key what each command found, or its last words; `jobs` of them compile at a time.
+
+    A command that is not ready after `seconds`, counted from the start of its process, is stopped.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        started = list(pool.map(lambda command: _compiled(command, seconds), commands.values()))
+    for key, (process, words) in zip(commands, started, strict=True):
+        yield key, _turn(process, words)
+
+
+def _compiled(command: Sequence[str], seconds: float) -> tuple[subprocess.Popen[str], list[str]]:
+    """A process that is ready, or has ended, and what it printed."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    limit = threading.Timer(seconds, process.kill)
+    limit.start()
+    words: list[str] = []
+    for line in process.stdout:
+        if line.strip() == _READY:
+            break
+        words.append(line)
+    limit.cancel()
+    return process, words
+
+
+def _turn(process: subprocess.Popen[str], words: list[str]) -> dict[str, Any] | str:
+    if process.poll() is None:
+        rest, _ = process.communicate("\n")
+        words.extend(rest.splitlines(keepends=True))
+    for line in reversed(words):
+        if line.startswith(_FOUND):
+            return json.loads(line.removeprefix(_FOUND))
+    return " ".join("".join(words[-_LAST_LINES:]).split()) or f"ended with {process.returncode}"
+
+
+__all__ = ["measured", "say", "wait_for_turn"]
