@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -31,7 +31,7 @@ def say(found: dict[str, Any]) -> None:
 
 
 def measured(
-    commands: dict[Any, Sequence[str]], jobs: int, seconds: float
+    commands: Mapping[Any, Sequence[str]], jobs: int, seconds: float
 ) -> Iterator[tuple[Any, dict[str, Any] | str]]:
     """By key what each command found, or its last words; `jobs` of them compile at a time.
 
