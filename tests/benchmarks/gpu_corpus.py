@@ -107,7 +107,7 @@ Works = dict[str, Callable[[], torch.Tensor]]
 def compiled(
     models: Any, name: str, mode: str, sizes: dict[str, Any], device: str, graphs: bool
 ) -> tuple[Works, dict[str, float]]:
-    """The steps of one model in one mode that both have compiled, and first losses, eager's too."""
+    """The steps of a model in a mode, by both compilers and eager, and their first losses."""
     _start_anew(device)
     model, args, kwargs = build(models, name, sizes)
     model = model.to(device).train(mode == "training")
@@ -132,15 +132,17 @@ def compiled(
         who: step(torch.compile(model, backend=backend, options={"triton.cudagraphs": graphs}))
         for who, backend in BACKENDS.items()
     }
+    works["eager"] = step(model)
     losses: dict[str, float] = {}
-    for who, work in {**works, "eager": step(model)}.items():
+    for who, work in works.items():
         torch.manual_seed(0)
         losses[who] = work().item()
     return works, losses
 
 
 def in_turns(works: Works, losses: dict[str, float], rounds: int, device: str) -> Row:
-    """What both cost."""
+    """What both compilers' steps cost."""
+    works = {who: works[who] for who in BACKENDS}
     times = alternating(works, rounds, device)
     memory = {who: peak(work, device) for who, work in works.items()}
     return Row(times, memory, losses)
@@ -165,11 +167,14 @@ def cases(models: Any, options: argparse.Namespace) -> Iterator[tuple[str, str]]
                 yield name, mode
 
 
+def sizes_of(name: str, layers: int, small: bool) -> dict[str, Any]:
+    """How a model is built: in the sizes of `SIZES`, or small ones, those of its file."""
+    return {"layers": layers, "dtype": "bf16", **({} if small else SIZES.get(name, {}))}
+
+
 def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
     """Compile one model in one mode, wait for the turn if there are others, and measure."""
-    sizes: dict[str, Any] = {"layers": options.layers, "dtype": "bf16"}
-    if not options.small:
-        sizes.update(SIZES.get(name, {}))
+    sizes = sizes_of(name, options.layers, options.small)
     with torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}):
         works, losses = compiled(models, name, mode, sizes, options.device, options.cudagraphs)
         if options.child:
