@@ -264,6 +264,7 @@ STEPS = (
         _fusion_options, (post_grad_fusion_options.OPTION, *chain(*_TYPED_OPTIONS.values()))
     ),
     OwnStep("cat_of_pieces", _pattern_matcher),
+    OwnStep("accumulate_in_float32", _pattern_matcher),
     TableStep(
         "b2b_gemm_pass",
         lambda: stock.lookup("post_grad:B2B_GEMM_PASS"),

@@ -175,6 +175,7 @@ STEPS = (
     _with(_checks_numerics, "snapshot", _snapshot),
     first_rewrites,
     OwnStep("fuse_attention", _fuses_attention, stock_node_counts.noted),
+    OwnStep("contiguous_attn_mask", _fuses_attention),
     CoveringStep(predispatch.run_passes, ("pre_dispatch_passes", *predispatch.typed_names())),
     _numpy_compat("before"),
     *FUSE_FX,

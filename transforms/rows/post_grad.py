@@ -120,6 +120,13 @@ STEP_ROWS = (
         factory="post_grad.partitioned_scatter:PartitionedScatterOptimization",
     ),
     _row(
+        "accumulate_in_float32",
+        "Sum scattered 16-bit floats in float32. On GPUs.",
+        kind="declared",
+        factory="post_grad.accumulate_in_float32:ACCUMULATE_IN_FLOAT32",
+        origin="ours",
+    ),
+    _row(
         "b2b_gemm_pass",
         "Compute two successive products in one kernel.",
         kind="procedural",

@@ -356,6 +356,13 @@ TORCH_LEVEL_ROWS = (
         parts=tuple([f"_sfdp_pattern_{number}" for number in range(1, 31)]),
     ),
     _row(
+        "contiguous_attn_mask",
+        "Copy a mask of attention that no fused kernel reads as it lies. On CUDA.",
+        kind="declared",
+        factory="pre_grad.contiguous_attn_mask:CONTIGUOUS_ATTN_MASK",
+        origin="ours",
+    ),
+    _row(
         "pre_grad_custom_pass",
         "Run the user's passes: callables on FX, typed ones on the typed graph.",
         "../config.py:pre_grad_custom_pass",

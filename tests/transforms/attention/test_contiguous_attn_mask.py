@@ -1,0 +1,94 @@
+"""Masks of attention that no fused kernel reads as they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch._inductor import config as inductor_config
+
+import xductor
+from xductor.backend.records import stage_records
+
+_SHAPE = (2, 4, 128, 64)
+
+
+def _biased(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, table: torch.Tensor, dropout: float = 0.0
+) -> torch.Tensor:
+    """Attention with a bias whose heads are its last dim in memory, as T5 has it."""
+    bias = table.permute(2, 0, 1).unsqueeze(0)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout, scale=1.0)
+    return out.transpose(1, 2).reshape(q.shape[0], q.shape[2], -1)
+
+
+def _contiguous(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def test_values_on_a_cpu() -> None:
+    """There it does not run, and what it would change is said."""
+    q, k, v = torch.randn(3, *_SHAPE)
+    table = torch.randn(128, 128, 4)
+    why = xductor.explain("contiguous_attn_mask", _biased, q, k, v, table)
+    assert "it runs on cuda only" in str(why)
+    compiled = torch.compile(_biased, backend="xductor", options={"xductor.on_error": "raise"})
+    torch.testing.assert_close(compiled(q, k, v, table), _biased(q, k, v, table))
+    assert xductor.last_compile().count("contiguous_attn_mask") == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+class TestOnAGPU:
+    def _run(self, function: Any, *given: Any, **options: Any) -> tuple[torch.Tensor, int]:
+        torch._dynamo.reset()
+        options = {"xductor.on_error": "raise", **options}
+        compiled = torch.compile(function, backend="xductor", options=options)
+        with stage_records.record() as records:
+            found = compiled(*given)
+        return found, sum(record.applications("contiguous_attn_mask") for record in records)
+
+    def _given(self, dtype: torch.dtype = torch.bfloat16, grad: bool = False) -> Any:
+        torch.manual_seed(0)
+        q, k, v = (torch.randn(_SHAPE, device="cuda", dtype=dtype) for _ in range(3))
+        table = torch.randn(128, 128, 4, device="cuda", dtype=dtype)
+        return [one.requires_grad_(grad) for one in (q, k, v, table)]
+
+    def test_values(self) -> None:
+        given = self._given()
+        with torch.no_grad():
+            found, count = self._run(_biased, *given)
+        wanted = _biased(*(one.double() for one in given))
+        assert count == 1
+        before = (_biased(*given).double() - wanted).abs().max()
+        assert (found.double() - wanted).abs().max() <= 2 * before
+
+    def test_gradients(self) -> None:
+        given = self._given(grad=True)
+        found, count = self._run(_biased, *given)
+        assert count == 1
+        found.float().square().sum().backward()
+        exact = [one.detach().double().requires_grad_() for one in given]
+        _biased(*exact).square().sum().backward()
+        for one, wanted in zip(given, exact, strict=True):
+            assert one.grad is not None
+            torch.testing.assert_close(one.grad.double(), wanted.grad, rtol=0.05, atol=0.2)
+
+    def test_dropout_draws_as_eager_does_if_it_has_to(self) -> None:
+        given = [*self._given(grad=True), 0.1]
+        assert self._run(_biased, *given)[1] == 1
+        with inductor_config.patch(fallback_random=True):
+            assert self._run(_biased, *given)[1] == 0
+
+    def test_what_stays(self) -> None:
+        q, k, v, _ = self._given()
+        for mask in (
+            torch.randn(1, 4, 128, 128, device="cuda", dtype=q.dtype),
+            torch.randn(2, 1, 128, 1, device="cuda", dtype=q.dtype),
+        ):
+            with torch.no_grad():
+                assert self._run(_contiguous, q, k, v, mask)[1] == 0
+        with torch.no_grad():
+            assert self._run(_biased, *self._given(torch.float32))[1] == 0
