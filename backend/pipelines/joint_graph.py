@@ -22,6 +22,7 @@ from xductor.backend.steps.draws import (
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
+    OwnStep,
     TableStep,
     TypedStep,
     typed_step,
@@ -104,6 +105,7 @@ STEPS = (
     ),
     auto_chunker,
     CoveringStep(_pass_patterns, ("pass_patterns", *in_table("joint", "pass_patterns"))),
+    OwnStep("thin_products", _pattern_matcher),
     user_rewrites,
     replace_random_passes,
     user_hook("joint_custom_post_pass"),

@@ -124,7 +124,7 @@ class DecomposeMm(_Decomposed):
         return self._bounds.holds_for_matrices(mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return _narrowed(_product(mat1, mat2), mat1.dtype)
+        return narrowed(sum_of_products(mat1, mat2), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -148,7 +148,7 @@ class DecomposeBmm(_Decomposed):
         return self._bounds.holds_for_batches(mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return _narrowed(_product(mat1, mat2), mat1.dtype)
+        return narrowed(sum_of_products(mat1, mat2), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -172,7 +172,7 @@ class DecomposeAddmm(_Decomposed):
         return self._bounds.holds_for_matrices(mat1, mat2, input)
 
     def replacement(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
-        return _narrowed(aten.add(_product(mat1, mat2), _widened(input)), mat1.dtype)
+        return narrowed(aten.add(sum_of_products(mat1, mat2), _widened(input)), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -206,8 +206,8 @@ class DecomposeAddmmWithFactors(_Decomposed):
     def replacement(
         self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar
     ) -> Any:
-        product = _times(_product(mat1, mat2), alpha)
-        return _narrowed(aten.add(product, _widened(input), alpha=beta), mat1.dtype)
+        product = _times(sum_of_products(mat1, mat2), alpha)
+        return narrowed(aten.add(product, _widened(input), alpha=beta), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -239,7 +239,7 @@ class DecomposeAddmmOfNothing(_Decomposed):
         return self._bounds.holds_for_matrices(mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor, alpha: Scalar) -> Any:
-        return _narrowed(_times(_product(mat1, mat2), alpha), mat1.dtype)
+        return narrowed(_times(sum_of_products(mat1, mat2), alpha), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -250,7 +250,7 @@ class DecomposeAddmmOfNothing(_Decomposed):
 DECOMPOSE_ADDMM = (DecomposeAddmm, DecomposeAddmmWithFactors, DecomposeAddmmOfNothing)
 
 
-def _product(mat1: Tensor, mat2: Tensor) -> Any:
+def sum_of_products(mat1: Tensor, mat2: Tensor) -> Any:
     """The sum of products, in float32 if the operands are 16-bit floats."""
     rank = mat1.ndim
     left = aten.unsqueeze(_widened(mat1), rank)
@@ -268,7 +268,7 @@ def _widened(x: Tensor) -> Any:
     return prims.convert_element_type(x, torch.float32) if x.dtype in NARROW_FLOATS else x
 
 
-def _narrowed(x: Any, dtype: torch.dtype) -> Any:
+def narrowed(x: Any, dtype: torch.dtype) -> Any:
     return x if x.dtype == dtype else prims.convert_element_type(x, dtype)
 
 
@@ -291,4 +291,6 @@ __all__ = [
     "DecomposeAddmmWithFactors",
     "DecomposeBmm",
     "DecomposeMm",
+    "narrowed",
+    "sum_of_products",
 ]

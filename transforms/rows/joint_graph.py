@@ -109,6 +109,13 @@ STEP_ROWS = (
         factory="random.fuse_seed_creation_pass:FuseOffsetCreationPass",
     ),
     _row(
+        "thin_products",
+        "Compute products of gathered matrices and vectors, and of vectors, by sums. On GPUs.",
+        kind="declared",
+        factory="matmul.thin_products:THIN_PRODUCTS",
+        origin="ours",
+    ),
+    _row(
         "joint_custom_post_pass",
         "Run the user's passes after ours: callables on FX, typed ones on the typed graph.",
         "../config.py:joint_custom_post_pass",
