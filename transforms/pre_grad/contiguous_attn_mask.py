@@ -16,7 +16,8 @@ class ContiguousAttnMask(Rewrite):
     """`scaled_dot_product_attention` gets a copy of a mask whose last dim has no stride of one.
 
     The kernels take no other mask, and without a kernel the call computes products and a softmax.
-    T5's position bias is such a mask: it is looked up with the heads last, and permuted.
+    T5's position bias is such a mask: it is looked up with the heads last, and permuted. What a
+    kernel gives is laid out as the product would be.
     """
 
     name = "contiguous_attn_mask"
@@ -35,8 +36,8 @@ class ContiguousAttnMask(Rewrite):
     def replacement(
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor, scale: Any
     ) -> Any:
-        mask = aten.clone(attn_mask, memory_format=torch.contiguous_format)
-        return aten.scaled_dot_product_attention(query, key, value, mask, scale=scale)
+        mask = _contiguous(attn_mask)
+        return _contiguous(aten.scaled_dot_product_attention(query, key, value, mask, scale=scale))
 
 
 class ContiguousAttnMaskWithDropout(Rewrite):
@@ -84,8 +85,14 @@ class ContiguousAttnMaskWithDropout(Rewrite):
         dropout_p: Scalar,
         scale: Any,
     ) -> Any:
-        mask = aten.clone(attn_mask, memory_format=torch.contiguous_format)
-        return aten.scaled_dot_product_attention(query, key, value, mask, dropout_p, scale=scale)
+        mask = _contiguous(attn_mask)
+        return _contiguous(
+            aten.scaled_dot_product_attention(query, key, value, mask, dropout_p, scale=scale)
+        )
+
+
+def _contiguous(x: Tensor) -> Any:
+    return aten.clone(x, memory_format=torch.contiguous_format)
 
 
 def _pays(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Any:

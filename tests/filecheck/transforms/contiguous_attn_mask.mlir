@@ -4,8 +4,9 @@
 // CHECK-LABEL: fx.graph @fires
 fx.graph @fires stage(pre_grad) symbols() (%q : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %k : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %v : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %bias : !fx.tensor<bf16[1, 16, 512, 512][16, 1, 8192, 16], cuda:0>) {
   // CHECK-NEXT: %torch = pyfn.torch.clone %bias, memory_format = memory_format<contiguous_format> : !fx.tensor<bf16[1, 16, 512, 512], cuda:0>
-  // CHECK-NEXT: %y = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, %torch, scale = 1.0 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
-  // CHECK-NEXT: fx.output (%y,)
+  // CHECK-NEXT: %_nn = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, %torch, scale = 1.0 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
+  // CHECK-NEXT: %torch_1 = pyfn.torch.clone %_nn, memory_format = memory_format<contiguous_format> : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
+  // CHECK-NEXT: fx.output (%torch_1,)
   %y = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, attn_mask = %bias, scale = 1.0 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
   fx.output (%y)
 }
@@ -13,8 +14,9 @@ fx.graph @fires stage(pre_grad) symbols() (%q : !fx.tensor<bf16[8, 16, 512, 64],
 // CHECK-LABEL: fx.graph @dropout
 fx.graph @dropout stage(pre_grad) symbols() (%q : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %k : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %v : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>, %bias : !fx.tensor<bf16[1, 16, 512, 512][16, 1, 8192, 16], cuda:0>) {
   // CHECK-NEXT: %torch = pyfn.torch.clone %bias, memory_format = memory_format<contiguous_format> : !fx.tensor<bf16[1, 16, 512, 512], cuda:0>
-  // CHECK-NEXT: %y = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, %torch, 0.1 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
-  // CHECK-NEXT: fx.output (%y,)
+  // CHECK-NEXT: %_nn = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, %torch, 0.1 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
+  // CHECK-NEXT: %torch_1 = pyfn.torch.clone %_nn, memory_format = memory_format<contiguous_format> : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
+  // CHECK-NEXT: fx.output (%torch_1,)
   %y = pyfn.torch._C._nn.scaled_dot_product_attention %q, %k, %v, attn_mask = %bias, dropout_p = 0.1 : !fx.tensor<bf16[8, 16, 512, 64], cuda:0>
   fx.output (%y)
 }

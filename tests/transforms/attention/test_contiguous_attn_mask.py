@@ -24,6 +24,10 @@ def _biased(
     return out.transpose(1, 2).reshape(q.shape[0], q.shape[2], -1)
 
 
+def _plain(q: Any, k: Any, v: Any, table: Any) -> Any:
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=table.permute(2, 0, 1).unsqueeze(0))
+
+
 def _contiguous(q: Any, k: Any, v: Any, mask: Any) -> Any:
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
@@ -50,11 +54,11 @@ class TestOnAGPU:
             found = compiled(*given)
         return found, sum(record.applications("contiguous_attn_mask") for record in records)
 
-    def _given(self, dtype: torch.dtype = torch.bfloat16, grad: bool = False) -> Any:
+    def _given(self, dtype: torch.dtype = torch.bfloat16, grad: bool = False) -> list[Any]:
         torch.manual_seed(0)
         q, k, v = (torch.randn(_SHAPE, device="cuda", dtype=dtype) for _ in range(3))
         table = torch.randn(128, 128, 4, device="cuda", dtype=dtype)
-        return [one.requires_grad_(grad) for one in (q, k, v, table)]
+        return [*(one.requires_grad_(grad) for one in (q, k, v)), table]
 
     def test_values(self) -> None:
         given = self._given()
@@ -72,7 +76,7 @@ class TestOnAGPU:
         found.float().square().sum().backward()
         exact = [one.detach().double().requires_grad_() for one in given]
         _biased(*exact).square().sum().backward()
-        for one, wanted in zip(given, exact, strict=True):
+        for one, wanted in zip(given[:3], exact, strict=False):
             assert one.grad is not None
             torch.testing.assert_close(one.grad.double(), wanted.grad, rtol=0.05, atol=0.2)
 
@@ -83,12 +87,22 @@ class TestOnAGPU:
             assert self._run(_biased, *given)[1] == 0
 
     def test_what_stays(self) -> None:
+        """A mask that lies well, and float32 without tf32."""
         q, k, v, _ = self._given()
-        for mask in (
-            torch.randn(1, 4, 128, 128, device="cuda", dtype=q.dtype),
-            torch.randn(2, 1, 128, 1, device="cuda", dtype=q.dtype),
-        ):
-            with torch.no_grad():
-                assert self._run(_contiguous, q, k, v, mask)[1] == 0
+        mask = torch.randn(1, 4, 128, 128, device="cuda", dtype=q.dtype)
         with torch.no_grad():
+            assert self._run(_contiguous, q, k, v, mask)[1] == 0
             assert self._run(_biased, *self._given(torch.float32))[1] == 0
+
+    def test_a_bias_that_learns_stays(self) -> None:
+        """Its gradient, as large as the scores, costs more than the kernel saves."""
+        q, k, v, table = self._given(grad=True)
+        assert self._run(_biased, q, k, v, table.requires_grad_())[1] == 0
+
+    def test_what_reads_the_layout(self) -> None:
+        """The result is returned as the product would be laid out."""
+        q, k, v, table = self._given()
+        with torch.no_grad():
+            found, count = self._run(_plain, q, k, v, table)
+        assert count == 1
+        assert found.stride() == _plain(q, k, v, table).stride()
