@@ -24,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch._inductor.config
 
 from tests.benchmarks.compiled_apart import measured, say, wait_for_turn
 from tests.benchmarks.gpu_timing import BACKENDS, alternating, on_device, peak
+from tests.benchmarks.pre_grad_options import options as pre_grad_options
 from tests.benchmarks.stage_ratios import load
 
 _TEXT = {"hidden": 1024, "heads": 16, "seq": 512, "batch": 16}
@@ -61,6 +63,12 @@ SIZES: dict[str, dict[str, Any]] = {
 
 MODES = ("inference", "training")
 _COMPILE_MINUTES = 30.0
+_FLAGS = {
+    "cudagraphs": "kernels without launches",
+    "small": "models in the sizes of their file",
+    "dynamic": "symbolic sizes",
+    "pre-grad-options": "every option before autograd on, for both",
+}
 _REFUSED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -105,7 +113,13 @@ Works = dict[str, Callable[[], torch.Tensor]]
 
 
 def compiled(
-    models: Any, name: str, mode: str, sizes: dict[str, Any], device: str, graphs: bool
+    models: Any,
+    name: str,
+    mode: str,
+    sizes: dict[str, Any],
+    device: str,
+    graphs: bool,
+    dynamic: bool = False,
 ) -> tuple[Works, dict[str, float]]:
     """The steps of a model in a mode, by both compilers and eager, and their first losses."""
     _start_anew(device)
@@ -128,8 +142,9 @@ def compiled(
 
         return train if mode == "training" else infer
 
+    asked: dict[str, Any] = {"options": {"triton.cudagraphs": graphs}, "dynamic": dynamic or None}
     works = {
-        who: step(torch.compile(model, backend=backend, options={"triton.cudagraphs": graphs}))
+        who: step(torch.compile(model, backend=backend, **asked))
         for who, backend in BACKENDS.items()
     }
     works["eager"] = step(model)
@@ -175,8 +190,14 @@ def sizes_of(name: str, layers: int, small: bool) -> dict[str, Any]:
 def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
     """Compile one model in one mode, wait for the turn if there are others, and measure."""
     sizes = sizes_of(name, options.layers, options.small)
-    with torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}):
-        works, losses = compiled(models, name, mode, sizes, options.device, options.cudagraphs)
+    flags = pre_grad_options() if options.pre_grad_options else {}
+    with (
+        torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}),
+        torch._inductor.config.patch(flags),
+    ):
+        works, losses = compiled(
+            models, name, mode, sizes, options.device, options.cudagraphs, options.dynamic
+        )
         if options.child:
             wait_for_turn()
         return in_turns(works, losses, options.rounds, options.device)
@@ -200,7 +221,7 @@ def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str,
     command = [sys.executable, "-m", "tests.benchmarks.gpu_corpus", "--child"]
     command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
     command += ["--rounds", str(options.rounds), "--device", options.device]
-    command += ["--cudagraphs"] * options.cudagraphs + ["--small"] * options.small
+    command += [f"--{flag}" for flag in _FLAGS if getattr(options, flag.replace("-", "_"))]
     commands = {
         (name, mode): [*command, "--only", name, "--modes", mode]
         for name, mode in cases(models, options)
@@ -230,8 +251,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, help="compile so many rows at a time, then measure")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--cudagraphs", action="store_true", help="kernels without launches")
-    parser.add_argument("--small", action="store_true", help="models in the sizes of their file")
+    for flag, meaning in _FLAGS.items():
+        parser.add_argument(f"--{flag}", action="store_true", help=meaning)
     options = parser.parse_args(argv)
     models = load(options.models_file)
     if options.child:
