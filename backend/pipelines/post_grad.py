@@ -217,6 +217,11 @@ STEPS = (
         ),
         "torch.fx.graph:Graph.eliminate_dead_code",
     ),
+    # AOTAutograd has done it to training graphs by now.
+    OwnStep(
+        "common_subexpression_elimination",
+        lambda run: run.is_inference and _pattern_matcher(run),
+    ),
     typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
     user_hook("post_grad_custom_pre_pass"),
     first_rewrites,
