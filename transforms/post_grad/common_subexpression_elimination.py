@@ -19,6 +19,7 @@ from xductor.ir.effects.operator_effects import overload_effects
 from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.analysis.effect_order import events, is_view
+from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.editing.replacement import Replacement
@@ -33,7 +34,7 @@ _SHARE = 64
 _ALWAYS = 2 << 20
 #: Ops that copy elements without computing any; those without a `pointwise` tag.
 _COPIES = frozenset(
-    ("aten.clone.default", "aten.reshape.default", "aten.contiguous.default", "aten._to_copy.default")
+    f"aten.{name}.default" for name in ("clone", "reshape", "_unsafe_view", "_to_copy")
 )
 
 #: The later of two equal ops, and the first.
@@ -90,7 +91,7 @@ def _merge(graph: GraphOp) -> int:
     for op in _that_pay(equal, replacement) if equal else ():
         first = equal[op]
         if (
-            all(map(_same, op._operands, first._operands))
+            _reads_the_same(op, first)
             and replacement.may_replace(op, *first.results)
             and should_apply(CommonSubexpressionElimination.name)
         ):
@@ -99,8 +100,17 @@ def _merge(graph: GraphOp) -> int:
     return merged
 
 
-def _same(one: SSAValue, other: SSAValue) -> bool:
-    return one is other or (type(one._type) is SymIntType and one._type is other._type)
+def _reads_the_same(op: TorchOp, first: TorchOp) -> bool:
+    """Whether operands of equal content are alike in all that the op can see.
+
+    They are two values if they were not merged, or sizes.
+    """
+    pairs = [
+        pair for pair in zip(op._operands, first._operands, strict=True) if pair[0] is not pair[1]
+    ]
+    return not pairs or (
+        not reads_storage(op) and all(one._type is other._type for one, other in pairs)
+    )
 
 
 def _equal_ops(analyses: Analyses) -> Equal:
