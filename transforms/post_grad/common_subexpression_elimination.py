@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
 from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
-from xductor.ir import GraphOp, SchemaOp, SymIntType, TensorType, TorchOp
+from xductor.ir import GraphOp, SchemaOp, SymIntType, TorchOp
 from xductor.ir.effects.effects import Effects
 from xductor.ir.effects.operator_effects import overload_effects
 from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.analysis.effect_order import events, is_view
+from xductor.transforms.analysis.kept_memory import KeptMemory
 from xductor.transforms.analysis.memory import reads_storage
 from xductor.transforms.analysis.op_effects import effects_of
-from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.editing.replacement import Replacement
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.refusals import left_alone
 
 #: Operators of other libraries may do more than their schemas say.
 _LIBRARIES = frozenset(("aten", "prims"))
-#: Which share of the inputs' memory, which is taken all the while, kept values may take on top.
-_SHARE = 64
-#: How many bytes they may take in any case: an allocator's smallest block on GPU.
-_ALWAYS = 2 << 20
 #: Ops that copy elements without computing any; those without a `pointwise` tag.
 _COPIES = frozenset(
     f"aten.{name}.default" for name in ("clone", "reshape", "_unsafe_view", "_to_copy")
@@ -172,24 +167,18 @@ class _Keeping:
 
     def __init__(self, replacement: Replacement) -> None:
         self.analyses = replacement.analyses
-        self.graph = replacement.graph
-        self.sizes = UsualSizes(self.graph)
-        self.kept = 0
-
-    @cached_property
-    def room(self) -> int:
-        return max(_ALWAYS, self._bytes(self.graph.block.args) // _SHARE)
+        self.memory = KeptMemory(replacement.graph)
 
     def takes(self, op: TorchOp, first: TorchOp) -> bool:
         """Whether there is room for what `first` gives until `op`; if so, it is taken."""
         if not _is_cheap(op):
             return True
-        more = self._bytes(op.results)
-        if self.kept + more > self.room:
-            more -= self._spared(op, first)
-        if self.kept + more > self.room:
-            return False
-        self.kept += max(more, 0)
+        more = self.memory.bytes(op.results)
+        if not self.memory.has_room(more):
+            more = max(0, more - self._spared(op, first))
+            if not self.memory.has_room(more):
+                return False
+        self.memory.kept += more
         return True
 
     def _spared(self, op: TorchOp, first: TorchOp) -> int:
@@ -197,8 +186,8 @@ class _Keeping:
         memory = self.analyses.memory
         position = memory.position(op)
         if all(memory.storage(result).last_read >= position for result in first.results):
-            return self._bytes(op.results)
-        return self._bytes(
+            return self.memory.bytes(op.results)
+        return self.memory.bytes(
             [
                 operand
                 for operand in set(op._operands)
@@ -206,16 +195,6 @@ class _Keeping:
                 and memory.storage(operand).last_read == position
             ]
         )
-
-    def _bytes(self, values: Sequence[SSAValue]) -> int:
-        types: list[Any] = [one.type for one in values if type(one._type) is TensorType]
-        return sum(self._size(one) for one in types)
-
-    def _size(self, type_: TensorType) -> int:
-        elements = type_.dtype.itemsize
-        for size in type_.shape:
-            elements *= self.sizes.usual(size)
-        return elements
 
 
 def _is_cheap(op: TorchOp) -> bool:

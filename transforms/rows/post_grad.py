@@ -57,6 +57,13 @@ STEP_ROWS = (
         origin="ours",
     ),
     _row(
+        "fold_tables",
+        "Compute once what depends on no input and is dear, in inference.",
+        kind="procedural",
+        factory="post_grad.fold_tables:FoldTables",
+        origin="ours",
+    ),
+    _row(
         "reorder_for_locality",
         "Move each op to just before its first use.",
         kind="procedural",
