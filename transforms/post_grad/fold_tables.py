@@ -12,7 +12,7 @@ from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import GraphOp, SchemaOp, TorchOp
+from xductor.ir import GraphOp, SchemaOp
 from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.analysis.effect_order import is_view
@@ -50,8 +50,8 @@ class FoldTables(TypedPass):
 
     Buckets of relative positions take a logarithm for each pair of tokens; generated code computes
     them at each call, in each kernel that reads them and for each head. Here eager's kernels
-    compute them once, while the graph is compiled in inference. Views of a table stay, so that it
-    is as small as it can be. What a graph returns or writes to is made anew at each call.
+    compute them once, while the graph is compiled in inference. What makes a table larger stays,
+    views and broadcasts. What a graph returns or writes to is made anew at each call.
 
     Not more is held than a 64th of the memory of the graph's inputs, or 2 MiB if that is more.
 
@@ -108,7 +108,7 @@ def _has_dear_constant(graph: Graph) -> bool:
 class _Tables(Foldable):
     """The ops of one graph that depend on no input, and the values that are worth being held.
 
-    - `held`: each is dear, and is read by other ops, or by views that other ops read.
+    - `held`: they take long to compute, and ops that depend on inputs need them.
     """
 
     def __init__(self, analyses: Analyses, devices: tuple[str, ...]) -> None:
@@ -117,11 +117,12 @@ class _Tables(Foldable):
         super().__init__(analyses, memory.room, ())
         self._find_ops()
         self.held: set[SSAValue] = set()
-        for table in dict.fromkeys(self._tables()):
+        for table in self._tables():
             type_: Any = table.type
             size = memory.bytes([table])
-            few = prod(type_.shape) < _FEW
-            if type_.device.type in devices and not few and memory.has_room(size):
+            if _elements(table) < _FEW or type_.device.type not in devices:
+                continue
+            if memory.has_room(size):
                 memory.kept += size
                 self.held.add(table)
 
@@ -131,19 +132,44 @@ class _Tables(Foldable):
     def _may_fold(self, op: SchemaOp) -> bool:
         return op.target.namespace in _LIBRARIES and super()._may_fold(op)
 
-    def _tables(self) -> Iterator[OpResult]:
-        """The dear values that are read by ops that depend on inputs, without views of them."""
-        found, dear = set[TorchOp](self.ops), set[Any]()
+    def _tables(self) -> Iterator[SSAValue]:
+        """The values to hold, so that nothing dear is left to do for ops that depend on inputs.
+
+        Each is the last that has no more elements than something dear above it: what is made of it,
+        views included, takes more memory, and no time.
+        """
+        largest = self._largest_dear()
+        pending: list[Any] = [
+            result
+            for op in self.ops
+            for result in op.results
+            if any(use.operation not in largest for use in result.uses)
+        ]
+        seen = set(pending)
+        while pending:
+            value = pending.pop()
+            op: Any = value.owner
+            if not largest[op]:
+                continue
+            if not is_view(op) and _elements(value) <= largest[op]:
+                yield value
+                continue
+            for operand in op._operands:
+                if operand not in seen:
+                    seen.add(operand)
+                    pending.append(operand)
+
+    def _largest_dear(self) -> dict[Any, int]:
+        """For each op how many elements the largest dear value has that it makes or depends on."""
+        largest: dict[Any, int] = {}
         for op in self.ops:
-            if op.name in _DEAR or any(operand.owner in dear for operand in op._operands):
-                dear.add(op)
-        for op in self.ops:
-            for result in op.results:
-                if op in dear and any(use.operation not in found for use in result.uses):
-                    base: Any = result
-                    while is_view(base.owner):
-                        base = base.owner._operands[0]
-                    yield base
+            own = max(map(_elements, op.results)) if op.name in _DEAR else 0
+            largest[op] = max([own, *(largest[operand.owner] for operand in op._operands)])
+        return largest
+
+
+def _elements(value: Any) -> int:
+    return prod(value.type.shape)
 
 
 class _Computed(Computed):

@@ -51,10 +51,6 @@ def test_what_is_seen_or_written_is_made_anew(trace: Any, how: str) -> None:
     case.check_values(X)
 
 
-def sines(x: Any) -> Any:
-    return x + torch.arange(x.shape[0] * 1.0).sin()[:, None] * torch.arange(x.shape[1] * 1.0).cos()
-
-
 STAYS = {
     "few elements": lambda x: x[0, :8] + torch.arange(8.0).log(),
     "a range": lambda x: x.view(-1) + torch.arange(SIZE * SIZE) * 2,
@@ -87,6 +83,31 @@ def test_it_is_only_as_large_as_without_its_views(trace: Any) -> None:
     assert applied(case) == 1
     (tensor,) = entry_graph(case.module).new_constants.values()
     assert tensor.untyped_storage().nbytes() == SIZE * SIZE * 4
+
+
+def test_what_is_made_larger_of_it_stays(trace: Any) -> None:
+    """Two rows of sines are held, and not the table that their sums are."""
+
+    def f(x: Any) -> Any:
+        places = torch.arange(2048.0)
+        return x + (places.sin()[:, None] + places.cos())
+
+    x = torch.ones(2048, 2048)
+    case = traced(trace, f, x)
+    assert applied(case) == 2
+    assert [len(one) for one in entry_graph(case.module).new_constants.values()] == [2048, 2048]
+    case.check_values(x)
+
+
+def test_a_path_of_many_steps_is_walked_once(trace: Any) -> None:
+    def f(x: Any) -> Any:
+        table = torch.arange(2048.0).exp() + torch.zeros(2, 1)
+        for _ in range(60):
+            table = table - table
+        return x + table
+
+    case = traced(trace, f, torch.ones(2, 2048))
+    assert applied(case) == 1
 
 
 @pytest.mark.parametrize(("rows", "held"), [(512, 1), (1024, 0)])
