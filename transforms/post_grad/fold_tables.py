@@ -40,7 +40,7 @@ _DEAR = frozenset(
         *("pow.Scalar", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "sort.stable"),
     )
 )
-#: A table of fewer elements is made in no time.
+#: So few elements are computed in no time.
 _FEW = 1024
 
 
@@ -117,10 +117,11 @@ class _Tables(Foldable):
         super().__init__(analyses, memory.room, ())
         self._find_ops()
         self.held: set[SSAValue] = set()
-        for table in self._tables():
+        largest = self._largest_dear()
+        for table in self._tables(largest):
             type_: Any = table.type
             size = memory.bytes([table])
-            if _elements(table) < _FEW or type_.device.type not in devices:
+            if largest[table.owner] < _FEW or type_.device.type not in devices:
                 continue
             if memory.has_room(size):
                 memory.kept += size
@@ -132,13 +133,12 @@ class _Tables(Foldable):
     def _may_fold(self, op: SchemaOp) -> bool:
         return op.target.namespace in _LIBRARIES and super()._may_fold(op)
 
-    def _tables(self) -> Iterator[SSAValue]:
+    def _tables(self, largest: dict[Any, int]) -> Iterator[SSAValue]:
         """The values to hold, so that nothing dear is left to do for ops that depend on inputs.
 
         Each is the last that has no more elements than something dear above it: what is made of it,
         views included, takes more memory, and no time.
         """
-        largest = self._largest_dear()
         pending: list[Any] = [
             result
             for op in self.ops

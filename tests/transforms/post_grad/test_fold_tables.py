@@ -99,6 +99,13 @@ def test_what_is_made_larger_of_it_stays(trace: Any) -> None:
     case.check_values(x)
 
 
+def test_what_is_made_smaller_of_it_is_held(trace: Any) -> None:
+    case = traced(trace, lambda x: x * torch.arange(2048.0).exp().sum(), X)
+    assert applied(case) == 1
+    assert [one.numel() for one in entry_graph(case.module).new_constants.values()] == [1]
+    case.check_values(X)
+
+
 def test_a_path_of_many_steps_is_walked_once(trace: Any) -> None:
     def f(x: Any) -> Any:
         table = torch.arange(2048.0).exp() + torch.zeros(2, 1)
