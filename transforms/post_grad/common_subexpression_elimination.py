@@ -59,10 +59,17 @@ class CommonSubexpressionElimination(TypedPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether two nodes call one operator with the same arguments."""
+        """Whether two nodes call one operator with the same arguments, or are the same size.
+
+        Calls must be spelled alike, as tracing does it; others are merged only beside such calls.
+        """
         seen: set[Any] = set()
         for node in graph.nodes:
-            target = node.target
+            target, value = node.target, node.meta.get("val")
+            if type(value) is torch.SymInt:
+                if value.node.expr in seen:
+                    return True
+                seen.add(value.node.expr)
             if type(target) is not OpOverload or not _may_be_equal(target):
                 continue
             kwargs = node.kwargs
@@ -98,7 +105,7 @@ def _merge(graph: GraphOp) -> int:
 def _reads_the_same(op: TorchOp, first: TorchOp) -> bool:
     """Whether operands of equal content are alike in all that the op can see.
 
-    They are two values if they were not merged, or sizes.
+    They are two values if they were not merged, as sizes never are.
     """
     pairs = [
         pair for pair in zip(op._operands, first._operands, strict=True) if pair[0] is not pair[1]
@@ -121,11 +128,13 @@ def _equal_ops(analyses: Analyses) -> Equal:
             first_of.clear()
         if not (issubclass(cls, SchemaOp) and _may_be_equal(cls.target)):
             continue
-        key: list[Any] = [cls, id(op.args)]  # equal arguments are one object
-        for value in op._operands:
-            number = id(value._type) if type(value._type) is SymIntType else id(value)
-            key.append(first_of.get(number, number))
-        first = known.setdefault(tuple(key), op)
+        # A size is known by its expression, wherever it was read; equal arguments are one object.
+        numbers = [
+            id(value._type) if type(value._type) is SymIntType else id(value)
+            for value in op._operands
+        ]
+        key = cls, id(op.args), *[first_of.get(number, number) for number in numbers]
+        first = known.setdefault(key, op)
         if first is not op and effects_of(op).pure:
             found[op] = first
             first_of.update(zip(map(id, op.results), map(id, first.results), strict=True))
