@@ -11,7 +11,14 @@ from xductor.backend import lowerings
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.pipelines.row_loops import row_loop_step
 from xductor.backend.run_as_fx.overlapping_writes import separate_reads
-from xductor.backend.steps import in_place, operand_layouts, step_targets, stock, value_updates
+from xductor.backend.steps import (
+    in_place,
+    nested_graphs,
+    operand_layouts,
+    step_targets,
+    stock,
+    value_updates,
+)
 from xductor.backend.steps.bridge import (
     BridgedStep,
     flush,
@@ -52,6 +59,10 @@ def _reorders(run: StageRun) -> bool:
     return bool(stock.flag("reorder_for_locality")) and (
         run.is_inference or bool(stock.flag("reorder_for_locality_in_training"))
     )
+
+
+def _infers(run: StageRun) -> bool:
+    return run.is_inference and _pattern_matcher(run)
 
 
 def _before_edit(run: StageRun) -> None:
@@ -217,6 +228,9 @@ STEPS = (
         ),
         "torch.fx.graph:Graph.eliminate_dead_code",
     ),
+    # AOTAutograd has done it to training graphs by now.
+    OwnStep("common_subexpression_elimination", _infers),
+    OwnStep("fold_tables", lambda run: _infers(run) and nested_graphs.is_outermost()),
     typed_step("reorder_for_locality", "post_grad:reorder_for_locality", when=_reorders),
     user_hook("post_grad_custom_pre_pass"),
     first_rewrites,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +24,7 @@ from xductor.backend.seam import (
     sums_in_place,
 )
 from xductor.backend.seam.checked_options import checked_settings
-from xductor.backend.steps import stage_watch
+from xductor.backend.steps import nested_graphs, stage_watch
 from xductor.ir.import_without_gc import load
 from xductor.transforms.before_autograd.enclosing_graphs import entering
 
@@ -101,15 +101,21 @@ def attach() -> None:
 
 
 def _follow_bodies(compile_fx: ModuleType) -> None:
-    """Let the pre-grad stage of a body know the graphs around it."""
-    name = "_recursive_pre_grad_passes"
+    """Let the stages of a body know that there are graphs around it; before autograd, which."""
+    _follow(compile_fx, "_recursive_pre_grad_passes", entering)
+    _follow(compile_fx, "_recursive_post_grad_passes", lambda _: nested_graphs.entering())
+
+
+def _follow(
+    compile_fx: ModuleType, name: str, around: Callable[[Any], AbstractContextManager[None]]
+) -> None:
     stock = getattr(compile_fx, name, None)
     if stock is None:
         return
 
     @functools.wraps(stock)
     def recursive(gm: Any, *args: Any, **kwargs: Any) -> Any:
-        with entering(gm):
+        with around(gm):
             return stock(gm, *args, **kwargs)
 
     setattr(compile_fx, name, recursive)

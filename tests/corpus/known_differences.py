@@ -20,6 +20,10 @@ from xductor.backend.steps import user_patterns
 from xductor.backend.steps.runner import run_typed
 from xductor.transforms.joint_graph.pointless_view import PointlessViewPair
 from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
+from xductor.transforms.post_grad.common_subexpression_elimination import (
+    CommonSubexpressionElimination,
+)
+from xductor.transforms.post_grad.fold_tables import FoldTables
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.rows import registry
@@ -76,6 +80,16 @@ def _mm_plus_mm(gm: fx.GraphModule) -> None:
 def _cat_of_pieces(gm: fx.GraphModule) -> None:
     """The pass, on the graph that Inductor's own stage leaves."""
     run_typed(gm, [CatOfPieces()], "post_grad")
+
+
+def _common_subexpressions(gm: fx.GraphModule) -> None:
+    """The pass, on the graph that Inductor's own stage leaves."""
+    run_typed(gm, [CommonSubexpressionElimination()], "post_grad")
+
+
+def _tables(gm: fx.GraphModule) -> None:
+    """The pass, on the graph that Inductor's own stage leaves."""
+    run_typed(gm, [FoldTables()], "post_grad")
 
 
 def _scaled_softmax(gm: fx.GraphModule) -> None:
@@ -139,6 +153,18 @@ DIFFERENCES = (
         "post_grad",
         "a cat of all that a tensor was cut into is that tensor, however it was cut",
         _cat_of_pieces,
+    ),
+    Difference(
+        "common_subexpression_elimination",
+        "post_grad",
+        "AOTAutograd merges equal ops of training graphs alone",
+        _common_subexpressions,
+    ),
+    Difference(
+        "fold_tables",
+        "post_grad",
+        "tables that depend on no input are computed at every call",
+        _tables,
     ),
     Difference(
         "mm_plus_mm",

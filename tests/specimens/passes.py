@@ -9,6 +9,7 @@ from tests.specimens import (
     attention_specimens,
     b2b_gemm_specimens,
     device_specimens,
+    equal_op_specimens,
     freezing_specimens,
     group_specimens,
     in_place_specimens,
@@ -26,6 +27,7 @@ from tests.specimens import (
     quantised_specimens,
     random_specimens,
     spelling_specimens,
+    table_specimens,
     uniform_specimens,
     unused_op_specimens,
     view_specimens,
@@ -46,6 +48,7 @@ _MOVES = "moves ops, and changes none"
 _ERASES = "erases ops whose results nobody reads, and changes none"
 _CALLS = "calls of graphs have no meaning in the prover"
 _KERNELS = "oneDNN's calls have no meaning in the prover"
+_RUNS = "runs the ops that it replaces, of which nothing else is claimed"
 _NARROW = "products with packed weights have no meaning in the prover"
 _NO_MEANING = "random draws have no meaning in the prover"
 
@@ -121,11 +124,8 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "grouped_gemm_pass": Specimens(onednn_specimens.grouped, same_results, unproved=_KERNELS),
     "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
-    "constant_fold": Specimens(
-        freezing_specimens.computed,
-        same_results,
-        unproved="runs the ops that it replaces, of which nothing else is claimed",
-    ),
+    "constant_fold": Specimens(freezing_specimens.computed, same_results, unproved=_RUNS),
+    "fold_tables": Specimens(table_specimens.tables, same_results, unproved=_RUNS),
     "int8_woq_fusion_pattern": Specimens(
         narrow_weight_specimens.int8_products,
         close_results,
@@ -205,6 +205,7 @@ SPECIMENS: Mapping[str, Specimens] = {
         "from the same state of the generator",
         unproved=_NO_MEANING,
     ),
+    "common_subexpression_elimination": Specimens(equal_op_specimens.equal_ops, same_results),
     "dead_code_elimination": Specimens(unused_op_specimens.unused, same_results, unproved=_ERASES),
     "remove_assert_ops": Specimens(unused_op_specimens.assertions, same_results, unproved=_ERASES),
     "remove_profiler_ops": Specimens(unused_op_specimens.marks, same_results, unproved=_ERASES),

@@ -145,9 +145,21 @@ class Replacement:
         """None: such passes run behind autograd, or leave alone what stands among modes."""
         return ""
 
-    def may_replace(self, op: TorchOp, source: SSAValue) -> bool:
-        """Whether `source`, which has the same content, may stand for the only result."""
-        result = op.results[0]
+    def may_replace(self, op: TorchOp, *sources: SSAValue) -> bool:
+        """Whether `sources`, which have the same content, may stand for the results.
+
+        One of several results that nobody reads is not looked at.
+        """
+        pairs = zip(op.results, sources, strict=True)
+        if len(sources) == 1:
+            return self._may_stand(op, *next(pairs))
+        return all(
+            self._may_stand(op, result, source)
+            for result, source in pairs
+            if result.first_use is not None
+        )
+
+    def _may_stand(self, op: TorchOp, result: SSAValue, source: SSAValue) -> bool:
         if not same_meta(result._type, source._type, self.facts):
             left_alone(op, "{} would take the place of {}", source.type, result.type)
             return False
@@ -178,11 +190,12 @@ class Replacement:
                 return True
         return False
 
-    def replace(self, op: TorchOp, source: SSAValue) -> None:
-        """Replace the only result of `op` by `source` and erase `op`, as one application."""
-        result, known = op.results[0], vars(self)
-        if result in known.get("returned_tensors", ()):
-            self.returned_tensors.add(tensor_of(source))
-        if "returned_roots" in known and storage_root(result) in self.returned_roots:
-            self.returned_roots.add(storage_root(source))
-        self.editor.replace(op, source)
+    def replace(self, op: TorchOp, *sources: SSAValue) -> None:
+        """Replace the results of `op` by `sources` and erase `op`, as one application."""
+        known = vars(self)
+        for result, source in zip(op.results, sources, strict=True):
+            if result in known.get("returned_tensors", ()):
+                self.returned_tensors.add(tensor_of(source))
+            if "returned_roots" in known and storage_root(result) in self.returned_roots:
+                self.returned_roots.add(storage_root(source))
+        self.editor.replace(op, *sources)

@@ -75,11 +75,14 @@ class Foldable:
         self.ops: list[SchemaOp] = []
         self._read_constants()
         if self.tensors:
-            self._escaping = set(self._returned())
-            self._writes = analyses.find_writes()
-            for op in analyses.ops:
-                if isinstance(op, SchemaOp) and self._may_fold(op):
-                    self._add(op)
+            self._find_ops()
+
+    def _find_ops(self) -> None:
+        self._escaping = set(self._returned())
+        self._writes = self.analyses.find_writes()
+        for op in self.analyses.ops:
+            if isinstance(op, SchemaOp) and self._may_fold(op):
+                self._add(op)
 
     def is_constructor(self, op: SchemaOp) -> bool:
         """Whether an op makes its values from no others."""

@@ -50,6 +50,20 @@ STEP_ROWS = (
         factory="post_grad.dead_code_elimination:DeadCodeElimination",
     ),
     _row(
+        "common_subexpression_elimination",
+        "Compute once what is computed several times, in inference.",
+        kind="procedural",
+        factory="post_grad.common_subexpression_elimination:CommonSubexpressionElimination",
+        origin="ours",
+    ),
+    _row(
+        "fold_tables",
+        "Compute once what depends on no input and is dear, in inference.",
+        kind="procedural",
+        factory="post_grad.fold_tables:FoldTables",
+        origin="ours",
+    ),
+    _row(
         "reorder_for_locality",
         "Move each op to just before its first use.",
         kind="procedural",
