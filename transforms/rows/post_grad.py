@@ -295,6 +295,20 @@ PATTERN_ROWS = (
         table="pass_patterns[1]",
     ),
     _row(
+        "qcat",
+        "Join what is quantised as it is.",
+        kind="declared",
+        factory="quantized.qcat:QuantizeBeforeCat",
+        table="pass_patterns[1]",
+    ),
+    _row(
+        "qmaxpool2d",
+        "Pool what is quantised as it is.",
+        kind="declared",
+        factory="quantized.qmaxpool2d:Qmaxpool2d",
+        table="pass_patterns[1]",
+    ),
+    _row(
         "qreshape",
         "Reshape what is quantised as it is.",
         kind="declared",
