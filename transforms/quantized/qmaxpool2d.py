@@ -10,6 +10,9 @@ import torch
 
 from xductor.ir import aten, ops, prims
 from xductor.transforms import EXACT, Rewrite, Tensor, no, one_of, shared
+
+# Defines `xductor::max_pool2d`.
+from xductor.transforms.quantized import operators as operators
 from xductor.transforms.quantized.requantised import (
     clamped,
     dequantize,
