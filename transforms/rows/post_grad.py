@@ -531,6 +531,14 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[0]",
     ),
     _row(
+        "concat_linear_int8_woq",
+        "Compute a product with joined int8 weights on the weights as they are.",
+        flag="freezing",
+        kind="declared",
+        factory="quantized.concat_linear_int8_woq:ConcatLinearInt8Woq",
+        table="freezing_pass_patterns[4]",
+    ),
+    _row(
         "matmul_fuse_pattern",
         "Compute products of one tensor with constants in one product.",
         flag="freezing",
