@@ -12,6 +12,7 @@ from tests.specimens import (
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    int8_product_specimens,
     kernel_specimens,
     loop_specimens,
     loss_specimens,
@@ -112,6 +113,9 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "mkldnn_rnn_layer": Specimens(
         onednn_specimens.packed_recurrent, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "smooth_quant_linear": Specimens(
+        int8_product_specimens.smooth_quantised, close_results, unproved=_KERNELS
     ),
     "mkldnn_unary_fusion": Specimens(
         onednn_specimens.unary,

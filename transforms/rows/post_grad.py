@@ -588,6 +588,23 @@ FREEZING_ROWS = (
         table="freezing_pass_patterns[1]",
     ),
     _row(
+        "smooth_quant_linear",
+        "Pack the weights of int8 products that are scaled by rows and columns.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.smooth_quant_packing:SmoothQuantLinear",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "_int_mm_weight_prepack",
+        "Pack the weights of int8 products, whatever stands around them.",
+        "quantization.py:_register_smooth_quant_int_mm_pattern._int_mm_weight_prepack",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        covered_by="smooth_quant_linear",
+        parts=("smooth_quant_linear",),
+    ),
+    _row(
         "mkldnn_reshape_linear_reshape",
         "Let packed linears take data of any rank.",
         flag="freezing, cpp.weight_prepack",
