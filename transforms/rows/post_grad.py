@@ -605,6 +605,24 @@ FREEZING_ROWS = (
         parts=("smooth_quant_linear",),
     ),
     _row(
+        "linear_dynamic_fp16",
+        "Keep the weights of products that are rounded to float16 in float16.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="onednn.fp16_linear_packing:LinearDynamicFp16",
+        table="freezing_pass_patterns[0]",
+    ),
+    _row(
+        "linear_dynamic_fp16_weight_prepack",
+        "Keep the weights of products in float16, whatever stands around them.",
+        "quantization.py:_register_linear_dynamic_fp16_weight_prepack_pass"
+        ".linear_dynamic_fp16_weight_prepack",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        covered_by="linear_dynamic_fp16",
+        parts=("linear_dynamic_fp16",),
+    ),
+    _row(
         "mkldnn_reshape_linear_reshape",
         "Let packed linears take data of any rank.",
         flag="freezing, cpp.weight_prepack",
