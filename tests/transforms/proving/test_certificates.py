@@ -49,7 +49,7 @@ REDUCTIONS = (
     "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum", "DecomposeMm", "DecomposeBmm",
     "DecomposeAddmm", "PartitionedScatter", "Efficient", "EinsumToPointwise", "ApplyGumbel",
     "PermuteFusion", "PermuteLinearFusion", "PermuteMatmulFusion", "Lce", "DotCompress",
-    "Mkldnn", "Woq", *[f"{row.name}:" for row in ALGEBRA_ROWS],
+    "Mkldnn", "Woq", "Qmaxpool", *[f"{row.name}:" for row in ALGEBRA_ROWS],
 )  # fmt: skip
 
 
