@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -19,18 +19,24 @@ _VIEWS = frozenset(
 )
 
 
-class QuantLiftUp(Rewrite):
+def _is_view(value: Any) -> bool:
+    return getattr(value.owner, "name", "") in _VIEWS
+
+
+class _QuantizeBeforeView(Rewrite, abstract=True):
     """`quantize(view(x))` is the view of `quantize(x)`, for views that only move elements.
 
     A product whose result is quantised at once is one call of oneDNN. It does not pay where
     something else reads the result, or one of the views.
+
+    - `reaches_the_top`: whether `x` is what was viewed first, not a view itself.
     """
 
     name = "quant_lift_up"
     stage = "pre_grad"
     inductor = "quantization.py:quant_lift_up"
-    counter = "quant_lift_up_count"
     numerics = EXACT
+    reaches_the_top: ClassVar[bool]
 
     def pattern(
         self,
@@ -57,8 +63,10 @@ class QuantLiftUp(Rewrite):
 
     def pays(self, x: Tensor) -> Any:
         value: Any = x.value
+        if _is_view(value) is self.reaches_the_top:
+            return no("the other rewrite counts it")
         while len({use.operation for use in value.uses}) == 1:
-            if getattr(value.owner, "name", "") not in _VIEWS:
+            if not _is_view(value):
                 return True
             value = value.owner.operands[0]
         return no("something else reads what is quantised")
@@ -107,4 +115,23 @@ class QuantLiftUp(Rewrite):
                     }
 
 
-__all__ = ["QuantLiftUp"]
+class QuantizeBetweenViews(_QuantizeBeforeView):
+    """A quantisation behind two views stands between them."""
+
+    reaches_the_top = False
+    name = "quant_lift_up"
+    inductor = "quantization.py:quant_lift_up"
+
+
+class QuantizeAboveViews(_QuantizeBeforeView):
+    """A quantisation behind one view, or the last of several, stands above it: that is counted."""
+
+    reaches_the_top = True
+    name = "quant_lift_up"
+    inductor = "quantization.py:quant_lift_up"
+    counter = "quant_lift_up_count"
+
+
+QUANT_LIFT_UP = (QuantizeBetweenViews, QuantizeAboveViews)
+
+__all__ = ["QUANT_LIFT_UP", "QuantizeAboveViews", "QuantizeBetweenViews"]

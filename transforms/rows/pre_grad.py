@@ -373,7 +373,7 @@ TORCH_LEVEL_ROWS = (
         "Move quantization above the views before it, for int8 attention.",
         kind="declared",
         flag="",
-        factory="quantized.quant_lift_up:QuantLiftUp",
+        factory="quantized.quant_lift_up:QUANT_LIFT_UP",
     ),
 )
 
