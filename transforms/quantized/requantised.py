@@ -61,14 +61,11 @@ def comes_back(wide: Tensor, *numbers: Any) -> Any:
     return gives_back((before[0], before[1], before[2]), *numbers)
 
 
-def clamped(x: Tensor, low: int, high: int) -> Tensor:
+def clamped(x: Tensor, low: int, high: int) -> Any:
     """Numbers of 8 bits within bounds, in calls that Inductor has lowerings of."""
     limits = torch.iinfo(x.dtype)
-    if low > limits.min:
-        x = aten.clamp_min(x, min(low, limits.max))
-    if high < limits.max:
-        x = aten.clamp_max(x, max(high, limits.min))
-    return x
+    raised = aten.clamp_min(x, min(low, limits.max)) if low > limits.min else x
+    return aten.clamp_max(raised, max(high, limits.min)) if high < limits.max else raised
 
 
 def numbers_to_try() -> Iterator[dict[str, Any]]:
