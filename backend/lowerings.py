@@ -123,7 +123,7 @@ def _weight_int8pack_mm(x: Any, weight: Any, scales: Any) -> Any:
 
 
 def _max_pool2d(x: Any, *given: Any) -> Any:
-    """oneDNN's order of channels is that of the kernels, and of the loops that are generated."""
+    """Channels come last, as the kernel and the generated loops want them."""
     from torch._inductor.ir import ExternKernel
 
     from xductor.transforms.quantized.operators import has_pooling_kernel
