@@ -24,10 +24,12 @@ def register() -> None:
     lower = register_lowering(operators.mm_plus_mm._opoverload, type_promotion_kind=None)
     lower(tuned_mm_plus_mm)
     register_lowering(b2b_gemm, type_promotion_kind=None)(_tuned_b2b_gemm)
-    from xductor.transforms.quantized.operators import weight_int8pack_mm
+    from xductor.transforms.quantized.operators import max_pool2d, weight_int8pack_mm
 
     lower = register_lowering(weight_int8pack_mm._opoverload, type_promotion_kind=None)
     lower(_weight_int8pack_mm)
+    lower = register_lowering(max_pool2d._opoverload, type_promotion_kind=None)
+    lower(_max_pool2d)
     if torch._C._has_mkldnn:
         _register_packed_calls()
 
@@ -118,6 +120,26 @@ def _weight_int8pack_mm(x: Any, weight: Any, scales: Any) -> Any:
     if not _starts_aligned(rows):
         rows = ExternKernel.copy_input(rows)
     return _lowered(torch.ops.aten._weight_int8pack_mm.default, rows, weight, scales)
+
+
+def _max_pool2d(x: Any, *given: Any) -> Any:
+    """Channels come last, as the kernel and the generated loops want them."""
+    from torch._inductor.ir import ExternKernel
+
+    from xductor.transforms.quantized.operators import has_pooling_kernel
+
+    if len(x.get_size()) == 4:
+        x = ExternKernel.require_channels_last(x)
+    if has_pooling_kernel(x.get_dtype(), len(x.get_size())) and _has_elements(x):
+        return _lowered(torch.ops.quantized.max_pool2d.default, x, *given)
+    return _lowered(torch.ops.aten.max_pool2d_with_indices.default, x, *given)[0]
+
+
+def _has_elements(x: Any) -> bool:
+    """Whether no size is 0; those that the program computes are not known."""
+    from torch._inductor.virtualized import V
+
+    return all(V.graph.sizevars.statically_known_gt(size, 0) for size in x.get_size())
 
 
 def _starts_aligned(x: Any) -> bool:

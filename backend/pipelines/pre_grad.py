@@ -168,6 +168,7 @@ def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
 
 
 _SORT, _SORTS = "stable_topological_sort", "pre_grad:stable_topological_sort"
+_LIFT, _LIFTS = "quant_lift_up", "quantization:quant_lift_up"
 
 STEPS = (
     _with(_pattern_matcher, "lazy_init", _lazy_init),
@@ -196,7 +197,7 @@ STEPS = (
     user_rewrites,
     user_hook("pre_grad_custom_pass"),
     TypedStep(_SORT, unobserved(_SORT, _SORTS, required=True, values=False), _SORTS),
-    unobserved("quant_lift_up", "quantization:quant_lift_up", over="gm", values=False),
+    TypedStep(_LIFT, unobserved(_LIFT, _LIFTS, over="gm", values=False), _LIFTS),
     BridgedStep("lint_and_recompile", _lint_and_recompile, required=True, values=False),
     _with(
         lambda run: _checks_numerics(run) and run.example_inputs is not None,

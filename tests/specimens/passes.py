@@ -10,9 +10,11 @@ from tests.specimens import (
     b2b_gemm_specimens,
     device_specimens,
     equal_op_specimens,
+    fp16_product_specimens,
     freezing_specimens,
     group_specimens,
     in_place_specimens,
+    int8_product_specimens,
     kernel_specimens,
     loop_specimens,
     loss_specimens,
@@ -115,6 +117,12 @@ SPECIMENS: Mapping[str, Specimens] = {
     ),
     "mkldnn_rnn_layer": Specimens(
         onednn_specimens.packed_recurrent, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "linear_dynamic_fp16": Specimens(
+        fp16_product_specimens.rounded_products, close_results, "finite inputs", unproved=_KERNELS
+    ),
+    "smooth_quant_linear": Specimens(
+        int8_product_specimens.smooth_quantised, close_results, unproved=_KERNELS
     ),
     "mkldnn_unary_fusion": Specimens(
         onednn_specimens.unary,

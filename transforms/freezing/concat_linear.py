@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -70,10 +71,11 @@ class ConcatLinear(ProceduralPass):
 
     enable_concat_linear: bool = False
 
+    @abstractmethod
     def member(self, op: Any) -> Member | None:
         """The product that an op computes; None if it joins no group."""
-        raise NotImplementedError
 
+    @abstractmethod
     def joined(
         self, like: Member, data: Any, weights: Sequence[Any], vectors: Sequence[Sequence[Any]]
     ) -> Any:
@@ -81,7 +83,6 @@ class ConcatLinear(ProceduralPass):
 
         - `like`: a member of the group; `weights` and `vectors` are those of all members.
         """
-        raise NotImplementedError
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
         fused = 0

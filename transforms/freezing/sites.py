@@ -112,7 +112,8 @@ def site_of(op: Any) -> Site | None:
     for value, other, is_first in ((*operands, True), (*reversed(operands), False)):
         reshape = value.owner if isinstance(value, OpResult) else None
         if reshape is not None and reshape.name in _RESHAPES and _keeps_last(reshape):
-            below: Any = reshape.argument("self").owner  # type: ignore[attr-defined]
+            data: Any = reshape.argument("self")  # type: ignore[attr-defined]
+            below: Any = data.owner if isinstance(data, OpResult) else None  # or an input
         else:
             below, reshape = reshape, None
         computation = computation_of(below) if below is not None else None

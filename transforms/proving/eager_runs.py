@@ -28,9 +28,11 @@ from xductor.transforms.semantics.values import Illegal
 from xductor.transforms.validation.float64_reference import Errors, InFloat64, errors_of
 from xductor.transforms.validation.value_comparison import Budget, compare
 
-#: What eager raises for values that it refuses, and Python for numbers.
+#: What eager raises for values that it refuses, and Python for numbers. Operators that are written
+#: in Python assert.
 _REFUSALS = (
     ArithmeticError,
+    AssertionError,
     RuntimeError,
     IndexError,
     NotImplementedError,

@@ -1,6 +1,10 @@
-"""`xductor::weight_int8pack_mm`: a product with an int8 weight, wherever its operands lie."""
+"""Operators of 8-bit numbers: `xductor::weight_int8pack_mm`, a product with an int8 weight wherever
+its operands lie, and `xductor::max_pool2d`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -44,6 +48,51 @@ def has_kernel(device: torch.device, inner: int) -> bool:
     return device.type in DEVICES and inner * torch.bfloat16.itemsize % ALIGNMENT == 0
 
 
+@torch.library.custom_op("xductor::max_pool2d", mutates_args=())
+def max_pool2d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> Tensor:
+    """The maxima of `aten::max_pool2d_with_indices`, of the same arguments, without indices.
+
+    - `x`: uint8 or int8, `[n, c, h, w]` or `[c, h, w]`.
+    """
+    given = (kernel_size, stride or kernel_size, padding, dilation, ceil_mode)
+    if has_pooling_kernel(x.dtype, x.ndim) and x.numel():
+        return torch.ops.quantized.max_pool2d(x, *given)
+    return torch.ops.aten.max_pool2d_with_indices(x, *given)[0]
+
+
+@max_pool2d.register_fake
+def _(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> Tensor:
+    given = (kernel_size, stride, padding, dilation, ceil_mode)
+    return torch.ops.aten.max_pool2d_with_indices(x, *given)[0]
+
+
+def has_pooling_kernel(dtype: torch.dtype, rank: int) -> bool:
+    """Whether `quantized::max_pool2d` takes such numbers, if there are any."""
+    return dtype is torch.uint8 and rank == 4
+
+
 WEIGHT_INT8PACK_MM = "xductor.weight_int8pack_mm.default"
 
-__all__ = ["ALIGNMENT", "DEVICES", "WEIGHT_INT8PACK_MM", "has_kernel", "weight_int8pack_mm"]
+__all__ = [
+    "ALIGNMENT",
+    "DEVICES",
+    "WEIGHT_INT8PACK_MM",
+    "has_kernel",
+    "has_pooling_kernel",
+    "max_pool2d",
+    "weight_int8pack_mm",
+]

@@ -13,7 +13,7 @@ from xductor.transforms.passes.numerics import Declared
 from xductor.transforms.quantized import operators
 
 
-def _widened(weight: Any) -> Any:
+def widened(weight: Any) -> Any:
     """A weight `[n, k]` in bfloat16, with its rows as columns."""
     return one_of(
         aten.permute(prims.convert_element_type(weight, torch.bfloat16), [1, 0]),
@@ -21,19 +21,22 @@ def _widened(weight: Any) -> Any:
     )
 
 
-def _check(out: Tensor, x: Tensor, weight: Tensor, scales: Tensor) -> Any:
-    if weight.dtype is not torch.int8:
+def check_product(out: Tensor, x: Tensor, weights: list[Tensor], scales: Tensor) -> Any:
+    """Whether a kernel multiplies by int8 weights that stand one below the other."""
+    if any(one.dtype is not torch.int8 for one in weights):
         return no("the weight is not int8")
     if x.dtype is not torch.bfloat16 or scales.dtype is not torch.bfloat16:
         return no("the product is not of bfloat16")
-    if x.device.type not in operators.DEVICES or len({x.device, weight.device, scales.device}) > 1:
+    devices = {one.device for one in (x, scales, *weights)}
+    if x.device.type not in operators.DEVICES or len(devices) > 1:
         return no("the operands are on different devices, or on one without a kernel")
     if scales.ndim != 1 or out.ndim == 0:
         return no("the scales are no vector with a number for each column")
     row = x.shape[-1] * x.element_size()
+    columns = sum((one.shape[0] for one in weights[1:]), weights[0].shape[0])
     return all_of(
-        scales.shape[0] == weight.shape[0],
-        out.shape[-1] == weight.shape[0],
+        scales.shape[0] == columns,
+        out.shape[-1] == columns,
         row.is_multiple_of(operators.ALIGNMENT),
     )
 
@@ -52,11 +55,11 @@ class WoqLowerings(Rewrite):
     numerics: ClassVar[Declared] = {torch.bfloat16: ROUNDS_LESS_OFTEN}
 
     def pattern(self, out: Tensor, x: Tensor, weight: Tensor, scales: Tensor, sizes: Any) -> Any:
-        product = aten.mm(x, _widened(weight))
+        product = aten.mm(x, widened(weight))
         return bind(out, aten.mul(one_of(product, aten.reshape(product, sizes)), scales))
 
     def where(self, out: Tensor, x: Tensor, weight: Tensor, scales: Tensor) -> Any:
-        return _check(out, x, weight, scales)
+        return check_product(out, x, [weight], scales)
 
     def replacement(self, x: Tensor, weight: Tensor, scales: Tensor, sizes: Any) -> Any:
         scaled = ops.xductor.weight_int8pack_mm(x, weight, scales)
@@ -89,7 +92,7 @@ class WoqBatchedLowerings(Rewrite):
         matrices: Any,
         weights: Any,
     ) -> Any:
-        columns = aten.expand(_widened(weight), weights)
+        columns = aten.expand(widened(weight), weights)
         product = aten.bmm(one_of(aten.expand(x, matrices), x), columns)
         return bind(out, aten.mul(product, scales))
 
@@ -97,7 +100,7 @@ class WoqBatchedLowerings(Rewrite):
         if x.ndim != 3 or weight.ndim != 2 or out.ndim != 3:
             return no("the rows are no batch of matrices by one weight")
         alike = all_of(*[one == other for one, other in zip(out.shape[:2], x.shape, strict=False)])
-        return all_of(alike, _check(out, x, weight, scales))
+        return all_of(alike, check_product(out, x, [weight], scales))
 
     def replacement(self, x: Tensor, weight: Tensor, scales: Tensor) -> Any:
         rows = aten.reshape(x, [-1, x.shape[2]])
@@ -129,4 +132,10 @@ def _operands(rows: int, inner: int, columns: int) -> dict[str, Any]:
 
 WOQ_LOWERINGS = (WoqLowerings, WoqBatchedLowerings)
 
-__all__ = ["WOQ_LOWERINGS", "WoqBatchedLowerings", "WoqLowerings"]
+__all__ = [
+    "WOQ_LOWERINGS",
+    "WoqBatchedLowerings",
+    "WoqLowerings",
+    "check_product",
+    "widened",
+]

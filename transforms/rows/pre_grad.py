@@ -378,9 +378,9 @@ TORCH_LEVEL_ROWS = (
     _row(
         "quant_lift_up",
         "Move quantization above the views before it, for int8 attention.",
-        "quantization.py:quant_lift_up",
+        kind="declared",
         flag="",
-        counter="quant_lift_up_count",
+        factory="quantized.quant_lift_up:QUANT_LIFT_UP",
     ),
 )
 

@@ -135,7 +135,8 @@ def _derived(cls: type) -> Iterator[type]:
 
 debug_counters.know_names(_names_of_loaded)
 registered_by(
-    "xductor", "xductor.transforms.matmul.operators", "xductor.transforms.onednn.operators"
+    "xductor",
+    *[f"xductor.transforms.{family}.operators" for family in ("matmul", "onednn", "quantized")],
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch._inductor.fx_passes import quantization
+from torch._inductor.fx_passes import pre_grad
 
 from xductor.backend import stages
 from xductor.backend.config import settings
@@ -54,11 +54,11 @@ def test_when_a_step_runs(conditions: dict[str, Any], state: dict[str, Any], ran
 
 
 def test_a_failing_bridged_step_raises_as_in_stock(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(graph: torch.fx.Graph) -> None:
-        raise ZeroDivisionError("a pass of Inductor's fails")
+    def broken() -> None:
+        raise ZeroDivisionError("a step of Inductor's fails")
 
-    broken.__module__ = "torch._inductor.fx_passes.quantization"
-    monkeypatch.setattr(quantization, "quant_lift_up", broken)
+    broken.__module__ = "torch._inductor.fx_passes.pre_grad"
+    monkeypatch.setattr(pre_grad, "lazy_init", broken)
     with settings.use(settings.Settings()), pytest.raises(ZeroDivisionError):
         stages.pre_grad_passes(_graph())
 

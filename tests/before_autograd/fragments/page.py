@@ -50,7 +50,7 @@ and the two forms `efficient_conv_bn_eval_graph_transform` and
 `efficient_conv_bn_eval_graph_transform_decomposed` are `efficient_conv_bn_eval_pass` on graphs
 that call modules or operators; the former two run when freezing. The `normalize_..._default` are
 parts of `normalization_pass`. `stable_topological_sort` puts definitions before uses,
-`pre_grad_custom_pass` runs what the user gives, and `quant_lift_up` is Inductor's own.
+`pre_grad_custom_pass` runs what the user gives, and `quant_lift_up` is about [PT2E](pt2e.md).
 """
 
 

@@ -84,6 +84,11 @@ def test_a_reshape_that_keeps_the_last_dim_may_stand_between() -> None:
     assert folded(parted, x)[0] == 0
 
 
+def test_a_reshape_of_an_input_is_no_product() -> None:
+    module = Frozen(nn.Identity(), lambda y, c: y.reshape(2, 3, 4) * c, c=CHANNELS)
+    assert folded(module, torch.randn(6, 4))[0] == 0
+
+
 INF, NAN = float("inf"), float("nan")
 
 
