@@ -17,14 +17,17 @@ IN_PLACE_FORM = {
     "aten._unsafe_index_put.default": "prims._unsafe_index_put_.default",
 }
 IN_PLACE_FORM["xductor.convolution_binary.default"] = "xductor.convolution_binary_.default"
+IN_PLACE_FORM["xductor.qconv_binary.default"] = "xductor.qconv_binary_.default"
 if _COLLECTIVES:  # absent from a torch without distributed support
     IN_PLACE_FORM["_c10d_functional.all_reduce.default"] = "_c10d_functional.all_reduce_.default"
 
-WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1}
+WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1, "xductor.qconv_binary.default": 4}
 
 #: Ops that code generation may compute out of place in spite of their form in place: where what
 #: they would write is no buffer of its own there. They write to no input and no constant.
-MAYBE_IN_PLACE = frozenset(("xductor.convolution_binary.default",))
+MAYBE_IN_PLACE = frozenset(
+    ("xductor.convolution_binary.default", "xductor.qconv_binary.default")
+)
 
 #: Ops whose results have memory of their own in the graph, and that code generation may leave out.
 MAYBE_THEMSELVES = frozenset(

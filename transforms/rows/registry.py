@@ -135,7 +135,10 @@ def _derived(cls: type) -> Iterator[type]:
 
 debug_counters.know_names(_names_of_loaded)
 registered_by(
-    "xductor", "xductor.transforms.matmul.operators", "xductor.transforms.onednn.operators"
+    "xductor",
+    "xductor.transforms.matmul.operators",
+    "xductor.transforms.onednn.operators",
+    "xductor.transforms.quantized.qconv_operators",
 )
 
 

@@ -1,0 +1,59 @@
+"""`qlinear_post_op_fusion`: oneDNN computes what follows a product of 8 bits together with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from xductor.ir import ops
+from xductor.transforms.quantized.post_ops import Int8PostOps, Site, Sum
+from xductor.transforms.rewriting.driver import Procedure
+from xductor.transforms.rewriting.handles import handle
+
+QLINEAR = "onednn.qlinear_pointwise.default"
+QLINEAR_BY_TENSORS = "onednn.qlinear_pointwise.tensor"
+
+#: The place of what is added among the arguments, in front of the bias.
+_OTHER = 6
+
+
+@dataclass(frozen=True)
+class QlinearPostOps(Int8PostOps):
+    """Products of 8 bits, with a relu or GELU, or with a sum and perhaps a relu of it.
+
+    What is added is float32 or bfloat16, and has the result's sizes. Scale and zero point of the
+    data may be tensors.
+    """
+
+    name = "qlinear_post_op_fusion"
+    inductor = "quantization.py:_register_qlinear_post_op_fusion_pass.qlinear_post_op_fusion"
+    roots = frozenset((QLINEAR, QLINEAR_BY_TENSORS))
+    counter = "qlinear_unary_matcher_count"
+    activations = frozenset((("relu", ""), ("gelu", "none"), ("gelu", "tanh")))
+
+    def build(self, site: Site, procedure: Procedure) -> Callable[[], Any]:
+        facts = procedure.state.facts
+        call, settings = site.call(facts), site.settings()
+        calls, by_tensors = ops.onednn.qlinear_pointwise, site.packed.name == QLINEAR_BY_TENSORS
+        attribute = (site.activation, list(site.numbers), site.algorithm)
+
+        def made() -> Any:
+            if site.sum is None:
+                plain = calls.tensor if by_tensors else calls.default
+                return plain(*call, *settings, *attribute)
+            added = site.sum
+            how = (added.scale, added.zero, "add", 1.0)
+            binary = calls.binary_tensor if by_tensors else calls.binary
+            other = handle(added.read, facts)
+            return binary(*call[:_OTHER], other, *call[_OTHER:], *settings, *how, *attribute)
+
+        return lambda: site.bounded(made())
+
+    def sum_of(self, site: Site, other: SSAValue) -> Sum:
+        return Sum(other)
+
+
+__all__ = ["QLINEAR", "QLINEAR_BY_TENSORS", "QlinearPostOps"]
