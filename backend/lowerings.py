@@ -37,7 +37,7 @@ def _register_packed_calls() -> None:
     from torch._inductor.lowering import register_lowering
 
     from xductor.transforms.onednn import operators as operators  # registers the operators
-    from xductor.transforms.quantized import qconv_operators as qconv_operators  # these too
+    from xductor.transforms.quantized import sum_operators as sum_operators  # these too
 
     ours: dict[str, Callable[..., Any]] = {
         "convolution_binary": _convolution_binary,
@@ -46,10 +46,10 @@ def _register_packed_calls() -> None:
         "grouped_linear": _grouped_linear,
         "qconv_binary": _qconv_binary,
         "qconv_binary_": _qconv_binary_in_place,
+        "qlinear_binary": _qlinear_binary,
     }
     for name, lowering in ours.items():
-        op = getattr(torch.ops.xductor, name).default
-        register_lowering(op, type_promotion_kind=None)(lowering)
+        register_lowering(getattr(torch.ops.xductor, name), type_promotion_kind=None)(lowering)
 
 
 def _lowered(op: Any, *arguments: Any) -> Any:
@@ -84,7 +84,7 @@ def _qconv_binary(*given: Any) -> Any:
     """Write to a copy of what is added: oneDNN's call of 8 bits knows no other sum."""
     from torch._inductor.lowering import clone
 
-    from xductor.transforms.quantized.qconv_operators import OTHER
+    from xductor.transforms.quantized.sum_operators import OTHER
 
     copied: Any = clone(given[OTHER], memory_format=torch.preserve_format)
     copied.realize()
@@ -95,13 +95,21 @@ def _qconv_binary_in_place(*given: Any) -> Any:
     """Write to what is added if it is a buffer of its own, as `_convolution_binary_in_place`."""
     from torch._inductor.fx_passes.mkldnn_fusion import _can_be_inplace
 
-    from xductor.transforms.quantized.qconv_operators import OTHER, onednn_arguments
+    from xductor.transforms.quantized.sum_operators import OTHER, for_convolution
 
     other = given[OTHER]
     other.realize()
     if not _can_be_inplace(other):
         return _qconv_binary(*given)
-    return _lowered(torch.ops.onednn.qconv2d_pointwise.binary, *onednn_arguments(given))
+    return _lowered(torch.ops.onednn.qconv2d_pointwise.binary, *for_convolution(given))
+
+
+def _qlinear_binary(*given: Any) -> Any:
+    """Inductor's lowering wants what is added to lie in memory."""
+    from xductor.transforms.quantized.sum_operators import OTHER, for_linear
+
+    given[OTHER].realize()
+    return _lowered(torch.ops.onednn.qlinear_pointwise.binary, *for_linear(given))
 
 
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import ops
 from xductor.transforms.onednn.packing import laid_out
-from xductor.transforms.quantized import qconv_operators
 from xductor.transforms.quantized.dequantised_operands import DEQUANTISE, data_behind
 from xductor.transforms.quantized.post_ops import NARROW, Int8PostOps, Site, Sum
+from xductor.transforms.quantized.sum_operators import OTHER
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
@@ -44,12 +44,11 @@ class QconvPostOps(Int8PostOps):
             if site.sum is None:
                 attribute = (site.activation, list(site.numbers), site.algorithm)
                 return ops.onednn.qconv_pointwise.default(*call, *settings, *attribute)
-            before, after = call[: qconv_operators.OTHER], call[qconv_operators.OTHER :]
             added = site.sum
             return ops.xductor.qconv_binary.default(
-                *before,
+                *call[:OTHER],
                 handle(added.read, state.facts),
-                *after,
+                *call[OTHER:],
                 *settings,
                 added.scale,
                 added.zero,

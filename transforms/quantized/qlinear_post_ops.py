@@ -10,14 +10,12 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import ops
 from xductor.transforms.quantized.post_ops import Int8PostOps, Site, Sum
+from xductor.transforms.quantized.sum_operators import OTHER
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
 
 QLINEAR = "onednn.qlinear_pointwise.default"
 QLINEAR_BY_TENSORS = "onednn.qlinear_pointwise.tensor"
-
-#: The place of what is added among the arguments, in front of the bias.
-_OTHER = 6
 
 
 @dataclass(frozen=True)
@@ -38,17 +36,16 @@ class QlinearPostOps(Int8PostOps):
         facts = procedure.state.facts
         call, settings = site.call(facts), site.settings()
         calls, by_tensors = ops.onednn.qlinear_pointwise, site.packed.name == QLINEAR_BY_TENSORS
-        attribute = (site.activation, list(site.numbers), site.algorithm)
 
         def made() -> Any:
             if site.sum is None:
+                attribute = (site.activation, list(site.numbers), site.algorithm)
                 plain = calls.tensor if by_tensors else calls.default
                 return plain(*call, *settings, *attribute)
-            added = site.sum
-            how = (added.scale, added.zero, "add", 1.0)
-            binary = calls.binary_tensor if by_tensors else calls.binary
-            other = handle(added.read, facts)
-            return binary(*call[:_OTHER], other, *call[_OTHER:], *settings, *how, *attribute)
+            sums = ops.xductor.qlinear_binary
+            binary = sums.tensor if by_tensors else sums.default
+            other = handle(site.sum.read, facts)
+            return binary(*call[:OTHER], other, *call[OTHER:], *settings, site.activation)
 
         return lambda: site.bounded(made())
 

@@ -1,0 +1,96 @@
+"""`xductor::qconv_binary` and `qlinear_binary`: convolutions and linears of 8 bits with a sum.
+
+oneDNN's own convolution writes its sum to what is added; Inductor lowers its own linear only where
+what is added lies in memory. `backend.lowerings` lowers these here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_LIBRARY = torch.library.Library("xductor", "FRAGMENT")
+
+_OF_CONVOLUTION = (
+    "Tensor x, float x_scale, int x_zero, Tensor weight, Tensor scales, Tensor zeros, "
+    "{other} other, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, "
+    "float scale, int zero, ScalarType dtype, float other_scale, int other_zero, str unary"
+)
+_LIBRARY.define(f"qconv_binary({_OF_CONVOLUTION.format(other='Tensor')}) -> Tensor")
+_LIBRARY.define(f"qconv_binary_({_OF_CONVOLUTION.format(other='Tensor(a!)')}) -> Tensor(a!)")
+
+_OF_LINEAR = (
+    "Tensor x, {scale} x_scale, {zero} x_zero, Tensor weight, Tensor scales, Tensor zeros, "
+    "Tensor other, Tensor? bias, float scale, int zero, ScalarType dtype, str unary"
+)
+_LIBRARY.define(f"qlinear_binary({_OF_LINEAR.format(scale='float', zero='int')}) -> Tensor")
+_LIBRARY.define(
+    f"qlinear_binary.tensor({_OF_LINEAR.format(scale='Tensor', zero='Tensor')}) -> Tensor"
+)
+
+#: Which argument is added.
+OTHER = 6
+
+
+def for_convolution(given: Sequence[Any]) -> list[Any]:
+    """The arguments of `qconv_binary` as oneDNN's operator takes them."""
+    *before, unary = given
+    return [*before, "sum", 1.0, unary, [], ""]
+
+
+def for_linear(given: Sequence[Any]) -> list[Any]:
+    """The arguments of `qlinear_binary` as oneDNN's operator takes them."""
+    *before, unary = given
+    return [*before, 1.0, 0, "add", 1.0, unary, [], ""]
+
+
+def _qconv_binary(*given: Any) -> Tensor:
+    """`unary(convolution(x, weight, bias) + other)`, quantised with `scale` and `zero`.
+
+    - `x`, `other`: what was quantised with scales and zero points of their own.
+    - `dtype`: that of the result, and of `other`; one that is not of 8 bits is not quantised.
+    """
+    copied = given[OTHER].clone(memory_format=torch.channels_last)
+    return _qconv_binary_in_place(*given[:OTHER], copied, *given[OTHER + 1 :])
+
+
+def _qconv_binary_in_place(*given: Any) -> Tensor:
+    """Write the sum to `other`, which is laid out with channels last, and return it."""
+    torch.ops.onednn.qconv2d_pointwise.binary(*for_convolution(given))
+    return given[OTHER]
+
+
+def _qlinear_binary(*given: Any) -> Tensor:
+    """`unary(linear(x, weight, bias) + other)`, quantised with `scale` and `zero`.
+
+    - `x`: what was quantised with `x_scale` and `x_zero`.
+    - `other`: float32 or bfloat16, of the result's sizes.
+    - `dtype`: that of the result; one that is not of 8 bits is not quantised.
+    """
+    calls = torch.ops.onednn.qlinear_pointwise
+    by_tensors = isinstance(given[1], Tensor)
+    return (calls.binary_tensor if by_tensors else calls.binary)(*for_linear(given))
+
+
+def _like_a_convolution(*given: Any) -> Tensor:
+    before, after = given[:OTHER], given[OTHER + 1 : -3]
+    return torch.ops.onednn.qconv_pointwise.default(*before, *after, "none", [], "")
+
+
+def _like_other(*given: Any) -> Tensor:
+    return given[OTHER]
+
+
+for _name, _kernel, _fake in (
+    ("qconv_binary", _qconv_binary, _like_a_convolution),
+    ("qconv_binary_", _qconv_binary_in_place, _like_other),
+    ("qlinear_binary", _qlinear_binary, _qlinear_binary),
+    ("qlinear_binary.tensor", _qlinear_binary, _qlinear_binary),
+):
+    _LIBRARY.impl(_name, _kernel, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"xductor::{_name}", _fake, lib=_LIBRARY)
+
+__all__ = ["OTHER", "for_convolution", "for_linear"]
