@@ -37,7 +37,7 @@ def _register_packed_calls() -> None:
     from torch._inductor.lowering import register_lowering
 
     from xductor.transforms.onednn import operators as operators  # registers the operators
-    from xductor.transforms.quantized import sum_operators as sum_operators  # these too
+    from xductor.transforms.quantized import int8_operators as int8_operators  # these too
 
     ours: dict[str, Callable[..., Any]] = {
         "convolution_binary": _convolution_binary,
@@ -47,6 +47,7 @@ def _register_packed_calls() -> None:
         "qconv_binary": _qconv_binary,
         "qconv_binary_": _qconv_binary_in_place,
         "qlinear_binary": _qlinear_binary,
+        "qconv1d": _qconv1d,
     }
     for name, lowering in ours.items():
         register_lowering(getattr(torch.ops.xductor, name), type_promotion_kind=None)(lowering)
@@ -84,7 +85,7 @@ def _qconv_binary(*given: Any) -> Any:
     """Write to a copy of what is added: oneDNN's call of 8 bits knows no other sum."""
     from torch._inductor.lowering import clone
 
-    from xductor.transforms.quantized.sum_operators import OTHER
+    from xductor.transforms.quantized.int8_operators import OTHER
 
     copied: Any = clone(given[OTHER], memory_format=torch.preserve_format)
     copied.realize()
@@ -95,7 +96,7 @@ def _qconv_binary_in_place(*given: Any) -> Any:
     """Write to what is added if it is a buffer of its own, as `_convolution_binary_in_place`."""
     from torch._inductor.fx_passes.mkldnn_fusion import _can_be_inplace
 
-    from xductor.transforms.quantized.sum_operators import OTHER, for_convolution
+    from xductor.transforms.quantized.int8_operators import OTHER, for_convolution
 
     other = given[OTHER]
     other.realize()
@@ -104,9 +105,13 @@ def _qconv_binary_in_place(*given: Any) -> Any:
     return _lowered(torch.ops.onednn.qconv2d_pointwise.binary, *for_convolution(given))
 
 
+def _qconv1d(*given: Any) -> Any:
+    return _lowered(torch.ops.onednn.qconv_pointwise.default, *given)
+
+
 def _qlinear_binary(*given: Any) -> Any:
     """Inductor's lowering wants what is added to lie in memory."""
-    from xductor.transforms.quantized.sum_operators import OTHER, for_linear
+    from xductor.transforms.quantized.int8_operators import OTHER, for_linear
 
     given[OTHER].realize()
     return _lowered(torch.ops.onednn.qlinear_pointwise.binary, *for_linear(given))

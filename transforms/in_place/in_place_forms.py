@@ -25,9 +25,7 @@ WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1, "xductor.qconv_binar
 
 #: Ops that code generation may compute out of place in spite of their form in place: where what
 #: they would write is no buffer of its own there. They write to no input and no constant.
-MAYBE_IN_PLACE = frozenset(
-    ("xductor.convolution_binary.default", "xductor.qconv_binary.default")
-)
+MAYBE_IN_PLACE = frozenset(("xductor.convolution_binary.default", "xductor.qconv_binary.default"))
 
 #: Ops whose results have memory of their own in the graph, and that code generation may leave out.
 MAYBE_THEMSELVES = frozenset(

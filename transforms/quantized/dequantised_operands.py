@@ -44,11 +44,21 @@ class Quantised(NamedTuple):
 
 
 class Int8Weight(NamedTuple):
-    """A constant int8 weight, whose channels are its first dim, and the scales of these."""
+    """A constant int8 weight, whose channels are its first dim, with their scales.
+
+    - `zeros`: their zero points, all 0; None if they have none.
+    - `passed`: the ops that pass the dequantised weight on, nearest to their reader first.
+    """
 
     values: SSAValue
     scales: SSAValue
+    zeros: SSAValue | None
     passed: Sequence[Any]
+
+    @property
+    def held(self) -> list[SSAValue]:
+        """The constants that it consists of."""
+        return [one for one in (self.values, self.scales, self.zeros) if one is not None]
 
 
 def data_behind(
@@ -89,7 +99,7 @@ def weight_behind(value: SSAValue, through: Collection[str], graph: GraphOp) -> 
             raise Declined("scales of the weight are not finite")
         if zeros is not None and bool(_elements(zeros, graph).any()):
             raise Declined("zero points of the weight are not 0")
-    return Int8Weight(weight, scales, passed)
+    return Int8Weight(weight, scales, zeros, passed)
 
 
 def check_numbers(scale: Any, zero: Any) -> None:

@@ -77,18 +77,16 @@ class Int8Packing(ProceduralPass):
         found = self.found(op, procedure.state)
         weight = found.weight
         packed, zeros = weights.pack_together(
-            [weight.values, weight.scales],
+            weight.held,
             found.how,
-            lambda given: [found.pack(*given), torch.zeros(len(given[1]), dtype=torch.int32)],
+            lambda given: [found.pack(*given[:2]), torch.zeros(len(given[1]), dtype=torch.int32)],
             op,
         )
         last = found.ops[-1]
-        read = [*found.read, weight.values, weight.scales]
+        read = [*found.read, *weight.held]
         match = Match.of(last, found.ops, [last.results[0]], read)
         build, strides = found.build, not found.relaid
-        return list(
-            procedure.replace(match, lambda: build(packed, zeros), strides=strides).renewed
-        )
+        return list(procedure.replace(match, lambda: build(packed, zeros), strides=strides).renewed)
 
     @abstractmethod
     def found(self, op: Any, state: GraphState) -> Found:

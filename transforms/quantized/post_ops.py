@@ -28,7 +28,7 @@ from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
-_ADD, _RELU = "aten.add.Tensor", "aten.relu.default"
+_ADD, _RELU, _COPY = "aten.add.Tensor", "aten.relu.default", "aten.clone.default"
 _QUANTISE = "quantized_decomposed.quantize_per_tensor.default"
 #: The dtypes to which PT2E quantises.
 NARROW = (torch.uint8, torch.int8)
@@ -68,6 +68,10 @@ class Site:
     quantise: Any = None
 
     @property
+    def has_post_ops(self) -> bool:
+        return (self.activation, self.sum, self.quantise) != (NOTHING, None, None)
+
+    @property
     def dtype(self) -> torch.dtype:
         type_: Any = self.end.type
         return type_.dtype
@@ -88,7 +92,7 @@ class Site:
         return arguments(self.packed, facts)[:-_SETTINGS]
 
     def bounded(self, made: Any) -> Any:
-        """The result within the bounds of the quantisation, if these are narrower than its dtype."""
+        """The result within the bounds of the quantisation, where its dtype has wider ones."""
         if self.quantise is None:
             return made
         low, high = (self.quantise.argument(one) for one in ("quant_min", "quant_max"))
@@ -103,9 +107,10 @@ class Int8PostOps(ProceduralPass):
     """What follows a packed call of 8 bits becomes part of it, in this order: a sum or an
     activation, a relu of a sum, a quantisation.
 
-    Nothing else reads what stands between. Casts between them go: what is quantised is rounded
-    once, and may therefore differ by one step of the quantisation. oneDNN's relu and hardtanh give
-    a number for NaN: where the result is not quantised, and may be NaN, only `fast` admits them.
+    Nothing else reads what stands between. A copy in another layout moves behind them. Casts go:
+    what is quantised is rounded once, and may therefore differ by one step of the quantisation.
+    oneDNN's relu and hardtanh give a number for NaN: where the result is not quantised, and may be
+    NaN, only `fast` admits them.
 
     - `activations`: those of oneDNN's that the call computes, with their algorithms.
     - `keeps_strides`: whether the call lays its result out as what it stands for.
@@ -123,12 +128,11 @@ class Int8PostOps(ProceduralPass):
         return sum(self._replace(op, procedure) for op in reversed(ops) if op.parent is not None)
 
     def _replace(self, op: SchemaOp, procedure: Procedure) -> bool:
-        state = procedure.state
         if not _is_plain(op):
             return False
         try:
             site = self._site(op, procedure)
-            if not site.ops:
+            if not site.has_post_ops:
                 return False
             build = self.build(site, procedure)
             procedure.replace(site.match(), build, strides=self.keeps_strides)
@@ -141,48 +145,54 @@ class Int8PostOps(ProceduralPass):
     def build(self, site: Site, procedure: Procedure) -> Any:
         """What makes the one call that stands for a site."""
 
+    def activations_of(self, op: SchemaOp) -> Collection[tuple[str, str]]:
+        """Those that a call computes."""
+        return self.activations
+
     @abstractmethod
     def sum_of(self, site: Site, other: SSAValue) -> Sum:
-        """The sum with a tensor, as oneDNN computes it for a site. Raises Declined if it does not.
-        """
+        """The sum with a tensor at a site. Raises Declined if oneDNN does not compute it."""
 
     def _site(self, op: SchemaOp, procedure: Procedure) -> Site:
-        site = Site(op, op.results[0])
-        add = _only_reader(op.results[0])
+        copy = _copy_of(op)
+        start, ops = (op, []) if copy is None else (copy, [copy])
+        add = _only_reader(start.results[0])
         if add is not None and add.name == _ADD:
-            return self._with_sum(op, add, procedure)
-        found = activation_of(op, procedure)
+            return self._with_sum(Site(op, start.results[0], ops), add, procedure)
+        site = Site(op, start.results[0], ops)
+        found = activation_of(start, procedure)
         if found is None:
             return self._quantised(site)
         kind = (found.activation.name, found.activation.algorithm)
-        if kind not in self.activations or not found.activation.takes(*found.numbers):
+        if kind not in self.activations_of(op) or not found.activation.takes(*found.numbers):
             raise Declined(f"oneDNN computes no {found.activation.name} with it")
         site.activation, site.algorithm, site.numbers = *kind, found.numbers
-        site.ops = [one for one in found.match.removable() if one is not op]
+        site.ops = [*ops, *(one for one in found.match.removable() if one is not start)]
         site.end = found.match.outputs[0]
         site = self._quantised(site)
         if found.activation.numerics == APPROXIMATE:
             self._check_nan(site, procedure.state.graph)
         return site
 
-    def _with_sum(self, op: SchemaOp, add: SchemaOp, procedure: Procedure) -> Site:
+    def _with_sum(self, site: Site, add: SchemaOp, procedure: Procedure) -> Site:
         """A sum, perhaps a relu of it, perhaps a quantisation."""
-        other = _beside(op, add, procedure.state.facts)
+        other = _beside(site.end, add, procedure.state.facts)
         graph = procedure.state.graph
+        summed = Site(site.packed, add.results[0], [*site.ops, add])
         relu = _reader_through_casts(add.results[0])[0]
         if relu is not None and relu.name == _RELU:
+            with_relu = _beyond(Site(site.packed, summed.end, summed.ops), relu)
+            with_relu.activation = "relu"
             try:
-                return self._summed(_beyond(Site(op, add.results[0], [add]), relu), other, graph)
+                return self._summed(with_relu, other, graph)
             except Declined as refusal:
-                procedure.refuse(op, refusal)
-        return self._summed(Site(op, add.results[0], [add]), other, graph)
+                procedure.refuse(site.packed, refusal)
+        return self._summed(summed, other, graph)
 
     def _summed(self, site: Site, other: SSAValue, graph: GraphOp) -> Site:
-        has_relu = len(site.ops) > 1
         site = self._quantised(site)
         site.sum = self.sum_of(site, other)
-        if has_relu:
-            site.activation = "relu"
+        if site.activation != NOTHING:
             self._check_nan(site, graph)
         return site
 
@@ -191,9 +201,7 @@ class Int8PostOps(ProceduralPass):
         reader = _reader_through_casts(site.end)[0]
         if reader is None or reader.name != _QUANTISE:
             return site
-        low, high, dtype = (
-            reader.argument(one) for one in ("quant_min", "quant_max", "dtype")
-        )
+        low, high, dtype = (reader.argument(one) for one in ("quant_min", "quant_max", "dtype"))
         if dtype not in NARROW or low > high:
             raise Declined(f"quantised to {dtype} within {low} and {high}")
         check_numbers(reader.argument("scale"), reader.argument("zero_point"))
@@ -217,9 +225,14 @@ def _is_plain(op: SchemaOp) -> bool:
     return (scale, zero, name) == (1.0, 0, NOTHING) and dtype in WIDE
 
 
-def _beside(op: SchemaOp, add: SchemaOp, facts: Facts) -> SSAValue:
+def _copy_of(op: SchemaOp) -> Any:
+    """The copy in another layout that alone reads a result; None if there is none."""
+    reader = _only_reader(op.results[0])
+    return reader if reader is not None and reader.name == _COPY else None
+
+
+def _beside(result: Any, add: SchemaOp, facts: Facts) -> SSAValue:
     """What is added to a result. Raises Declined for what has not its sizes."""
-    result: Any = op.results[0]
     first, second = add.argument("self"), add.argument("other")
     other = second if first is result else first
     if not isinstance(other, SSAValue) or other is result or add.argument("alpha") != 1:

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from xdsl.ir import SSAValue
 
 from xductor.ir import ops
 from xductor.transforms.onednn.packing import laid_out
+from xductor.transforms.quantized import int8_operators as int8_operators  # registers them
 from xductor.transforms.quantized.dequantised_operands import (
     WIDE,
+    Int8Weight,
+    Quantised,
     check_bias,
     check_tensor,
     data_behind,
@@ -44,25 +48,20 @@ class QconvWeightPrepack(Int8Packing):
         check_tensor(op.results[0], WIDE, "the result")
         data = data_behind(op.argument("input"), (), (torch.uint8,))
         weight = weight_behind(op.argument("weight"), (_CLONE,), state.graph)
-        if data.is_by_tensors:
-            raise Declined("the scale of the data is not known")
-        sizes, dims = data.values.type.shape, weight.values.type.shape  # type: ignore[attr-defined]
-        if not len(sizes) == len(dims) in (3, 4):
-            raise Declined(f"data of {len(sizes)} dims, a weight of {len(dims)}")
+        known = _known_sizes(data, weight)
         bias = op.argument("bias")
-        check_bias(bias, dims[0], state.facts)
+        check_bias(bias, _shape(weight.values)[0], state.facts)
         names = ("stride", "padding", "dilation", "groups")
         geometry = [_numbers(op.argument(name), name) for name in names]
-        known = known_sizes(sizes)
         scale, zero = data.scale, data.zero
         pack: Any = torch.ops.onednn.qconv_prepack
         x, scales, b = (handle(one, state.facts) for one in (data.values, weight.scales, bias))
-        dtype: Any = op.results[0].type.dtype  # type: ignore[attr-defined]
+        dtype, rank = op.results[0].type.dtype, len(_shape(data.values))
 
         def build(packed: Any, zeros: Any) -> Any:
             w, z = (handle(one, state.facts) for one in (packed, zeros))
             how = (scale, zero, w, scales, z, b, *geometry, 1.0, 0, dtype, "none", [], "")
-            return laid_out(ops.onednn.qconv_pointwise.default(x, *how), op, state)
+            return laid_out(packed_call(rank)(x, *how), op, state)
 
         return Found(
             [op],
@@ -75,6 +74,29 @@ class QconvWeightPrepack(Int8Packing):
         )
 
 
+def _known_sizes(data: Quantised, weight: Int8Weight) -> list[int] | None:
+    """The sizes of the data, if they are known. Raises Declined for those that are not taken."""
+    if data.is_by_tensors:
+        raise Declined("the scale of the data is not known")
+    sizes, dims = _shape(data.values), _shape(weight.values)
+    if not len(sizes) == len(dims) in (3, 4):
+        raise Declined(f"data of {len(sizes)} dims, a weight of {len(dims)}")
+    known = known_sizes(sizes)
+    if known is None and (sizes[1] == 1 or all(size == 1 for size in sizes[2:])):
+        raise Declined("symbolic sizes, for which Inductor takes the result for contiguous")
+    return known
+
+
+def _shape(value: SSAValue) -> tuple[Any, ...]:
+    type_: Any = value.type
+    return type_.shape
+
+
+def packed_call(rank: int) -> Any:
+    """The op function of a packed convolution of data with so many dims."""
+    return ops.xductor.qconv1d.default if rank == 3 else ops.onednn.qconv_pointwise.default
+
+
 def _numbers(found: Any, name: str) -> Any:
     """An argument that is numbers. Raises Declined for others."""
     numbers = list(found) if isinstance(found, tuple | list) else [found]
@@ -83,4 +105,4 @@ def _numbers(found: Any, name: str) -> Any:
     return numbers if isinstance(found, tuple | list) else found
 
 
-__all__ = ["QconvWeightPrepack"]
+__all__ = ["QconvWeightPrepack", "packed_call"]

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xductor.ir import ops
+from xductor.ir import SchemaOp, ops
 from xductor.transforms.onednn.packing import laid_out
 from xductor.transforms.quantized.dequantised_operands import DEQUANTISE, data_behind
+from xductor.transforms.quantized.int8_operators import OTHER
 from xductor.transforms.quantized.post_ops import NARROW, Int8PostOps, Site, Sum
-from xductor.transforms.quantized.sum_operators import OTHER
+from xductor.transforms.quantized.qconv_packing import packed_call
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
 
 QCONV = "onednn.qconv_pointwise.default"
+QCONV1D = "xductor.qconv1d.default"
 
 
 @dataclass(frozen=True)
 class QconvPostOps(Int8PostOps):
-    """Convolutions of 8 bits, with an activation, or with a sum and perhaps a relu of it.
+    """Convolutions of 8 bits, with an activation, or with a sum and perhaps a relu of it; those
+    over one dim with a relu alone.
 
     What is added was quantised, and has the result's sizes: to the dtype to which the result is
     quantised; or it is added as it was dequantised, where nothing else reads it. oneDNN writes
@@ -31,7 +34,7 @@ class QconvPostOps(Int8PostOps):
 
     name = "qconv_post_op_fusion"
     inductor = "quantization.py:_register_qconv_post_op_fusion_pass.qconv"
-    roots = frozenset((QCONV,))
+    roots = frozenset((QCONV, QCONV1D))
     counter = "qconv_unary_matcher_count"
     activations = frozenset((("relu", ""), ("hardtanh", ""), ("hardswish", ""), ("swish", "")))
     keeps_strides = False  # `laid_out` provides for those
@@ -39,11 +42,12 @@ class QconvPostOps(Int8PostOps):
     def build(self, site: Site, procedure: Procedure) -> Callable[[], Any]:
         state = procedure.state
         call, settings, last = site.call(state.facts), site.settings(), site.end.owner
+        result: Any = site.packed.results[0].type
 
         def made() -> Any:
             if site.sum is None:
                 attribute = (site.activation, list(site.numbers), site.algorithm)
-                return ops.onednn.qconv_pointwise.default(*call, *settings, *attribute)
+                return packed_call(result.rank)(*call, *settings, *attribute)
             added = site.sum
             return ops.xductor.qconv_binary.default(
                 *call[:OTHER],
@@ -56,6 +60,9 @@ class QconvPostOps(Int8PostOps):
             )
 
         return lambda: laid_out(site.bounded(made()), last, state)
+
+    def activations_of(self, op: SchemaOp) -> Collection[tuple[str, str]]:
+        return (("relu", ""),) if op.name == QCONV1D else self.activations
 
     def sum_of(self, site: Site, other: SSAValue) -> Sum:
         result: Any = site.packed.results[0].type
@@ -76,4 +83,4 @@ class QconvPostOps(Int8PostOps):
         return Sum(other, is_finite=True)
 
 
-__all__ = ["QCONV", "QconvPostOps"]
+__all__ = ["QCONV", "QCONV1D", "QconvPostOps"]

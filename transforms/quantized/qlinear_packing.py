@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, aten, ops
 from xductor.transforms.editing.replacement import known_equal
-from xductor.transforms.onednn.packed_calls import arguments
 from xductor.transforms.quantized.dequantised_operands import (
     WIDE,
     Int8Weight,
@@ -67,7 +66,8 @@ class QlinearWeightPrepack(Int8Packing):
             product.weight, (_TURN, _SPREAD) if is_batch else (_TURN,), state.graph
         )
         _check_weight(weight)
-        columns, inner = weight.values.type.shape  # type: ignore[attr-defined]
+        dims: Any = weight.values.type
+        columns, inner = dims.shape
         check_bias(product.bias, columns, state.facts)
         values = _values(data, product.data, inner, state.facts)
         given: Any = values.type
@@ -155,7 +155,11 @@ def _check_weight(weight: Int8Weight) -> None:
     """Raises Declined for a weight that is not turned, or not the same for all matrices."""
     dims: Any = weight.values.type
     turns = [op for op in weight.passed if op.name == _TURN]
-    if dims.rank != 2 or len(turns) != 1 or list(turns[0].argument("dims")) not in ([1, 0], [-1, 0]):
+    if (
+        dims.rank != 2
+        or len(turns) != 1
+        or list(turns[0].argument("dims")) not in ([1, 0], [-1, 0])
+    ):
         raise Declined("the weight is no matrix that is turned")
     if any(op.name == _SPREAD and op._operands[0].type.rank != 2 for op in weight.passed):
         raise Declined("the weight is not the same for all matrices")
@@ -181,7 +185,7 @@ def _after(op: Any, product: _Product, sizes: Sequence[Any], facts: Facts) -> li
     if reader is None or reader.name not in _RESHAPES:
         return [op]
     reshaped: Any = reader.results[0].type
-    return [op, reader] if known_equal(reshaped.shape, sizes, facts) else [op]
+    return [op, reader] if known_equal(reshaped.shape, tuple(sizes), facts) else [op]
 
 
 def _only_reader(value: SSAValue) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xductor.ir import ops
+from xductor.transforms.quantized.int8_operators import OTHER
 from xductor.transforms.quantized.post_ops import Int8PostOps, Site, Sum
-from xductor.transforms.quantized.sum_operators import OTHER
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
 

@@ -138,7 +138,7 @@ registered_by(
     "xductor",
     "xductor.transforms.matmul.operators",
     "xductor.transforms.onednn.operators",
-    "xductor.transforms.quantized.sum_operators",
+    "xductor.transforms.quantized.int8_operators",
 )
 
 

@@ -1,7 +1,11 @@
-"""`xductor::qconv_binary` and `qlinear_binary`: convolutions and linears of 8 bits with a sum.
+"""oneDNN's calls of 8 bits whose own operators do not say what they do.
 
-oneDNN's own convolution writes its sum to what is added; Inductor lowers its own linear only where
-what is added lies in memory. `backend.lowerings` lowers these here.
+- `xductor::qconv_binary`, a convolution with a sum: oneDNN's writes to what is added.
+- `xductor::qlinear_binary`, a linear with a sum: Inductor's lowering wants what is added in memory.
+- `xductor::qconv1d`, a convolution over one dim, whose packed weight has two: PyTorch's fake kernel
+  gives other sizes.
+
+`backend.lowerings` lowers these as Inductor does its own.
 """
 
 from __future__ import annotations
@@ -29,6 +33,13 @@ _OF_LINEAR = (
 _LIBRARY.define(f"qlinear_binary({_OF_LINEAR.format(scale='float', zero='int')}) -> Tensor")
 _LIBRARY.define(
     f"qlinear_binary.tensor({_OF_LINEAR.format(scale='Tensor', zero='Tensor')}) -> Tensor"
+)
+
+_LIBRARY.define(
+    "qconv1d(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, "
+    "Tensor w_zero_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, "
+    "float output_scale, int output_zero_point, ScalarType? output_dtype, str attr, "
+    "Scalar?[] scalars, str? algorithm) -> Tensor"
 )
 
 #: Which argument is added.
@@ -84,7 +95,21 @@ def _like_other(*given: Any) -> Tensor:
     return given[OTHER]
 
 
+def _qconv1d(*given: Any) -> Tensor:
+    """oneDNN's own convolution, of data with three dims; its result has channels last."""
+    return torch.ops.onednn.qconv_pointwise.default(*given)
+
+
+def _like_qconv1d(x: Tensor, *given: Any) -> Tensor:
+    weight, (stride, padding, dilation, *_) = given[2], given[6:]
+    span = dilation[0] * (weight.shape[-1] - 1) + 1
+    length = (x.shape[-1] + 2 * padding[0] - span) // stride[0] + 1
+    sizes = (x.shape[0], length, weight.shape[0])
+    return x.new_empty(sizes, dtype=given[12]).transpose(1, 2)
+
+
 for _name, _kernel, _fake in (
+    ("qconv1d", _qconv1d, _like_qconv1d),
     ("qconv_binary", _qconv_binary, _like_a_convolution),
     ("qconv_binary_", _qconv_binary_in_place, _like_other),
     ("qlinear_binary", _qlinear_binary, _qlinear_binary),
