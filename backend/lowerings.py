@@ -47,7 +47,7 @@ def _register_packed_calls() -> None:
         "qconv_binary": _qconv_binary,
         "qconv_binary_": _qconv_binary_in_place,
         "qlinear_binary": _qlinear_binary,
-        "qconv1d": _qconv1d,
+        "qconv": _qconv,
     }
     for name, lowering in ours.items():
         register_lowering(getattr(torch.ops.xductor, name), type_promotion_kind=None)(lowering)
@@ -105,7 +105,7 @@ def _qconv_binary_in_place(*given: Any) -> Any:
     return _lowered(torch.ops.onednn.qconv2d_pointwise.binary, *for_convolution(given))
 
 
-def _qconv1d(*given: Any) -> Any:
+def _qconv(*given: Any) -> Any:
     return _lowered(torch.ops.onednn.qconv_pointwise.default, *given)
 
 

@@ -2,8 +2,8 @@
 
 - `xductor::qconv_binary`, a convolution with a sum: oneDNN's writes to what is added.
 - `xductor::qlinear_binary`, a linear with a sum: Inductor's lowering wants what is added in memory.
-- `xductor::qconv1d`, a convolution over one dim, whose packed weight has two: PyTorch's fake kernel
-  gives other sizes.
+- `xductor::qconv`, a convolution: PyTorch's fake kernel asks for guards on symbolic sizes, and over
+  one dim, where the packed weight has two, it gives other sizes.
 
 `backend.lowerings` lowers these as Inductor does its own.
 """
@@ -36,7 +36,7 @@ _LIBRARY.define(
 )
 
 _LIBRARY.define(
-    "qconv1d(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, "
+    "qconv(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, "
     "Tensor w_zero_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, "
     "float output_scale, int output_zero_point, ScalarType? output_dtype, str attr, "
     "Scalar?[] scalars, str? algorithm) -> Tensor"
@@ -88,28 +88,33 @@ def _qlinear_binary(*given: Any) -> Tensor:
 
 def _like_a_convolution(*given: Any) -> Tensor:
     before, after = given[:OTHER], given[OTHER + 1 : -3]
-    return torch.ops.onednn.qconv_pointwise.default(*before, *after, "none", [], "")
+    return _like_qconv(*before, *after, "none", [], "")
 
 
 def _like_other(*given: Any) -> Tensor:
     return given[OTHER]
 
 
-def _qconv1d(*given: Any) -> Tensor:
-    """oneDNN's own convolution, of data with three dims; its result has channels last."""
+def _qconv(*given: Any) -> Tensor:
+    """oneDNN's own convolution of data with three or four dims; its result has channels last."""
     return torch.ops.onednn.qconv_pointwise.default(*given)
 
 
-def _like_qconv1d(x: Tensor, *given: Any) -> Tensor:
-    weight, (stride, padding, dilation, *_) = given[2], given[6:]
-    span = dilation[0] * (weight.shape[-1] - 1) + 1
-    length = (x.shape[-1] + 2 * padding[0] - span) // stride[0] + 1
-    sizes = (x.shape[0], length, weight.shape[0])
-    return x.new_empty(sizes, dtype=given[12]).transpose(1, 2)
+def _like_qconv(x: Tensor, *given: Any) -> Tensor:
+    weight, geometry = given[2], given[6:9]
+    dims = x.dim() - 2
+    stride, padding, dilation = ([*one] * (dims if len(one) == 1 else 1) for one in geometry)
+    spans = [step * (size - 1) + 1 for step, size in zip(dilation, weight.shape[-dims:])]  # noqa: B905
+    inner = [
+        (size + 2 * more - span) // step + 1
+        for size, more, span, step in zip(x.shape[2:], padding, spans, stride, strict=True)
+    ]
+    made = x.new_empty((x.shape[0], *inner, weight.shape[0]), dtype=given[12])
+    return made.permute(0, -1, *range(1, dims + 1))
 
 
 for _name, _kernel, _fake in (
-    ("qconv1d", _qconv1d, _like_qconv1d),
+    ("qconv", _qconv, _like_qconv),
     ("qconv_binary", _qconv_binary, _like_a_convolution),
     ("qconv_binary_", _qconv_binary_in_place, _like_other),
     ("qlinear_binary", _qlinear_binary, _qlinear_binary),

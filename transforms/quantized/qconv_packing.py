@@ -56,12 +56,12 @@ class QconvWeightPrepack(Int8Packing):
         scale, zero = data.scale, data.zero
         pack: Any = torch.ops.onednn.qconv_prepack
         x, scales, b = (handle(one, state.facts) for one in (data.values, weight.scales, bias))
-        dtype, rank = op.results[0].type.dtype, len(_shape(data.values))
+        dtype = op.results[0].type.dtype
 
         def build(packed: Any, zeros: Any) -> Any:
             w, z = (handle(one, state.facts) for one in (packed, zeros))
             how = (scale, zero, w, scales, z, b, *geometry, 1.0, 0, dtype, "none", [], "")
-            return laid_out(packed_call(rank)(x, *how), op, state)
+            return laid_out(ops.xductor.qconv.default(x, *how), op, state)
 
         return Found(
             [op],
@@ -92,11 +92,6 @@ def _shape(value: SSAValue) -> tuple[Any, ...]:
     return type_.shape
 
 
-def packed_call(rank: int) -> Any:
-    """The op function of a packed convolution of data with so many dims."""
-    return ops.xductor.qconv1d.default if rank == 3 else ops.onednn.qconv_pointwise.default
-
-
 def _numbers(found: Any, name: str) -> Any:
     """An argument that is numbers. Raises Declined for others."""
     numbers = list(found) if isinstance(found, tuple | list) else [found]
@@ -105,4 +100,4 @@ def _numbers(found: Any, name: str) -> Any:
     return numbers if isinstance(found, tuple | list) else found
 
 
-__all__ = ["QconvWeightPrepack", "packed_call"]
+__all__ = ["QconvWeightPrepack"]

@@ -13,13 +13,11 @@ from xductor.transforms.onednn.packing import laid_out
 from xductor.transforms.quantized.dequantised_operands import DEQUANTISE, data_behind
 from xductor.transforms.quantized.int8_operators import OTHER
 from xductor.transforms.quantized.post_ops import NARROW, Int8PostOps, Site, Sum
-from xductor.transforms.quantized.qconv_packing import packed_call
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
 
-QCONV = "onednn.qconv_pointwise.default"
-QCONV1D = "xductor.qconv1d.default"
+QCONV = "xductor.qconv.default"
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class QconvPostOps(Int8PostOps):
 
     name = "qconv_post_op_fusion"
     inductor = "quantization.py:_register_qconv_post_op_fusion_pass.qconv"
-    roots = frozenset((QCONV, QCONV1D))
+    roots = frozenset((QCONV,))
     counter = "qconv_unary_matcher_count"
     activations = frozenset((("relu", ""), ("hardtanh", ""), ("hardswish", ""), ("swish", "")))
     keeps_strides = False  # `laid_out` provides for those
@@ -42,12 +40,11 @@ class QconvPostOps(Int8PostOps):
     def build(self, site: Site, procedure: Procedure) -> Callable[[], Any]:
         state = procedure.state
         call, settings, last = site.call(state.facts), site.settings(), site.end.owner
-        result: Any = site.packed.results[0].type
 
         def made() -> Any:
             if site.sum is None:
                 attribute = (site.activation, list(site.numbers), site.algorithm)
-                return packed_call(result.rank)(*call, *settings, *attribute)
+                return ops.xductor.qconv.default(*call, *settings, *attribute)
             added = site.sum
             return ops.xductor.qconv_binary.default(
                 *call[:OTHER],
@@ -62,7 +59,8 @@ class QconvPostOps(Int8PostOps):
         return lambda: laid_out(site.bounded(made()), last, state)
 
     def activations_of(self, op: SchemaOp) -> Collection[tuple[str, str]]:
-        return (("relu", ""),) if op.name == QCONV1D else self.activations
+        result: Any = op.results[0].type
+        return (("relu", ""),) if result.rank == 3 else self.activations
 
     def sum_of(self, site: Site, other: SSAValue) -> Sum:
         result: Any = site.packed.results[0].type
@@ -83,4 +81,4 @@ class QconvPostOps(Int8PostOps):
         return Sum(other, is_finite=True)
 
 
-__all__ = ["QCONV", "QCONV1D", "QconvPostOps"]
+__all__ = ["QCONV", "QconvPostOps"]

@@ -6,8 +6,8 @@ fx.graph @packed stage(post_grad) symbols() (%x : !fx.tensor<ui8[1, 2, 3, 3][18,
   // CHECK-NEXT: %s = fx.get_attr "s" : !fx.tensor<f32[2], cpu>
   // CHECK-NEXT: %fx = fx.get_attr "_frozen_param3" : !fx.tensor<i8[2, 2, 1, 1], cpu, layout _mkldnn>
   // CHECK-NEXT: %fx_1 = fx.get_attr "_frozen_param4" : !fx.tensor<i32[2], cpu>
-  // CHECK-NEXT: %qconv_pointwise = onednn.qconv_pointwise.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, f32, "none", [], "" : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
-  // CHECK-NEXT: fx.output (%qconv_pointwise,)
+  // CHECK-NEXT: %qconv = xductor.qconv.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, f32, "none", [], "" : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
+  // CHECK-NEXT: fx.output (%qconv,)
   %w = fx.get_attr "w" : !fx.tensor<i8[2, 2, 1, 1], cpu>
   %s = fx.get_attr "s" : !fx.tensor<f32[2], cpu>
   %z = fx.get_attr "z" : !fx.tensor<i64[2], cpu>
@@ -24,9 +24,9 @@ fx.graph @shared stage(post_grad) symbols() (%x : !fx.tensor<ui8[1, 2, 3, 3][18,
   // CHECK-NEXT: %d = quantized_decomposed.dequantize_per_tensor.default %x, 0.5, 3, 0, 255, ui8 : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
   // CHECK-NEXT: %fx = fx.get_attr "_frozen_param3" : !fx.tensor<i8[2, 2, 1, 1], cpu, layout _mkldnn>
   // CHECK-NEXT: %fx_1 = fx.get_attr "_frozen_param4" : !fx.tensor<i32[2], cpu>
-  // CHECK-NEXT: %qconv_pointwise = onednn.qconv_pointwise.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, f32, "none", [], "" : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
+  // CHECK-NEXT: %qconv = xductor.qconv.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, f32, "none", [], "" : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
   // CHECK-NEXT: %r = aten.relu.default %d : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
-  // CHECK-NEXT: fx.output (%qconv_pointwise, %r)
+  // CHECK-NEXT: fx.output (%qconv, %r)
   %w = fx.get_attr "w" : !fx.tensor<i8[2, 2, 1, 1], cpu>
   %s = fx.get_attr "s" : !fx.tensor<f32[2], cpu>
   %z = fx.get_attr "z" : !fx.tensor<i64[2], cpu>
@@ -43,8 +43,8 @@ fx.graph @cast stage(post_grad) symbols() (%x : !fx.tensor<ui8[1, 2, 3, 3][18, 1
   // CHECK-NEXT: %s = fx.get_attr "s" : !fx.tensor<f32[2], cpu>
   // CHECK-NEXT: %fx = fx.get_attr "_frozen_param3" : !fx.tensor<i8[2, 2, 1, 1], cpu, layout _mkldnn>
   // CHECK-NEXT: %fx_1 = fx.get_attr "_frozen_param4" : !fx.tensor<i32[2], cpu>
-  // CHECK-NEXT: %qconv_pointwise = onednn.qconv_pointwise.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, bf16, "none", [], "" : !fx.tensor<bf16[1, 2, 3, 3][18, 1, 6, 2], cpu>
-  // CHECK-NEXT: fx.output (%qconv_pointwise,)
+  // CHECK-NEXT: %qconv = xductor.qconv.default %x, 0.5, 3, %fx, %s, %fx_1, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, bf16, "none", [], "" : !fx.tensor<bf16[1, 2, 3, 3][18, 1, 6, 2], cpu>
+  // CHECK-NEXT: fx.output (%qconv,)
   %w = fx.get_attr "w" : !fx.tensor<i8[2, 2, 1, 1], cpu>
   %s = fx.get_attr "s" : !fx.tensor<f32[2], cpu>
   %z = fx.get_attr "z" : !fx.tensor<i64[2], cpu>
