@@ -47,6 +47,7 @@ def _register_packed_calls() -> None:
         "qconv_binary": _qconv_binary,
         "qconv_binary_": _qconv_binary_in_place,
         "qlinear_binary": _qlinear_binary,
+        "qlinear_binary_": _qlinear_binary_in_place,
         "qconv": _qconv,
     }
     for name, lowering in ours.items():
@@ -109,12 +110,23 @@ def _qconv(*given: Any) -> Any:
     return _lowered(torch.ops.onednn.qconv_pointwise.default, *given)
 
 
-def _qlinear_binary(*given: Any) -> Any:
+def _qlinear_binary(*given: Any, how: str = "add") -> Any:
     """Inductor's lowering wants what is added to lie in memory."""
     from xductor.transforms.quantized.int8_operators import OTHER, for_linear
 
     given[OTHER].realize()
-    return _lowered(torch.ops.onednn.qlinear_pointwise.binary, *for_linear(given))
+    return _lowered(torch.ops.onednn.qlinear_pointwise.binary, *for_linear(given, how))
+
+
+def _qlinear_binary_in_place(*given: Any) -> Any:
+    """Write to what is added if it is a buffer of its own, as `_convolution_binary_in_place`."""
+    from torch._inductor.fx_passes.mkldnn_fusion import _qlinear_binary_can_be_inplace
+
+    from xductor.transforms.quantized.int8_operators import OTHER
+
+    given[OTHER].realize()
+    can_be = _qlinear_binary_can_be_inplace(given[OTHER])
+    return _qlinear_binary(*given, how="sum" if can_be else "add")
 
 
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:

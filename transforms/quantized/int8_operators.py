@@ -1,7 +1,7 @@
 """oneDNN's calls of 8 bits whose own operators do not say what they do.
 
 - `xductor::qconv_binary`, a convolution with a sum: oneDNN's writes to what is added.
-- `xductor::qlinear_binary`, a linear with a sum: Inductor's lowering wants what is added in memory.
+- `xductor::qlinear_binary`, a linear with a sum: oneDNN's may write to what is added, too.
 - `xductor::qconv`, a convolution: PyTorch's fake kernel asks for guards on symbolic sizes, and over
   one dim, where the packed weight has two, it gives other sizes.
 
@@ -28,13 +28,15 @@ _LIBRARY.define(f"qconv_binary_({_OF_CONVOLUTION.format(other='Tensor(a!)')}) ->
 
 _OF_LINEAR = (
     "Tensor x, {scale} x_scale, {zero} x_zero, Tensor weight, Tensor scales, Tensor zeros, "
-    "Tensor other, Tensor? bias, float scale, int zero, ScalarType dtype, str unary"
+    "{other} other, Tensor? bias, float scale, int zero, ScalarType dtype, str unary"
 )
-_LIBRARY.define(f"qlinear_binary({_OF_LINEAR.format(scale='float', zero='int')}) -> Tensor")
-_LIBRARY.define(
-    f"qlinear_binary.tensor({_OF_LINEAR.format(scale='Tensor', zero='Tensor')}) -> Tensor"
-)
-
+for _overload, _scale, _zero in (("", "float", "int"), (".tensor", "Tensor", "Tensor")):
+    for _name, _other, _result in (
+        ("qlinear_binary", "Tensor", "Tensor"),
+        ("qlinear_binary_", "Tensor(a!)", "Tensor(a!)"),
+    ):
+        _given = _OF_LINEAR.format(scale=_scale, zero=_zero, other=_other)
+        _LIBRARY.define(f"{_name}{_overload}({_given}) -> {_result}")
 _LIBRARY.define(
     "qconv(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, "
     "Tensor w_zero_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, "
@@ -52,10 +54,10 @@ def for_convolution(given: Sequence[Any]) -> list[Any]:
     return [*before, "sum", 1.0, unary, [], ""]
 
 
-def for_linear(given: Sequence[Any]) -> list[Any]:
-    """The arguments of `qlinear_binary` as oneDNN's operator takes them."""
+def for_linear(given: Sequence[Any], how: str = "add") -> list[Any]:
+    """The arguments of `qlinear_binary` as oneDNN's operator takes them; in place with `"sum"`."""
     *before, unary = given
-    return [*before, 1.0, 0, "add", 1.0, unary, [], ""]
+    return [*before, 1.0, 0, how, 1.0, unary, [], ""]
 
 
 def _qconv_binary(*given: Any) -> Tensor:
@@ -81,9 +83,18 @@ def _qlinear_binary(*given: Any) -> Tensor:
     - `other`: float32 or bfloat16, of the result's sizes.
     - `dtype`: that of the result; one that is not of 8 bits is not quantised.
     """
+    return _linear_of(given)(*for_linear(given))
+
+
+def _qlinear_binary_in_place(*given: Any) -> Tensor:
+    """Write the sum to `other`, which has the result's dtype and rows side by side; return it."""
+    _linear_of(given)(*for_linear(given, "sum"))
+    return given[OTHER]
+
+
+def _linear_of(given: Sequence[Any]) -> Any:
     calls = torch.ops.onednn.qlinear_pointwise
-    by_tensors = isinstance(given[1], Tensor)
-    return (calls.binary_tensor if by_tensors else calls.binary)(*for_linear(given))
+    return calls.binary_tensor if isinstance(given[1], Tensor) else calls.binary
 
 
 def _like_a_convolution(*given: Any) -> Tensor:
@@ -119,6 +130,8 @@ for _name, _kernel, _fake in (
     ("qconv_binary_", _qconv_binary_in_place, _like_other),
     ("qlinear_binary", _qlinear_binary, _qlinear_binary),
     ("qlinear_binary.tensor", _qlinear_binary, _qlinear_binary),
+    ("qlinear_binary_", _qlinear_binary_in_place, _like_other),
+    ("qlinear_binary_.tensor", _qlinear_binary_in_place, _like_other),
 ):
     _LIBRARY.impl(_name, _kernel, "CompositeExplicitAutograd")
     torch.library.register_fake(f"xductor::{_name}", _fake, lib=_LIBRARY)
