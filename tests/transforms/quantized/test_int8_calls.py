@@ -111,11 +111,10 @@ def test_sums_of_convolutions(what: str, end: str) -> None:
     def after(y: Any, x: Any) -> Any:
         return quantise(add(y, up(down(x * 0.5, 0.03, 5, narrow), 0.03, 5)))
 
-    _, fused, names = run_passes(
-        Int8Layer(nn.Conv2d(4, 4, 3, padding=1), after), image(2, 4, 6, 5)
-    )
+    _, fused, names = run_passes(Int8Layer(nn.Conv2d(4, 4, 3, padding=1), after), image(2, 4, 6, 5))
     assert fused == 1
-    assert QCONV_SUM in names and "aten.add.Tensor" not in names
+    assert QCONV_SUM in names
+    assert "aten.add.Tensor" not in names
 
 
 @pytest.mark.parametrize("dtypes", [(a, b) for a in DTYPES for b in DTYPES])
@@ -133,7 +132,8 @@ def test_sums_of_linears(what: str, end: str, dtypes: Any) -> None:
     tolerance = 2e-2 if torch.bfloat16 in dtypes else 1e-5  # of a result that is rounded to it
     _, fused, names = run_passes(model, torch.randn(2, 3, 8), tolerance=tolerance)
     assert fused == 1
-    assert QLINEAR_SUM in names and "aten.add.Tensor" not in names
+    assert QLINEAR_SUM in names
+    assert "aten.add.Tensor" not in names
     is_left = what == "relu of a sum" and end == "as it is"
     assert ("aten.relu.default" in names) == is_left
 
@@ -172,7 +172,9 @@ def test_a_block_dequantises_nothing_and_adds_in_place(returns: bool) -> None:
     module = lowered(Block(returns), image(2, 4, 6, 5))
     for one in (QconvWeightPrepack(), QconvPostOps(), ReinplaceInplaceableOps()):
         one.rewrite(module)
-    in_place = any(op.name == "xductor.qconv_binary_.default" for op in entry_graph(module).block.ops)
+    in_place = any(
+        op.name == "xductor.qconv_binary_.default" for op in entry_graph(module).block.ops
+    )
     assert in_place == (not returns)  # what is returned is not written to
 
 

@@ -119,9 +119,7 @@ NOT_FUSED: Mapping[str, Callable[[], Made]] = {
     "another reader of the result": lambda: conv(lambda y, x: (down(y), y)),
     "another reader of the activation": lambda: conv(lambda y, x: (y, torch.relu(y) * 2)),
     "a sum with what was not quantised": lambda: conv(lambda y, x: down(y + torch.sin(x))),
-    "a sum with another dtype of 8 bits": lambda: conv(
-        lambda y, x: down(y + _like(x, torch.int8))
-    ),
+    "a sum with another dtype of 8 bits": lambda: conv(lambda y, x: down(y + _like(x, torch.int8))),
     "a sum of one row": lambda: conv(lambda y, x: down(y + _like(x)[:1])),
     "a sum of one channel": lambda: conv(lambda y, x: down(y + _like(x)[:, :1])),
     "a sum with a factor": lambda: conv(lambda y, x: down(torch.add(y, _like(x), alpha=2))),
@@ -129,9 +127,7 @@ NOT_FUSED: Mapping[str, Callable[[], Made]] = {
     "a product": lambda: conv(lambda y, x: down(y * _like(x))),
     "a sum with itself": lambda: conv(lambda y, x: down(y + y)),
     "a sum with a number": lambda: conv(lambda y, x: down(y + 1.5)),
-    "a float sum with what is read elsewhere": lambda: conv(
-        lambda y, x: (y + x, torch.sin(x))
-    ),
+    "a float sum with what is read elsewhere": lambda: conv(lambda y, x: (y + x, torch.sin(x))),
     "a sum over one dim": lambda: (
         Int8Layer(nn.Conv1d(4, 4, 3, padding=1), lambda y, x: down(y + _like(x))),
         torch.randn(2, 4, 7),
