@@ -103,9 +103,10 @@ def laid_out(made: Any, op: Any, state: GraphState) -> Any:
     problem = check_followers({result: found}, state)
     if problem is None:
         return made
-    if not result.type.is_contiguous:
+    copied = aten.clone(made, memory_format=torch.contiguous_format)
+    if not same_strides(result.type, copied.value.type, state):
         raise Declined(f"the result would be laid out otherwise, {problem}")
-    return aten.clone(made, memory_format=torch.contiguous_format)
+    return copied
 
 
 __all__ = ["WeightPacking", "laid_out", "name_of"]

@@ -97,9 +97,9 @@ class Site:
             return made
         low, high = (self.quantise.argument(one) for one in ("quant_min", "quant_max"))
         limits = torch.iinfo(self.dtype)
-        if low <= limits.min and high >= limits.max:
-            return made
-        return aten.clamp(made, max(low, limits.min), min(high, limits.max))
+        if low > limits.min:
+            made = aten.clamp_min(made, low)
+        return aten.clamp_max(made, high) if high < limits.max else made
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ fx.graph @activation stage(post_grad) symbols() (%x : !fx.tensor<ui8[1, 2, 3, 3]
 // CHECK-LABEL: fx.graph @bounds
 fx.graph @bounds stage(post_grad) symbols() (%x : !fx.tensor<ui8[1, 2, 3, 3][18, 1, 6, 2], cpu>, %w : !fx.tensor<i8[2, 2, 1, 1], cpu>, %s : !fx.tensor<f32[2], cpu>, %z : !fx.tensor<i32[2], cpu>) {
   // CHECK-NEXT: %qconv = xductor.qconv.default %x, 0.5, 3, %w, %s, %z, none, [1, 1], [0, 0], [1, 1], 1, 0.1, 5, ui8, "none", [], "" : !fx.tensor<ui8[1, 2, 3, 3][18, 1, 6, 2], cpu>
-  // CHECK-NEXT: %clamp = aten.clamp.default %qconv, 0, 127 : !fx.tensor<ui8[1, 2, 3, 3][18, 1, 6, 2], cpu>
-  // CHECK-NEXT: fx.output (%clamp,)
+  // CHECK-NEXT: %clamp_max = aten.clamp_max.default %qconv, 127 : !fx.tensor<ui8[1, 2, 3, 3][18, 1, 6, 2], cpu>
+  // CHECK-NEXT: fx.output (%clamp_max,)
   %y = xductor.qconv.default %x, 0.5, 3, %w, %s, %z, none, [1, 1], [0, 0], [1, 1], 1, 1.0, 0, f32, "none", [], "" : !fx.tensor<f32[1, 2, 3, 3][18, 1, 6, 2], cpu>
   %q = quantized_decomposed.quantize_per_tensor.default %y, 0.1, 5, 0, 127, ui8 : !fx.tensor<ui8[1, 2, 3, 3][18, 1, 6, 2], cpu>
   fx.output (%q,)
