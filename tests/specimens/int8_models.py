@@ -48,6 +48,11 @@ class Int8Layer(nn.Module):
     - `call`: computes the layer, given data, weight and bias; by default as the layer does.
     """
 
+    weight: torch.Tensor
+    scales: torch.Tensor
+    zeros: torch.Tensor
+    bias: torch.Tensor | None
+
     def __init__(
         self,
         layer: nn.Module,

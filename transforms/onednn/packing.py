@@ -103,7 +103,7 @@ def laid_out(made: Any, op: Any, state: GraphState) -> Any:
     problem = check_followers({result: found}, state)
     if problem is None:
         return made
-    copied = aten.clone(made, memory_format=torch.contiguous_format)
+    copied: Any = aten.clone(made, memory_format=torch.contiguous_format)
     if not same_strides(result.type, copied.value.type, state):
         raise Declined(f"the result would be laid out otherwise, {problem}")
     return copied

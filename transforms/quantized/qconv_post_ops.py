@@ -12,7 +12,7 @@ from xductor.ir import SchemaOp, ops
 from xductor.transforms.onednn.packing import laid_out
 from xductor.transforms.quantized.dequantised_operands import DEQUANTISE, data_behind
 from xductor.transforms.quantized.int8_operators import OTHER
-from xductor.transforms.quantized.post_ops import NARROW, Int8PostOps, Site, Sum
+from xductor.transforms.quantized.int8_post_ops import NARROW, Int8PostOps, Site, Sum
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import ops
 from xductor.transforms.quantized.int8_operators import OTHER
-from xductor.transforms.quantized.post_ops import Int8PostOps, Site, Sum
+from xductor.transforms.quantized.int8_post_ops import Int8PostOps, Site, Sum
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
 

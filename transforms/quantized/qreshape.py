@@ -146,9 +146,9 @@ class QuantizeAgain(Rewrite):
 
     def replacement(self, x: Tensor, low_after: Any, high_after: Any, after: Any) -> Any:
         limits = torch.iinfo(after)
-        if low_after <= limits.min and high_after >= limits.max:
-            return x
-        return aten.clamp(x, max(low_after, limits.min), min(high_after, limits.max))
+        if low_after > limits.min:
+            x = aten.clamp_min(x, low_after)
+        return aten.clamp_max(x, high_after) if high_after < limits.max else x
 
     def instances(self) -> Iterator[dict[str, Any]]:
         return _instances()

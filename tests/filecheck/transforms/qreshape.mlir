@@ -15,8 +15,8 @@ fx.graph @reshaped stage(post_grad) symbols(s0 : int positive [2, 64]) (%x : !fx
 // Narrower bounds.
 // CHECK-LABEL: fx.graph @clamped
 fx.graph @clamped stage(post_grad) symbols() (%x : !fx.tensor<i8[4], cpu>) {
-  // CHECK-NEXT: %clamp = aten.clamp.default %x, -128, 100 : !fx.tensor<i8[4], cpu>
-  // CHECK-NEXT: fx.output (%clamp,)
+  // CHECK-NEXT: %clamp_max = aten.clamp_max.default %x, 100 : !fx.tensor<i8[4], cpu>
+  // CHECK-NEXT: fx.output (%clamp_max,)
   %a = quantized_decomposed.dequantize_per_tensor.default %x, 0.5, 3, -128, 127, i8 : !fx.tensor<f32[4], cpu>
   %b = quantized_decomposed.quantize_per_tensor.default %a, 0.5, 3, -128, 100, i8 : !fx.tensor<i8[4], cpu>
   fx.output (%b,)

@@ -47,7 +47,7 @@ class Rows(nn.Module):
     def __init__(self, by_tensors: bool) -> None:
         super().__init__()
         torch.manual_seed(0)
-        how = {"by_tensors": by_tensors}
+        how: dict[str, Any] = {"by_tensors": by_tensors}
         self.inner = nn.ModuleList([Int8Layer(nn.Linear(16, 16), **how) for _ in range(3)])
         self.wide = Int8Layer(nn.Linear(16, 32), lambda y, x: F.gelu(y), **how)
         self.narrow = Int8Layer(nn.Linear(32, 16), **how)
