@@ -120,8 +120,11 @@ def _like_qconv(x: Tensor, *given: Any) -> Tensor:
         (size + 2 * more - span) // step + 1
         for size, more, span, step in zip(x.shape[2:], padding, spans, stride, strict=True)
     ]
-    made = x.new_empty((x.shape[0], *inner, weight.shape[0]), dtype=given[12])
-    return made.permute(0, -1, *range(1, dims + 1))
+    channels, rows = weight.shape[0], [1]
+    for size in reversed(inner):
+        rows.insert(0, rows[0] * size)
+    strides = [channels * rows[0], 1, *[channels * row for row in rows[1:]]]
+    return x.new_empty_strided((x.shape[0], channels, *inner), strides, dtype=given[12])
 
 
 for _name, _kernel, _fake in (
