@@ -146,9 +146,8 @@ class QuantizeAgain(Rewrite):
 
     def replacement(self, x: Tensor, low_after: Any, high_after: Any, after: Any) -> Any:
         limits = torch.iinfo(after)
-        if low_after > limits.min:
-            x = aten.clamp_min(x, low_after)
-        return aten.clamp_max(x, high_after) if high_after < limits.max else x
+        kept: Any = aten.clamp_min(x, low_after) if low_after > limits.min else x
+        return aten.clamp_max(kept, high_after) if high_after < limits.max else kept
 
     def instances(self) -> Iterator[dict[str, Any]]:
         return _instances()
