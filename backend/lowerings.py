@@ -39,16 +39,21 @@ def _register_packed_calls() -> None:
     from torch._inductor.lowering import register_lowering
 
     from xductor.transforms.onednn import operators as operators  # registers the operators
+    from xductor.transforms.quantized import int8_operators as int8_operators  # these too
 
     ours: dict[str, Callable[..., Any]] = {
         "convolution_binary": _convolution_binary,
         "convolution_binary_": _convolution_binary_in_place,
         "linear_binary": _linear_binary,
         "grouped_linear": _grouped_linear,
+        "qconv_binary": _qconv_binary,
+        "qconv_binary_": _qconv_binary_in_place,
+        "qlinear_binary": _qlinear_binary,
+        "qlinear_binary_": _qlinear_binary_in_place,
+        "qconv": _qconv,
     }
     for name, lowering in ours.items():
-        op = getattr(torch.ops.xductor, name).default
-        register_lowering(op, type_promotion_kind=None)(lowering)
+        register_lowering(getattr(torch.ops.xductor, name), type_promotion_kind=None)(lowering)
 
 
 def _lowered(op: Any, *arguments: Any) -> Any:
@@ -77,6 +82,53 @@ def _convolution_binary_in_place(x: Any, other: Any, *given: Any) -> Any:
         return _convolution_binary(x, other, *given)
     op = torch.ops.mkldnn._convolution_pointwise_.binary
     return _lowered(op, x, other, *_with_attributes(given))
+
+
+def _qconv_binary(*given: Any) -> Any:
+    """Write to a copy of what is added: oneDNN's call of 8 bits knows no other sum."""
+    from torch._inductor.lowering import clone
+
+    from xductor.transforms.quantized.int8_operators import OTHER
+
+    copied: Any = clone(given[OTHER], memory_format=torch.preserve_format)
+    copied.realize()
+    return _qconv_binary_in_place(*given[:OTHER], copied, *given[OTHER + 1 :])
+
+
+def _qconv_binary_in_place(*given: Any) -> Any:
+    """Write to what is added if it is a buffer of its own, as `_convolution_binary_in_place`."""
+    from torch._inductor.fx_passes.mkldnn_fusion import _can_be_inplace
+
+    from xductor.transforms.quantized.int8_operators import OTHER, for_convolution
+
+    other = given[OTHER]
+    other.realize()
+    if not _can_be_inplace(other):
+        return _qconv_binary(*given)
+    return _lowered(torch.ops.onednn.qconv2d_pointwise.binary, *for_convolution(given))
+
+
+def _qconv(*given: Any) -> Any:
+    return _lowered(torch.ops.onednn.qconv_pointwise.default, *given)
+
+
+def _qlinear_binary(*given: Any, how: str = "add") -> Any:
+    """Inductor's lowering wants what is added to lie in memory."""
+    from xductor.transforms.quantized.int8_operators import OTHER, for_linear
+
+    given[OTHER].realize()
+    return _lowered(torch.ops.onednn.qlinear_pointwise.binary, *for_linear(given, how))
+
+
+def _qlinear_binary_in_place(*given: Any) -> Any:
+    """Write to what is added if it is a buffer of its own, as `_convolution_binary_in_place`."""
+    from torch._inductor.fx_passes.mkldnn_fusion import _qlinear_binary_can_be_inplace
+
+    from xductor.transforms.quantized.int8_operators import OTHER
+
+    given[OTHER].realize()
+    can_be = _qlinear_binary_can_be_inplace(given[OTHER])
+    return _qlinear_binary(*given, how="sum" if can_be else "add")
 
 
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:

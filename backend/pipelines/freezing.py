@@ -124,7 +124,12 @@ def _pass_patterns(run: StageRun) -> None:
     tables: list[Any] = stock.lookup(f"{_PATTERNS}:pass_patterns")
     for i, table in enumerate(tables):
         typed = in_table("post_grad", f"{_LISTS}[{i}]")
-        TableStep(f"{_LISTS}_{i}", lambda table=table: table, typed)(run)
+        TableStep(
+            f"{_LISTS}_{i}",
+            lambda table=table: table,
+            typed,
+            elsewhere=in_table("post_grad", _LISTS),
+        )(run)
 
 
 def _remember_constants(run: StageRun) -> None:

@@ -313,7 +313,8 @@ class TableStep:
     another stage.
 
     `table` returns the live table. Each typed pass runs if the table holds the stock entry that it
-    replaces; then every other entry runs in one sweep. `observed_as` is the observer's name if
+    replaces; then every other entry runs in one sweep. `elsewhere` names typed passes that run at
+    another table, and stand for entries of this one too. `observed_as` is the observer's name if
     Inductor puts the whole table under one. `asked` has the conditions of typed passes that depend
     on config; if one does not hold, neither the pass nor the entry runs.
     """
@@ -324,6 +325,7 @@ class TableStep:
     observed_as: str | None = None
     when: Condition = always
     asked: Mapping[str, Condition] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
 
     def __call__(self, run: StageRun) -> None:
         if run.degraded or not self.when(run):
@@ -340,7 +342,7 @@ class TableStep:
         homes = _homes(self.typed)
         replaced, rest = frozenset[user_patterns.Home](), table
         if not _all_bridged.get() and user_patterns.own_table(f"{run.stage}:{self.name}", table):
-            ours = frozenset(homes) | registry.covered_homes()
+            ours = frozenset(_homes((*self.typed, *self.elsewhere))) | registry.covered_homes()
             if run.settings.numerics == "strict":
                 ours |= REASSOCIATING
             replaced, rest = user_patterns.split(table, ours)

@@ -15,6 +15,7 @@ from tests.specimens import (
     group_specimens,
     in_place_specimens,
     int8_product_specimens,
+    int8_specimens,
     kernel_specimens,
     loop_specimens,
     loss_specimens,
@@ -148,6 +149,17 @@ SPECIMENS: Mapping[str, Specimens] = {
     "concat_linear_woq_int4": Specimens(
         narrow_weight_specimens.int4_products, close_results, "finite inputs", unproved=_NARROW
     ),
+    **{
+        name: Specimens(
+            make, int8_specimens.one_step_apart, "within one step of 8 bits", unproved=_NARROW
+        )
+        for name, make in (
+            ("qconv_weight_prepack", int8_specimens.packed_convolutions),
+            ("qlinear_weight_prepack", int8_specimens.packed_products),
+            ("qconv_post_op_fusion", int8_specimens.convolutions_with_post_ops),
+            ("qlinear_post_op_fusion", int8_specimens.products_with_post_ops),
+        )
+    },
     "matmul_fuse_pattern": Specimens(freezing_specimens.products, close_results, "finite inputs"),
     "addmm_fuse_pattern_second": Specimens(
         freezing_specimens.linears, close_results, "finite inputs"

@@ -117,14 +117,18 @@ class Editor:
 
     def _free_path(self) -> str:
         """`_frozen_param` and a number with which neither the graph nor its module has one."""
-        taken = set(self.graph.new_constants)
-        taken.update(op.path for op in self.analyses.named((GetAttrOp.name,)))
-        live = self.graph.live
+        taken, live = self._paths, self.graph.live
+        taken.update(self.graph.new_constants)
         for number in count(len(taken)):
             path = f"_frozen_param{number}"
             if path not in taken and (live is None or not hasattr(live.gm, path)):
                 return path
         raise AssertionError("count has no end")
+
+    @cached_property
+    def _paths(self) -> set[str]:
+        """The paths that the graph reads, and has read; more of them come from `constant` alone."""
+        return {op.path for op in self.analyses.named((GetAttrOp.name,))}
 
     def insert(self, made: Operation, above: Operation) -> None:
         """Insert an op that was made elsewhere above another."""

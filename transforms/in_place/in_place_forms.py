@@ -16,15 +16,22 @@ IN_PLACE_FORM = {
     "aten.index_put.default": "aten.index_put_.default",
     "aten._unsafe_index_put.default": "prims._unsafe_index_put_.default",
 }
-IN_PLACE_FORM["xductor.convolution_binary.default"] = "xductor.convolution_binary_.default"
+#: Sums of oneDNN's calls, with the place among their operands of what is added.
+_SUMS = {
+    "xductor.convolution_binary.default": 1,
+    "xductor.qconv_binary.default": 4,
+    "xductor.qlinear_binary.default": 4,
+    "xductor.qlinear_binary.tensor": 6,
+}
+IN_PLACE_FORM.update({name: name.replace("_binary.", "_binary_.") for name in _SUMS})
 if _COLLECTIVES:  # absent from a torch without distributed support
     IN_PLACE_FORM["_c10d_functional.all_reduce.default"] = "_c10d_functional.all_reduce_.default"
 
-WRITTEN_OPERAND = {"xductor.convolution_binary.default": 1}
+WRITTEN_OPERAND = _SUMS
 
 #: Ops that code generation may compute out of place in spite of their form in place: where what
 #: they would write is no buffer of its own there. They write to no input and no constant.
-MAYBE_IN_PLACE = frozenset(("xductor.convolution_binary.default",))
+MAYBE_IN_PLACE = frozenset(_SUMS)
 
 #: Ops whose results have memory of their own in the graph, and that code generation may leave out.
 MAYBE_THEMSELVES = frozenset(

@@ -38,6 +38,7 @@ from xductor.transforms.in_place.storage_uses import StorageUses, is_given
 from xductor.transforms.in_place.view_scatters import ViewScatter, view_scatters
 from xductor.transforms.in_place.views import SCATTERED
 from xductor.transforms.in_place.writes_back_pass import WritesBackPass
+from xductor.transforms.onednn.operators import CONVOLUTION_BINARY
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -138,7 +139,9 @@ class _Reinplacing:
 
     def _is_own_sum(self, op: SchemaOp, value: SSAValue) -> bool:
         """Whether oneDNN can add to a tensor: the graph made it, and it is no other operand."""
-        if op.argument("binary") != "add" or self.uses.is_outside(value):
+        if op.name == CONVOLUTION_BINARY and op.argument("binary") != "add":
+            return False
+        if self.uses.is_outside(value):
             return False
         maker = getattr(value.owner, "name", "")
         if maker in MAYBE_THEMSELVES:

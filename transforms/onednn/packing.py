@@ -64,7 +64,7 @@ class WeightPacking(ProceduralPass):
         state = procedure.state
         build = self.packed(op, weights, state)
         match = Match.of(op, [op], [op.results[0]], op._operands)
-        made = procedure.replace(match, lambda: _laid_out(build(), op, state), strides=False)
+        made = procedure.replace(match, lambda: laid_out(build(), op, state), strides=False)
         return list(made.renewed)
 
     @abstractmethod
@@ -95,7 +95,7 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _laid_out(made: Any, op: Any, state: GraphState) -> Any:
+def laid_out(made: Any, op: Any, state: GraphState) -> Any:
     """The packed call, or a copy of its result where readers cannot follow to its strides."""
     result, found = op.results[0], made.value.type
     if same_strides(result.type, found, state):
@@ -103,9 +103,10 @@ def _laid_out(made: Any, op: Any, state: GraphState) -> Any:
     problem = check_followers({result: found}, state)
     if problem is None:
         return made
-    if not result.type.is_contiguous:
+    copied: Any = aten.clone(made, memory_format=torch.contiguous_format)
+    if not same_strides(result.type, copied.value.type, state):
         raise Declined(f"the result would be laid out otherwise, {problem}")
-    return aten.clone(made, memory_format=torch.contiguous_format)
+    return copied
 
 
-__all__ = ["WeightPacking", "name_of"]
+__all__ = ["WeightPacking", "laid_out", "name_of"]

@@ -41,6 +41,17 @@ def _unary(name: str, summary: str) -> PassRow:
     )
 
 
+def _lowering(name: str, entry: str, summary: str) -> PassRow:
+    return _row(
+        name,
+        summary,
+        f"quantization.py:_register_quantized_{entry}_lowering.{name}",
+        kind="procedural",
+        covered_by=f"{name.partition('_')[0]}_post_op_fusion",
+        parts=(f"{name.partition('_')[0]}_post_op_fusion",),
+    )
+
+
 STEP_ROWS = (
     _row(
         "dead_code_elimination",
@@ -336,6 +347,15 @@ PATTERN_ROWS = (
         factory="quantized.qreshape:QRESHAPE",
         table="pass_patterns[1]",
     ),
+    *(
+        _lowering(name, entry, summary)
+        for name, entry, summary in (
+            ("qconv", "conv", "Call oneDNN's quantized convolutions."),
+            ("qconv_binary", "conv_binary", "Call oneDNN's quantized convolutions with sums."),
+            ("qlinear", "linear_unary", "Call oneDNN's quantized linears."),
+            ("qlinear_binary", "linear_binary", "Call oneDNN's quantized linears with sums."),
+        )
+    ),
     _row(
         "quantization_lowerings",
         "Use oneDNN's quantized convolutions, linears and poolings.",
@@ -591,6 +611,47 @@ FREEZING_ROWS = (
         kind="procedural",
         factory="quantized.quantization_parameters:QuantizationParameters",
         origin="ours",
+    ),
+    _row(
+        "dequant_promotion",
+        "Give each reader of dequantised values a dequantisation of its own.",
+        "quantization.py:_register_dequant_promotion_pass.dequant_promotion",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        covered_by="qconv_weight_prepack",
+        parts=("qconv_weight_prepack", "qlinear_weight_prepack"),
+    ),
+    _row(
+        "qconv_weight_prepack",
+        "Compute quantised convolutions in 8 bits, with packed weights.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="quantized.qconv_packing:QconvWeightPrepack",
+        table="freezing_pass_patterns[1]",
+    ),
+    _row(
+        "qlinear_weight_prepack",
+        "Compute quantised products in 8 bits, with packed weights.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="quantized.qlinear_packing:QlinearWeightPrepack",
+        table="freezing_pass_patterns[1]",
+    ),
+    _row(
+        "qconv_post_op_fusion",
+        "Compute what follows a convolution of 8 bits together with it.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="quantized.qconv_post_ops:QconvPostOps",
+        table="freezing_pass_patterns[3]",
+    ),
+    _row(
+        "qlinear_post_op_fusion",
+        "Compute what follows a product of 8 bits together with it.",
+        flag="freezing, cpp.weight_prepack",
+        kind="procedural",
+        factory="quantized.qlinear_post_ops:QlinearPostOps",
+        table="freezing_pass_patterns[3]",
     ),
     _row(
         "mkldnn_convolution_packing",

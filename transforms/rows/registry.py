@@ -137,6 +137,7 @@ debug_counters.know_names(_names_of_loaded)
 registered_by(
     "xductor",
     *[f"xductor.transforms.{family}.operators" for family in ("matmul", "onednn", "quantized")],
+    "xductor.transforms.quantized.int8_operators",
 )
 
 

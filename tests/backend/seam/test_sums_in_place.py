@@ -61,7 +61,7 @@ def _linear_runs(
     to: str, *, dynamic: bool = False
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     inputs = torch.randn(ROWS, SIZE), torch.randn(ROWS, SIZE)
-    return _runs(Sums(to), inputs, "qlinear_binary_lower_count", dynamic)
+    return _runs(Sums(to), inputs, "qlinear_unary_matcher_count", dynamic)
 
 
 def _runs(
@@ -127,6 +127,6 @@ def _bytes() -> torch.Tensor:
 @pytest.mark.parametrize("to", ["input", "constant", "computed"])
 def test_what_a_convolution_adds_to_stays(to: str) -> None:
     inputs = torch.randn(1, 16, 8, 8), _bytes()
-    found, wanted = _runs(ConvolutionSums(to), inputs, "qconv2d_binary_lower_count", False)
+    found, wanted = _runs(ConvolutionSums(to), inputs, "qconv_unary_matcher_count", False)
     for ours, eager in zip(found, wanted, strict=True):  # a half may be rounded either way
         assert (ours.int() - eager.int()).abs().max() <= 1

@@ -59,7 +59,6 @@ class Case:
 
     - `flags`: flags of Inductor beside `freezing`.
     - `step`: how far apart two results may be that are rounded to int8.
-    - `needs_code`: whether the graph holds entries of Inductor's, which generated code alone runs.
     """
 
     column: str
@@ -69,7 +68,6 @@ class Case:
     dynamic: bool = False
     flags: Mapping[str, Any] = field(default_factory=dict)
     step: float = 0.0
-    needs_code: bool = False
 
 
 class Branches(nn.Module):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
 from torch import nn
 
-# Defines the operators `quantized_decomposed`.
-from torch.ao.quantization.fx import _decomposed as _decomposed
-
+from tests.specimens.int8_models import SCALE, Int8Layer, down, up
 from tests.transforms.onednn.fused_cases import Case, Row
 
+F = torch.nn.functional
 BF16 = torch.bfloat16
 _INT8 = ("extern_kernels._weight_int8pack_mm",)
 _INT4 = ("WeightInt4PackMatmul",)
@@ -81,68 +82,80 @@ def weights_only() -> Iterator[Case]:
             yield Case(layout, rows, Int4Linears(3).eval(), (given,), dynamic, joined)
 
 
-#: The scale of what PT2E quantised.
-SCALE = 0.05
+class Int8Branches(nn.Module):
+    """Layers that PT2E quantised, each of data of its own, and with a function behind it."""
 
-
-def quantised(x: torch.Tensor, scale: float = SCALE, zero: int = 100) -> torch.Tensor:
-    """What a tensor is after uint8."""
-    ops = torch.ops.quantized_decomposed
-    narrow = ops.quantize_per_tensor(x, scale, zero, 0, 255, torch.uint8)
-    return ops.dequantize_per_tensor(narrow, scale, zero, 0, 255, torch.uint8)
-
-
-class Quantised(nn.Module):
-    """A layer between PT2E's quantisations, with an int8 weight that has scales for channels."""
-
-    def __init__(self, layer: nn.Module, after: Callable[..., Any]) -> None:
+    def __init__(self, make: Callable[..., nn.Module], afters: Sequence[Callable[..., Any]]):
         super().__init__()
-        self.layer, self.after = layer, after
-        weight: Any = layer.weight
-        scales = weight.detach().flatten(1).abs().amax(1) / 127
-        zeros = torch.zeros(len(scales), dtype=torch.int64)
-        ops = torch.ops.quantized_decomposed
-        narrow = ops.quantize_per_channel(weight.detach(), scales, zeros, 0, -128, 127, torch.int8)
-        for name, value in (("narrow", narrow), ("scales", scales), ("zeros", zeros)):
-            self.register_buffer(name, value)
+        torch.manual_seed(0)
+        self.layers = nn.ModuleList([make(after) for after in afters])
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        weight = torch.ops.quantized_decomposed.dequantize_per_channel(
-            self.narrow, self.scales, self.zeros, 0, -128, 127, torch.int8
-        )
-        x = quantised(x)
-        layer: Any = self.layer
-        if isinstance(layer, nn.Linear):
-            y = nn.functional.linear(x, weight, layer.bias)
-        else:
-            y = nn.functional.conv2d(x, weight, layer.bias, layer.stride, layer.padding)
-        return quantised(self.after(y, x))
+    def forward(self, x: torch.Tensor) -> tuple[Any, ...]:
+        factors = [1 + place / 8 for place in range(len(self.layers))]
+        results = [layer(x * by)[0] for layer, by in zip(self.layers, factors, strict=True)]
+        return tuple([one if one.is_floating_point() else up(one) for one in results])
+
+
+def _beside(x: Any) -> Any:
+    """What a convolution adds: it was quantised, too."""
+    return up(down(x * 0.5, 0.03, 5), 0.03, 5)
+
+
+#: What stands behind a layer, with what its kernel then says.
+_OF_CONVOLUTIONS: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "nothing": (lambda y, x: y, ()),
+    "relu": (lambda y, x: torch.relu(y), ("relu",)),
+    "relu6": (lambda y, x: F.relu6(y), ("hardtanh", 0.0, 6.0)),
+    "hardswish": (lambda y, x: F.hardswish(y), ("hardswish",)),
+    "silu": (lambda y, x: F.silu(y), ("swish",)),
+    "a sum": (lambda y, x: y + _beside(x), ("sum",)),
+    "relu of a sum": (lambda y, x: torch.relu(_beside(x) + y), ("sum", "relu")),
+}
+_OF_LINEARS: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "nothing": (lambda y, x: y, ()),
+    "relu": (lambda y, x: torch.relu(y), ("relu",)),
+    "gelu": (lambda y, x: F.gelu(y), ("gelu",)),
+    "gelu by tanh": (lambda y, x: F.gelu(y, approximate="tanh"), ("gelu", "tanh")),
+    "a sum": (lambda y, x: y + torch.sin(x), ("sum",)),
+    "relu of a sum": (lambda y, x: torch.relu(torch.sin(x) + y), ("sum", "relu")),
+}
+_Make = Callable[..., nn.Module]
+
+
+def _convolution(after: Any, **how: Any) -> nn.Module:
+    return Int8Layer(nn.Conv2d(4, 4, 3, padding=1), after, **how)
+
+
+def _linear(after: Any, **how: Any) -> nn.Module:
+    return Int8Layer(nn.Linear(8, 8), after, **how)
+
+
+_COLUMNS = (
+    ("float32", torch.float32, False),
+    ("symbolic", torch.float32, True),
+    ("bfloat16", torch.bfloat16, False),
+)
 
 
 def pt2e() -> Iterator[Case]:
-    """What PT2E quantised: the entries are Inductor's own, and counted to see that they act."""
-    afters: Mapping[str, Callable[..., Any]] = {
-        "alone": lambda y, x: y,
-        "relu": lambda y, x: torch.relu(y),
-        "a sum": lambda y, x: y + x,
-    }
-    layers: Mapping[str, tuple[Callable[[], nn.Module], tuple[int, ...], tuple[str, ...]]] = {
-        "int8 convolution": (
-            lambda: nn.Conv2d(4, 4, 3, padding=1),
-            (2, 4, 6, 6),
-            ("QConvPointWisePT2E", "QConvPointWiseBinaryPT2E"),
-        ),
-        "int8 linear": (
-            lambda: nn.Linear(8, 8),
-            (6, 8),
-            ("QLinearPointwisePT2E", "QLinearPointwiseBinaryPT2E"),
-        ),
-    }
-    for name, (make, sizes, kernels) in layers.items():
-        for what, after in afters.items():
-            rows = [Row(name, what, tuple([(one,) for one in kernels]))]
-            model, x = Quantised(make(), after).eval(), torch.randn(sizes, generator=chance())
-            yield Case("rows", rows, model, (x,), step=SCALE, needs_code=True)
+    """What PT2E quantised: layers whose results are quantised again, or not."""
+    image, rows = torch.randn(2, 4, 6, 6, generator=chance()), torch.randn(2, 3, 8)
+    layers: Sequence[tuple[str, str, _Make, torch.Tensor, Any]] = (
+        ("int8 convolution", "QConv", _convolution, image, _OF_CONVOLUTIONS),
+        ("int8 linear", "QLinear", _linear, rows, _OF_LINEARS),
+        ("int8 linear, scale computed", "QLinear", partial(_linear, by_tensors=True), rows,
+         _OF_LINEARS),
+    )  # fmt: skip
+    for (handler, kernel, make, x, afters), (column, dtype, dynamic) in product(layers, _COLUMNS):
+        for end, quantise in (("uint8", down), ("float", lambda y: y)):
+            dtype_after = "torch.uint8" if end == "uint8" else str(dtype)
+            table = [
+                Row(f"{handler} to {end}", what, ((kernel, dtype_after, *told),))
+                for what, (_, told) in afters.items()
+            ]
+            functions = [lambda y, x, f=f, q=quantise: q(f(y, x)) for f, _ in afters.values()]
+            model = Int8Branches(partial(make, dtype=dtype), functions).eval()
+            yield Case(column, table, model, (x,), dynamic, step=2 * SCALE)
 
 
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {

@@ -79,7 +79,7 @@ def check_values(case: Case) -> None:
     """Raises AssertionError where what is fused gives other values than eager."""
     expected = case.model(*case.inputs)
     rtol, atol = TOLERANCE[case.inputs[0].dtype]
-    given = {"dynamic": case.dynamic, "needs_code": case.needs_code, **case.flags}
+    given = {"dynamic": case.dynamic, **case.flags}
     for numerics in POLICIES:
         found = values(case.model, *case.inputs, numerics=numerics, **given)
         torch.testing.assert_close(found, expected, rtol=rtol, atol=max(atol, 1.01 * case.step))

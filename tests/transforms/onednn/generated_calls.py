@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -28,6 +28,8 @@ _NOTHING = ("none", "")
 _FUSING = ("ConvolutionUnary", "ConvolutionTransposeUnary", "LinearUnary", "ConvolutionBinary",
            "ConvolutionBinaryInplace", "LinearBinary")  # fmt: skip
 _WITH_NUMBERS = {"leaky_relu", "hardtanh"}
+#: Kernels of 8 bits, by what their names begin with.
+_NARROW = ("QConv", "QLinear")
 
 
 class _Lowered(Exception):
@@ -61,9 +63,13 @@ def call_of(kernel: Any) -> Call:
     name = type(kernel).__name__
     if name.startswith(("ExternKernel", "FallbackKernel")):
         name = str(getattr(kernel, "python_kernel_name", None) or name)
-    if name not in _FUSING:
+    if name not in _FUSING and not name.startswith(_NARROW):
         return (name,)
     told = [one for one in kernel.constant_args if isinstance(one, str) and one not in _NOTHING]
+    if name.startswith(_NARROW):  # a sum may be written to what is added, or not
+        name = "QConv" if name.startswith("QConv") else "QLinear"
+        dtype = next(one for one in kernel.constant_args if isinstance(one, torch.dtype))
+        told = [str(dtype), *("sum" if one == "add" else one for one in told)]
     numbers = kernel.constant_args[-2] if set(told) & _WITH_NUMBERS else ()
     return (name, *told, *map(float, numbers))
 
@@ -98,17 +104,12 @@ def values(
     *inputs: torch.Tensor,
     numerics: str = "default",
     dynamic: bool = False,
-    needs_code: bool = False,
     **flags: Any,
 ) -> Any:
-    """What a frozen model gives after all passes; the kernels are those that code would call.
-
-    - `needs_code`: run generated code, not the graph.
-    """
+    """What a frozen model gives after all passes; the kernels are those that code would call."""
     options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.numerics": numerics}
     torch._dynamo.reset()
-    way = nullcontext() if needs_code else passes_only()
-    with torch.no_grad(), config.patch({"freezing": True, **flags}), way:
+    with torch.no_grad(), config.patch({"freezing": True, **flags}), passes_only():
         return torch.compile(model, backend="xductor", dynamic=dynamic, options=options)(*inputs)
 
 

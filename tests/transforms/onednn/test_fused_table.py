@@ -27,6 +27,8 @@ CHOSEN = (
     ("in place", 1),
     ("packing", 0),
     ("weight-only", 1),
+    ("PT2E", 2),
+    ("PT2E", 6),
 )
 
 

@@ -121,14 +121,15 @@ def test_random_chains() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("high", [255, 127])
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_compiled(dynamic: bool) -> None:
+def test_compiled(dynamic: bool, high: int) -> None:
     """Inductor's own entry is not needed: the reshape is of the narrow numbers."""
     torch._dynamo.reset()
     counters.clear()
 
     def program(x: torch.Tensor) -> torch.Tensor:
-        return down(torch.flatten(up(x, 0.1, 3)), 0.1, 3) * 2
+        return down(torch.flatten(up(x, 0.1, 3)), 0.1, 3, high=high) * 2
 
     options: dict[str, Any] = {"xductor.on_error": "raise", "xductor.verify": "types"}
     x = ALL[torch.uint8].clone()
