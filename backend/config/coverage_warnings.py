@@ -45,8 +45,8 @@ def say_of_flags(is_inference: bool) -> None:
         say(
             "freezing",
             "with freezing on, xductor runs its three stages, computes constants, folds arithmetic "
-            "into them and packs weights; of graphs that were quantised by PT2E, poolings, cats "
-            "and float16 weights are left to Inductor's own passes",
+            "into them and packs weights; entries that others added to Inductor's tables run "
+            "behind its own",
         )
 
 

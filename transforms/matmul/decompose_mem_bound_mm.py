@@ -250,7 +250,7 @@ class DecomposeAddmmOfNothing(_Decomposed):
 DECOMPOSE_ADDMM = (DecomposeAddmm, DecomposeAddmmWithFactors, DecomposeAddmmOfNothing)
 
 
-def sum_of_products(mat1: Tensor, mat2: Tensor) -> Any:
+def sum_of_products(mat1: Any, mat2: Any) -> Any:
     """The sum of products, in float32 if the operands are 16-bit floats."""
     rank = mat1.ndim
     left = aten.unsqueeze(_widened(mat1), rank)

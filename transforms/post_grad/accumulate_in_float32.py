@@ -128,7 +128,7 @@ def _wide(x: Tensor) -> Any:
     return prims.convert_element_type(x, torch.float32)
 
 
-def _narrow(x: Tensor, dtype: torch.dtype) -> Any:
+def _narrow(x: Any, dtype: torch.dtype) -> Any:
     return prims.convert_element_type(x, dtype)
 
 

@@ -68,7 +68,7 @@ class ContiguousAttnMaskWithDropout(Rewrite):
             query, key, value, attn_mask, dropout_p, scale=scale
         )
 
-    def where(self, dropout_p: Scalar) -> Any:
+    def where(self, dropout_p: Any) -> Any:
         return dropout_p > 0
 
     def pays(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Any:
@@ -91,7 +91,7 @@ class ContiguousAttnMaskWithDropout(Rewrite):
         )
 
 
-def _contiguous(x: Tensor) -> Any:
+def _contiguous(x: Any) -> Any:
     return aten.clone(x, memory_format=torch.contiguous_format)
 
 

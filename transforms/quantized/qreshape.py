@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor
 from xductor.transforms.quantized.requantised import (
@@ -56,7 +58,10 @@ class QuantizeBeforeReshape(Rewrite):
 
 
 class QuantizeAgain(Rewrite):
-    """`quantize(dequantize(x))` with the same numbers is `x`, within the bounds."""
+    """`quantize(dequantize(x))` with the same numbers is `x`, within the bounds.
+
+    Others may read the dequantised numbers; Inductor makes a copy for each reader instead.
+    """
 
     name = "qreshape"
     stage = "post_grad"
@@ -68,6 +73,8 @@ class QuantizeAgain(Rewrite):
         x: Tensor,
         scale: Any,
         zero: Any,
+        low: Any,
+        high: Any,
         dtype: Any,
         scale_after: Any,
         zero_after: Any,
@@ -75,8 +82,8 @@ class QuantizeAgain(Rewrite):
         high_after: Any,
         after: Any,
     ) -> Any:
-        wide = dequantize(x, scale, zero, ..., ..., dtype)
-        return quantize(wide, scale_after, zero_after, low_after, high_after, after)
+        wide = dequantize(x, scale, zero, low, high, dtype)
+        return quantize(wide, scale_after, zero_after, low_after, high_after, after), wide
 
     def where(
         self,
@@ -92,11 +99,23 @@ class QuantizeAgain(Rewrite):
         numbers = (scale_after, zero_after, low_after, high_after, after)
         return gives_back((scale, zero, dtype), *numbers)
 
-    def replacement(self, x: Tensor, low_after: Any, high_after: Any) -> Any:
-        return clamped(x, low_after, high_after)
+    def replacement(
+        self,
+        x: Tensor,
+        scale: Any,
+        zero: Any,
+        low: Any,
+        high: Any,
+        dtype: Any,
+        low_after: Any,
+        high_after: Any,
+    ) -> Any:
+        return clamped(x, low_after, high_after), dequantize(x, scale, zero, low, high, dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
-        return numbers_to_try()
+        for given in numbers_to_try():
+            limits = torch.iinfo(given["dtype"])
+            yield {**given, "low": limits.min, "high": limits.max}
 
 
 QRESHAPE = (QuantizeBeforeReshape, QuantizeAgain)

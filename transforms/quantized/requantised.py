@@ -46,15 +46,13 @@ def gives_back(
 
 
 def comes_back(wide: Tensor, *numbers: Any) -> Any:
-    """Whether a value is dequantised for one reader, and a quantisation of it gives that back.
+    """Whether a value was dequantised, and a quantisation of it gives back what there was.
 
     For `pays`; `numbers` are scale, zero point, bounds and dtype of the quantisation.
     """
     op: Any = wide.value and wide.value.owner
     if getattr(op, "name", "") != _DEQUANTIZE:
         return no("what is quantised was not dequantised")
-    if len(wide.users) > 1:
-        return no("the dequantised numbers are read elsewhere")
     if op.argument("out_dtype") is not None:
         return no("it is dequantised to another dtype")
     before = [op.argument(name) for name in ("scale", "zero_point", "dtype")]

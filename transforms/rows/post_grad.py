@@ -360,6 +360,9 @@ PATTERN_ROWS = (
         "quantization_lowerings",
         "Use oneDNN's quantized convolutions, linears and poolings.",
         "quantization.py:_register_quantization_lowerings",
+        kind="procedural",
+        covered_by="qconv_post_op_fusion",
+        parts=("qconv_post_op_fusion", "qlinear_post_op_fusion", "qmaxpool2d", "qcat", "qreshape"),
     ),
     _row(
         "mkldnn_fusion",

@@ -70,7 +70,7 @@ def test_a_pass_for_another_stage_is_told(file: Path, run: Run) -> None:
     ("name", "said"),
     [
         (
-            "quantization_lowerings",
+            "fuse_ddp_communication",
             "is Inductor's own (bridged, post_grad stage): it runs in compiles only",
         ),
         ("joint_custom_pre_pass", "is Inductor's own (hook, joint stage)"),
@@ -147,7 +147,7 @@ def test_named_or_left_out(file: Path, run: Run) -> None:
     ("name", "said"),
     [
         ("fuse_attention", "is a procedural pass: xductor validate fuse_attention --prove"),
-        ("quantization_lowerings", "is Inductor's own"),
+        ("fuse_ddp_communication", "is Inductor's own"),
     ],
 )
 def test_what_cannot_be_proved_is_told(name: str, said: str, run: Run) -> None:

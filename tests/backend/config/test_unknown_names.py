@@ -45,7 +45,7 @@ def afresh() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("quantization_lowerings", "'quantization_lowerings' is part of a step of Inductor's own"),
+        ("fused_int_mm_mul", "'fused_int_mm_mul' is part of a step of Inductor's own"),
         ("schedule_comm_wait", "Inductor's option for it is _fuse_ddp_communication_passes"),
         (
             "decompose_auto_functionalized",

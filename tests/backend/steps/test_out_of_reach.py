@@ -335,7 +335,7 @@ def test_names_of_all_sorts() -> None:
         "joint",
     )
     assert len(xductor.explain("pointless_permute_pair", joint).matched) == 1
-    assert "Inductor's own" in str(xductor.explain("quantization_lowerings", joint))
+    assert "Inductor's own" in str(xductor.explain("fuse_ddp_communication", joint))
     with pytest.raises(ValueError, match=r"'fuse_atention'. Did you mean 'fuse_attention'\?"):
         xductor.explain("fuse_atention", joint)
     assert "does nothing to these graphs" in str(xductor.explain("remove_no_ops", joint))

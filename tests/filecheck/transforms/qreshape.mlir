@@ -45,10 +45,10 @@ fx.graph @stays stage(post_grad) symbols() (%x : !fx.tensor<ui8[4], cpu>) {
 // CHECK-LABEL: fx.graph @shared
 fx.graph @shared stage(post_grad) symbols() (%x : !fx.tensor<ui8[4], cpu>) {
   // CHECK-NEXT: %a = quantized_decomposed.dequantize_per_tensor.default %x, 0.5, 3, 0, 255, ui8 : !fx.tensor<f32[4], cpu>
-  // CHECK-NEXT: %b = aten.reshape.default %a, [2, 2] : !fx.tensor<f32[2, 2], cpu> aliases(0)
-  // CHECK-NEXT: %c = quantized_decomposed.quantize_per_tensor.default %b, 0.5, 3, 0, 255, ui8 : !fx.tensor<ui8[2, 2], cpu>
+  // CHECK-NEXT: %quantize_per_tensor = quantized_decomposed.quantize_per_tensor.default %a, 0.5, 3, 0, 255, ui8 : !fx.tensor<ui8[4], cpu>
+  // CHECK-NEXT: %reshape = aten.reshape.default %quantize_per_tensor, [2, 2] : !fx.tensor<ui8[2, 2], cpu> aliases(0)
   // CHECK-NEXT: %d = aten.neg.default %a : !fx.tensor<f32[4], cpu>
-  // CHECK-NEXT: fx.output (%c, %d)
+  // CHECK-NEXT: fx.output (%reshape, %d)
   %a = quantized_decomposed.dequantize_per_tensor.default %x, 0.5, 3, 0, 255, ui8 : !fx.tensor<f32[4], cpu>
   %b = aten.reshape.default %a, [2, 2] : !fx.tensor<f32[2, 2], cpu> aliases(0)
   %c = quantized_decomposed.quantize_per_tensor.default %b, 0.5, 3, 0, 255, ui8 : !fx.tensor<ui8[2, 2], cpu>
