@@ -12,7 +12,7 @@ from torch._inductor import config as inductor_config
 import xductor
 from xductor.backend.records import stage_records
 
-_SHAPE = (2, 4, 128, 64)
+_SHAPE = (8, 16, 128, 64)
 
 
 def _biased(
@@ -35,7 +35,7 @@ def _contiguous(q: Any, k: Any, v: Any, mask: Any) -> Any:
 def test_values_on_a_cpu() -> None:
     """There it does not run, and what it would change is said."""
     q, k, v = torch.randn(3, *_SHAPE)
-    table = torch.randn(128, 128, 4)
+    table = torch.randn(128, 128, 16)
     why = xductor.explain("contiguous_attn_mask", _biased, q, k, v, table)
     assert "it runs on cuda only" in str(why)
     compiled = torch.compile(_biased, backend="xductor", options={"xductor.on_error": "raise"})
@@ -57,7 +57,7 @@ class TestOnAGPU:
     def _given(self, dtype: torch.dtype = torch.bfloat16, grad: bool = False) -> list[Any]:
         torch.manual_seed(0)
         q, k, v = (torch.randn(_SHAPE, device="cuda", dtype=dtype) for _ in range(3))
-        table = torch.randn(128, 128, 4, device="cuda", dtype=dtype)
+        table = torch.randn(128, 128, 16, device="cuda", dtype=dtype)
         return [*(one.requires_grad_(grad) for one in (q, k, v)), table]
 
     def test_values(self) -> None:
@@ -89,7 +89,7 @@ class TestOnAGPU:
     def test_what_stays(self) -> None:
         """A mask that lies well, and float32 without tf32."""
         q, k, v, _ = self._given()
-        mask = torch.randn(1, 4, 128, 128, device="cuda", dtype=q.dtype)
+        mask = torch.randn(1, 16, 128, 128, device="cuda", dtype=q.dtype)
         with torch.no_grad():
             assert self._run(_contiguous, q, k, v, mask)[1] == 0
             assert self._run(_biased, *self._given(torch.float32))[1] == 0
