@@ -1,6 +1,6 @@
 # make demo   compile a small model through the typed IR and compare it with eager
 # make test   lint, layering, types, tests: what CI runs
-# make check-all   what takes longer too: random programs, damaged texts, all proofs, each torch
+# make check-all   what takes longer too: slow tests, random programs, damaged texts, all proofs, each torch
 # make proofs make all certificates and records of validation anew (some 20 minutes)
 # make docs   build the documentation into site/
 # make versions   demo, round trips and models on each release of torch that is supported
@@ -39,6 +39,7 @@ check-all: test long versions
 
 # Hours on two cores; run before a release, and before an issue is called resolved.
 long: $(INSTALLED)
+	$(UNIT) -m slow $(PYTEST_ARGS)
 	$(BIN)/python -m tests.before_autograd.random_programs --count 2000 --seed 0
 	$(BIN)/python -m tests.before_autograd.random_programs --attends --count 1000 --seed 0
 	$(BIN)/python -m tests.ir.text.damaged_texts --count 100000 --seed 1
@@ -62,8 +63,9 @@ BENCH := $(BIN)/python -m pytest -q tests/benchmarks $(PYTEST_ARGS)
 benchmarks: $(INSTALLED)
 	$(BENCH) || $(BENCH) --last-failed || $(BENCH) --last-failed
 
+UNIT := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore=tests/benchmarks --durations=15
 unit: $(INSTALLED)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore=tests/benchmarks --durations=15 $(PYTEST_ARGS)
+	$(UNIT) -m "not slow" $(PYTEST_ARGS)
 
 # All certificates and records of validation, anew; and those alone that changed since a revision.
 proofs: $(INSTALLED)

@@ -95,7 +95,6 @@ def test_both_models_are_causal() -> None:
         assert not torch.equal(before[-1], after[-1])
 
 
-@pytest.mark.slow
 def test_plain_demo(capsys: pytest.CaptureFixture[str]) -> None:
     assert demo.demo(device="cpu", plain=True) == 0
     shown = capsys.readouterr().out

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from xductor.ir.dialect.registry import registered_by
 from xductor.transforms.passes import debug_counters
-from xductor.transforms.rows import collectives, joint_graph, post_grad, pre_grad, proof_status
+from xductor.transforms.rows import (
+    collectives,
+    freezing,
+    joint_graph,
+    post_grad,
+    pre_grad,
+    proof_status,
+)
 from xductor.transforms.rows.pass_row import PassRow
 from xductor.transforms.rows.step_names import STEP_NAMES
 
@@ -22,6 +29,7 @@ ROWS: tuple[PassRow, ...] = (
     *pre_grad.ROWS,
     *joint_graph.ROWS,
     *post_grad.ROWS,
+    *freezing.ROWS,
     *collectives.ROWS,
 )
 
