@@ -197,3 +197,56 @@ def test_random_programs() -> None:
         verify(case.module, "types")
         case.check_values(X)
     assert held > 60
+
+
+def _distances(size: int) -> torch.Tensor:
+    places = torch.arange(size, dtype=torch.float32)
+    return torch.log((places[:, None] - places).abs() + 1)
+
+
+_KERNELS: dict[str, Any] = {
+    "attention": lambda x: torch.nn.functional.scaled_dot_product_attention(
+        x[None, None], x[None, None], x[None, None], attn_mask=-_distances(64)
+    ),
+    "complex": lambda x: x[0] * torch.exp(1j * torch.arange(4096.0)).reshape(64, 64),
+    "searchsorted": lambda x: torch.searchsorted(torch.arange(2048.0).log1p(), x.abs()),
+    "isin": lambda x: torch.isin(x.abs().floor(), torch.arange(2048.0).log1p().floor()),
+    "masked_scatter": lambda x: x.masked_scatter(_distances(64) > 2, x * 2),
+    "cholesky": lambda x: x + torch.linalg.cholesky(torch.eye(64) * 9 + _distances(64) * 0.01),
+    "solve": lambda x: torch.linalg.solve(torch.eye(64) * 99 + _distances(64), x),
+    "embedding_bag": lambda x: (
+        torch.nn.functional.embedding_bag(torch.arange(64).view(8, 8), _distances(64)) + x[:8]
+    ),
+    "product": lambda x: x @ _distances(64),
+}
+
+
+@pytest.mark.parametrize("what", _KERNELS)
+def test_kernels_of_libraries_take_tables(what: str) -> None:
+    x = torch.randn(64, 64)
+    compiled = torch.compile(
+        _KERNELS[what], backend="xductor", options={"xductor.on_error": "raise"}
+    )
+    with torch.no_grad():
+        for _ in range(2):
+            torch.testing.assert_close(compiled(x), _KERNELS[what](x), rtol=1e-4, atol=1e-4)
+
+
+@torch.library.custom_op("xductor_tests::with_a_table", mutates_args=())
+def _with_a_table(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    return x * table
+
+
+@_with_a_table.register_fake
+def _(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def test_a_custom_operator_takes_a_table() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return _with_a_table(x, _distances(64))
+
+    x = torch.randn(64, 64)
+    compiled = torch.compile(program, backend="xductor", options={"xductor.on_error": "raise"})
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(x), program(x))
