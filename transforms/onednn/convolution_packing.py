@@ -10,7 +10,7 @@ import torch
 
 from xductor.ir import ops
 from xductor.transforms.onednn.packed_weights import PackedWeights, is_constant
-from xductor.transforms.onednn.packing import WeightPacking
+from xductor.transforms.onednn.packing import WeightPacking, check_vector
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
@@ -35,6 +35,8 @@ class ConvolutionWeightPacking(WeightPacking):
             raise Declined("the weight is no constant")
         bias = op.argument("bias")
         self.check_tensors(data, weight, *([] if bias is None else [bias]))
+        if bias is not None:
+            check_vector(bias, "elements of the bias")
         if not data.type.rank == weight.type.rank in (4, 5):
             raise Declined(f"data of {data.type.rank} dims, a weight of {weight.type.rank}")
         if op.argument("transposed"):

@@ -109,4 +109,11 @@ def laid_out(made: Any, op: Any, state: GraphState) -> Any:
     return copied
 
 
-__all__ = ["WeightPacking", "laid_out", "name_of"]
+def check_vector(value: Any, what: str) -> None:
+    """Raises Declined for elements that do not lie side by side, as oneDNN reads them."""
+    (size,), (step,) = value.type.shape, value.type.stride
+    if size != 1 and step != 1:
+        raise Declined(f"{what} do not lie side by side")
+
+
+__all__ = ["WeightPacking", "check_vector", "laid_out", "name_of"]

@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 from xductor.ir import Facts, GetAttrOp, GraphOp, SchemaOp, TensorType
 from xductor.ir.text.resources import constant
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.onednn.packing import check_vector
 from xductor.transforms.rewriting.contracts import Declined
 
 CAST = "prims.convert_element_type.default"
@@ -92,6 +93,7 @@ def weight_behind(value: SSAValue, through: Collection[str], graph: GraphOp) -> 
     check_tensor(scales, (torch.float32,), "scales of the weight")
     if op.argument("axis") != 0 or tuple(scales.type.shape) != tuple(weight.type.shape[:1]):
         raise Declined("the weight has no scale for each of its outputs")
+    check_vector(scales, "scales of the weight")
     if type(weight.owner) is not GetAttrOp:
         raise Declined("the weight is no constant")
     with _disable_current_modes(), torch.no_grad():
@@ -100,6 +102,15 @@ def weight_behind(value: SSAValue, through: Collection[str], graph: GraphOp) -> 
         if zeros is not None and bool(_elements(zeros, graph).any()):
             raise Declined("zero points of the weight are not 0")
     return Int8Weight(weight, scales, zeros, passed)
+
+
+def check_sums(data: Quantised, weight: Int8Weight) -> None:
+    """Raises Declined where sums of products might not fit oneDNN's 32 bits."""
+    terms = math.prod(weight.values.type.shape[1:])
+    zero = 0 if data.is_by_tensors else data.zero
+    largest = max(255, abs(zero), abs(255 - zero))
+    if terms * largest * 128 >= 2**31:
+        raise Declined(f"sums of {terms} products may not fit 32 bits")
 
 
 def check_numbers(scale: Any, zero: Any) -> None:
@@ -132,6 +143,7 @@ def check_bias(bias: Any, columns: Any, facts: Facts) -> None:
     check_tensor(bias, WIDE, "the bias")
     if not known_equal(bias.type.shape, (columns,), facts):
         raise Declined("the bias is no vector of a row's size")
+    check_vector(bias, "elements of the bias")
 
 
 def known_sizes(sizes: Sequence[Any]) -> list[int] | None:
@@ -184,6 +196,7 @@ __all__ = [
     "Quantised",
     "check_bias",
     "check_numbers",
+    "check_sums",
     "check_tensor",
     "data_behind",
     "is_finite",

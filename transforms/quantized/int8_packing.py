@@ -79,7 +79,10 @@ class Int8Packing(ProceduralPass):
         packed, zeros = weights.pack_together(
             weight.held,
             found.how,
-            lambda given: [found.pack(*given[:2]), torch.zeros(len(given[1]), dtype=torch.int32)],
+            lambda given: [
+                found.pack(given[0].contiguous(), given[1]),
+                torch.zeros(len(given[1]), dtype=torch.int32),
+            ],
             op,
         )
         last = found.ops[-1]

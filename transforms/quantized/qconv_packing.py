@@ -16,6 +16,7 @@ from xductor.transforms.quantized.dequantised_operands import (
     Int8Weight,
     Quantised,
     check_bias,
+    check_sums,
     check_tensor,
     data_behind,
     known_sizes,
@@ -48,6 +49,7 @@ class QconvWeightPrepack(Int8Packing):
         check_tensor(op.results[0], WIDE, "the result")
         data = data_behind(op.argument("input"), (), (torch.uint8,))
         weight = weight_behind(op.argument("weight"), (_CLONE,), state.graph)
+        check_sums(data, weight)
         known = _known_sizes(data, weight)
         bias = op.argument("bias")
         check_bias(bias, _shape(weight.values)[0], state.facts)

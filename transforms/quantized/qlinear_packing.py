@@ -16,6 +16,7 @@ from xductor.transforms.quantized.dequantised_operands import (
     Int8Weight,
     Quantised,
     check_bias,
+    check_sums,
     check_tensor,
     data_behind,
     known_sizes,
@@ -66,6 +67,7 @@ class QlinearWeightPrepack(Int8Packing):
             product.weight, (_TURN, _SPREAD) if is_batch else (_TURN,), state.graph
         )
         _check_weight(weight)
+        check_sums(data, weight)
         dims: Any = weight.values.type
         columns, inner = dims.shape
         check_bias(product.bias, columns, state.facts)
