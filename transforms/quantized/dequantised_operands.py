@@ -106,7 +106,8 @@ def weight_behind(value: SSAValue, through: Collection[str], graph: GraphOp) -> 
 
 def check_sums(data: Quantised, weight: Int8Weight) -> None:
     """Raises Declined where sums of products might not fit oneDNN's 32 bits."""
-    terms = math.prod(weight.values.type.shape[1:])
+    dims: Any = weight.values.type
+    terms = math.prod(dims.shape[1:])
     zero = 0 if data.is_by_tensors else data.zero
     largest = max(255, abs(zero), abs(255 - zero))
     if terms * largest * 128 >= 2**31:

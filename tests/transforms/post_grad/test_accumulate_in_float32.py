@@ -11,7 +11,7 @@ import torch
 
 from xductor.backend.fx.export import to_fx
 from xductor.backend.records import stage_records
-from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms import TypedPass
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rows.registry import typed_class
 
