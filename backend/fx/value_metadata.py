@@ -89,8 +89,7 @@ def record_new_values(
             if isinstance(op, GetAttrOp) and op.path in source.new_constants:
                 node.meta[key] = _constant(source.new_constants[op.path], mode)
                 # Code generation hands the tensor itself to kernels' fake ones, under this mode.
-                if mode is not None:
-                    mode.allow_non_fake_inputs = True
+                mode.allow_non_fake_inputs = True
                 continue
             value = _respelled(op, key, kept)
             if value is not MISSING:

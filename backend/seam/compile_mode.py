@@ -1,21 +1,16 @@
-"""What our compiles need around Inductor's code generation.
+"""Keeps our compiles in this process where Inductor would send them to another.
 
-They stay in this process where Inductor would send them to another, which has its own Inductor,
-whose stages are stock's. And kernels may be asked with the tables that inference graphs hold as
-constants (`fold_tables`), as Inductor allows where a model is frozen.
+The other process has its own Inductor, whose stages are stock's.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
-
-from torch._guards import detect_fake_mode
 
 from xductor.backend.config import compile_state, coverage_warnings
 
@@ -35,24 +30,15 @@ def attach(compile_fx: ModuleType) -> None:
     def fx_codegen_and_compile(*args: Any, **kwargs: Any) -> Any:
         if compile_state.current().settings is None:
             return stock(*args, **kwargs)
-        is_inference = bool(kwargs.get("is_inference"))
-        coverage_warnings.say_of_flags(is_inference)
+        coverage_warnings.say_of_flags(bool(kwargs.get("is_inference")))
         mode = compile_fx.fx_compile_mode
-        with ExitStack() as around:
-            if is_inference:
-                around.enter_context(_takes_constants(args))
-            if mode != type(mode).NORMAL:
-                coverage_warnings.say_other_process(mode.name)
-                around.enter_context(_normal_mode(compile_fx))
+        if mode == type(mode).NORMAL:
+            return stock(*args, **kwargs)
+        coverage_warnings.say_other_process(mode.name)
+        with _normal_mode(compile_fx):
             return stock(*args, **kwargs)
 
     setattr(compile_fx, "fx_codegen_and_compile", fx_codegen_and_compile)  # noqa: B010
-
-
-def _takes_constants(args: Sequence[Any]) -> AbstractContextManager[Any]:
-    """Let the fake mode of a compile take tensors that are constants of the graph."""
-    mode = detect_fake_mode(args[1] if len(args) > 1 else None)
-    return nullcontext() if mode is None else patch.object(mode, "allow_non_fake_inputs", True)
 
 
 @contextmanager
