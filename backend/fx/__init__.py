@@ -1,1 +1,1 @@
-"""Raises the IR to an FX graph."""
+"""Raises the IR to an FX graph; what calls in an FX graph read and write."""

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any
 
 from xductor.backend import lowerings
+from xductor.backend.fx.overlapping_writes import separate_reads
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.pipelines.row_loops import row_loop_step
-from xductor.backend.run_as_fx.overlapping_writes import separate_reads
 from xductor.backend.steps import (
     in_place,
     nested_graphs,

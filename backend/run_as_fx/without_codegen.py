@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from xductor.backend.config import cache_keys, versions
-from xductor.backend.run_as_fx.overlapping_writes import separate_writes
+from xductor.backend.fx.overlapping_writes import separate_writes
+from xductor.backend.seam import dispatch
 
 
 def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) -> Any:
@@ -36,9 +37,13 @@ def _fx_as_code(gm: Any, example_inputs: Sequence[Any], *_: Any, **kwargs: Any) 
 
 @contextmanager
 def without_codegen() -> Iterator[None]:
-    """Run the graphs of every compile inside the block as FX, and keep them out of the caches."""
+    """Run the graphs of every compile inside the block as FX, and keep them out of the caches.
+
+    Raises UnsupportedTorchError if this torch is not one that xductor knows.
+    """
     from torch._inductor import config
 
+    dispatch.attach()  # it wraps the same function once: inside the block, that would be undone
     compile_fx: Any = versions.compile_fx_module()
     replaced = compile_fx.fx_codegen_and_compile
     compile_fx.fx_codegen_and_compile = _fx_as_code

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._ops import OpOverload
 
-from xductor.backend.run_as_fx.overlapping_writes import separate_reads
+from xductor.backend.fx.overlapping_writes import separate_reads
 from xductor.backend.steps import step_targets, stock, typed_steps, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
 from xductor.backend.steps.stage_run import StageRun

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.fx import Graph
 
-from xductor.backend.run_as_fx.results_of_writes import read_what_was_written
+from xductor.backend.fx.results_of_writes import read_what_was_written
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 aten = torch.ops.aten

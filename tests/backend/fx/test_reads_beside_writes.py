@@ -11,7 +11,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
-from xductor.backend.run_as_fx.overlapping_writes import separate_reads
+from xductor.backend.fx.overlapping_writes import separate_reads
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 aten = torch.ops.aten

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.run_as_fx.overlapping_writes import separate_writes
+from xductor.backend.fx.overlapping_writes import separate_writes
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.testing.captured_stages import capture
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from xductor.backend.fx.results_of_writes import read_what_was_written
 from xductor.backend.fx.views_and_writes import viewed, written_by, written_slots
-from xductor.backend.run_as_fx.results_of_writes import read_what_was_written
 from xductor.ir import Facts, TensorType
 from xductor.ir.inference.value_types import TypeReader
 from xductor.ir.storage.overlap import may_overlap, same_elements
