@@ -10,6 +10,7 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, SchemaOp, TensorType, ops
+from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.onednn import operators as operators  # registers the operators
 from xductor.transforms.onednn.activations import NARROW
@@ -109,7 +110,7 @@ class MkldnnBinaryFusion(ProceduralPass):
 
     def _site(self, op: SchemaOp, facts: Facts) -> Site | None:
         """What stands behind a packed call; None for nothing of the kind. Raises Declined."""
-        arithmetic = _only_reader(op)
+        arithmetic = only_reader(op.results[0])
         if arithmetic is None or arithmetic.name not in KINDS or not is_plain(op):
             return None
         first, second = arithmetic.argument("self"), arithmetic.argument("other")
@@ -125,14 +126,8 @@ class MkldnnBinaryFusion(ProceduralPass):
     def _relu(self, op: SchemaOp, arithmetic: SchemaOp) -> SchemaOp | None:
         if op.name != CONVOLUTION or APPROXIMATE not in ADMITTED[self.policy]:
             return None
-        reader = _only_reader(arithmetic)
+        reader = only_reader(arithmetic.results[0])
         return reader if reader is not None and reader.name == _RELU else None
-
-
-def _only_reader(op: SchemaOp) -> Any:
-    """The op that alone reads the result of an op, and reads it once; None if there is none."""
-    uses = list(op.results[0].uses)
-    return uses[0].operation if len(uses) == 1 else None
 
 
 def _check(op: SchemaOp, arithmetic: SchemaOp, other: SSAValue, facts: Facts) -> None:

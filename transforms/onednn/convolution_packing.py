@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import torch
 
 from xductor.ir import ops
 from xductor.transforms.onednn.packed_weights import PackedWeights, is_constant
-from xductor.transforms.onednn.packing import WeightPacking, check_vector
+from xductor.transforms.onednn.packing import Packed, WeightPacking, check_vector
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
@@ -29,7 +28,7 @@ class ConvolutionWeightPacking(WeightPacking):
     roots = frozenset(("aten.convolution.default",))
     counter = "mkldnn_conv_weight_pack_matcher_count"
 
-    def check(self, op: Any) -> None:
+    def _check(self, op: Any) -> None:
         data, weight = op.argument("input"), op.argument("weight")
         if not is_constant(weight):
             raise Declined("the weight is no constant")
@@ -42,7 +41,8 @@ class ConvolutionWeightPacking(WeightPacking):
         if op.argument("transposed"):
             _check_transposed(op, data.type.shape, weight.type.shape)
 
-    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        self._check(op)
         facts, sizes = state.facts, op.argument("input").type.shape
         transposed = op.argument("transposed")
         names = ("padding", "output_padding", "stride", "dilation", "groups")
@@ -62,7 +62,11 @@ class ConvolutionWeightPacking(WeightPacking):
             else ops.mkldnn._convolution_pointwise.default
         )
         tensors = [op.argument("input"), weight, op.argument("bias")]
-        return lambda: call(*[handle(one, facts) for one in tensors], *given, "none", [], "")
+
+        def build() -> Any:
+            return call(*[handle(one, facts) for one in tensors], *given, "none", [], "")
+
+        return Packed([op], build, relaid=True)
 
 
 def _check_transposed(op: Any, sizes: Any, weight: Any) -> None:

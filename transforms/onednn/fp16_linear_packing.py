@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,13 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import aten, ops
+from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.onednn.packed_weights import PackedWeights, is_constant
-from xductor.transforms.onednn.packing import WeightPacking
+from xductor.transforms.onednn.packing import Packed, WeightPacking
 from xductor.transforms.passes.numerics import ADMITTED, APPROXIMATE, Policy
 from xductor.transforms.rewriting.contracts import Declined
-from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 
 _ADD, _ADDMM, _BMM = "aten.add.Tensor", "aten.addmm.default", "aten.bmm.default"
 _ROUND = "quantized_decomposed.convert_element_type.no_fuse"
@@ -60,18 +58,16 @@ class LinearDynamicFp16(WeightPacking):
 
     policy: Policy = "default"
 
-    def check(self, op: Any) -> None:
-        linear = _linear(op)
+    def _check(self, op: Any, linear: _Linear) -> None:
         self.check_tensors(linear.data, linear.weight, *_given(linear.bias))
         if linear.data.type.dtype is not torch.float32:  # type: ignore[attr-defined]
             raise Declined("the product is not of float32")
         if op.name == _ADDMM and (op.argument("alpha") != 1 or op.argument("beta") not in (0, 1)):
             raise Declined("factors")
 
-    def packed(
-        self, op: Any, weights: PackedWeights, state: GraphState
-    ) -> tuple[_Linear, Callable[[], Any]]:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
         linear = _linear(op)
+        self._check(op, linear)
         if APPROXIMATE in ADMITTED[self.policy]:
             linear = _with_relu(linear)
         made = weights.pack(linear.weight, ("fp16",), _packed, op)
@@ -89,15 +85,7 @@ class LinearDynamicFp16(WeightPacking):
                 return computed
             return aten.reshape(computed, list(result.shape))
 
-        return linear, build
-
-    def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
-        self.check(op)
-        linear, build = self.packed(op, weights, procedure.state)
-        last = linear.ops[-1]
-        values = [value for one in linear.ops for value in one._operands]
-        match = Match.of(last, linear.ops, [last.results[0]], values)
-        return list(procedure.replace(match, build).renewed)
+        return Packed(linear.ops, build)
 
 
 def _packed(weight: torch.Tensor) -> torch.Tensor:
@@ -151,7 +139,7 @@ def _data_of(op: Any, data: Any, path: list[Any]) -> tuple[SSAValue, list[Any]]:
 def _with_bias(linear: _Linear, rows: Any) -> _Linear:
     """With the vector that is added to a batch of products."""
     product = linear.ops[-1].results[0]
-    add = _only_reader(linear.ops[-1])
+    add = only_reader(linear.ops[-1].results[0])
     if getattr(add, "name", "") != _ADD or len(add._operands) != 2 or add.argument("alpha") != 1:
         return linear
     first, second = add._operands
@@ -164,9 +152,9 @@ def _with_bias(linear: _Linear, rows: Any) -> _Linear:
 def _with_relu(linear: _Linear) -> _Linear:
     """With the relu behind it, and a reshape between."""
     between = list[Any]()
-    relu = _only_reader(linear.ops[-1])
+    relu = only_reader(linear.ops[-1].results[0])
     if getattr(relu, "name", "") in _RESHAPES:
-        between, relu = [relu], _only_reader(relu)
+        between, relu = [relu], only_reader(relu.results[0])
     if getattr(relu, "name", "") != "aten.relu.default":
         return linear
     replaced = (*linear.ops, *between, relu)
@@ -177,11 +165,6 @@ def _maker(value: Any, name: str) -> Any:
     """The op of this name whose result is read here alone."""
     owner = value.owner
     return owner if getattr(owner, "name", None) == name and value.has_one_use() else None
-
-
-def _only_reader(op: Any) -> Any:
-    value = op.results[0]
-    return value.first_use.operation if value.has_one_use() else None
 
 
 __all__ = ["LinearDynamicFp16"]

@@ -14,7 +14,7 @@ from xductor.transforms.onednn.packed_weights import (
     PackedWeights,
     is_constant_or_joined,
 )
-from xductor.transforms.onednn.packing import WeightPacking
+from xductor.transforms.onednn.packing import Packed, WeightPacking
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
@@ -41,7 +41,7 @@ class LinearWeightPacking(WeightPacking):
     packs_for_mkl: bool = True
     packs_float32: bool = True
 
-    def check(self, op: Any) -> None:
+    def _check(self, op: Any) -> None:
         bias, data, weight = _operands(op)
         if not is_constant_or_joined(weight):
             raise Declined("the weight is no constant")
@@ -53,7 +53,12 @@ class LinearWeightPacking(WeightPacking):
         if bias is not None and tuple(bias.type.shape) != tuple(weight.type.shape[1:]):
             raise Declined("the bias is no vector of a row's size")
 
-    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        self._check(op)
+        return Packed([op], self._call(op, weights, state), relaid=True)
+
+    def _call(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
+        """Packs the weight; returns what builds the call."""
         bias, data, weight = _operands(op)
         rows, dtype, facts = data.type.shape[0], weight.type.dtype, state.facts
         known = isinstance(rows, int)

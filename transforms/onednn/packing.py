@@ -1,11 +1,11 @@
-"""The base of passes that pack the weights of convolutions and products."""
+"""The bases of passes that pack constant weights for oneDNN and MKL."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from xdsl.ir import SSAValue
@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xductor.ir import TensorType, aten
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.onednn.packed_weights import PackedWeights
-from xductor.transforms.passes.numerics import REASSOCIATES
+from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
@@ -23,19 +23,27 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 
 @dataclass(frozen=True)
-class WeightPacking(ProceduralPass):
-    """A call with a constant weight becomes a packed call, which what follows is computed with.
+class Packed:
+    """What is replaced by a packed call, and what builds that call.
 
-    The packed weight is computed now. Where the result is laid out otherwise than before, what
-    reads it follows, or it is copied.
-
-    - `packed_dtypes`: the dtypes that oneDNN computes with on this machine.
+    - `ops`: what is replaced; the results of the last one become those of the call.
+    - `build`: builds the call; its weight is packed already.
+    - `read`: the values that the call reads; those that `ops` read by default.
+    - `relaid`: the result may be laid out otherwise than before; then what reads it follows, or it
+      is copied.
     """
 
-    stage = "post_grad"
-    numerics = REASSOCIATES
+    ops: Sequence[Any]
+    build: Callable[[], Any]
+    read: Sequence[SSAValue] | None = None
+    relaid: bool = False
 
-    packed_dtypes: tuple[str, ...] = ("float32", "bfloat16", "float16")
+
+@dataclass(frozen=True)
+class Packing(ProceduralPass):
+    """Calls with constant weights become packed calls. The packed weights are computed now."""
+
+    stage = "post_grad"
 
     def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
         state = procedure.state
@@ -60,20 +68,34 @@ class WeightPacking(ProceduralPass):
 
     def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
         """Put the packed call in the place of an op; returns the readers that were made again."""
-        self.check(op)
         state = procedure.state
-        build = self.packed(op, weights, state)
-        match = Match.of(op, [op], [op.results[0]], op._operands)
-        made = procedure.replace(match, lambda: laid_out(build(), op, state), strides=False)
+        packed = self.packed(op, weights, state)
+        ops, build, read = packed.ops, packed.build, packed.read
+        last = ops[-1]
+        if read is None:
+            read = [value for one in ops for value in one._operands]
+        match = Match.of(last, ops, list(last.results), read)
+        if packed.relaid:
+            made = procedure.replace(match, lambda: laid_out(build(), last, state), strides=False)
+        else:
+            made = procedure.replace(match, build)
         return list(made.renewed)
 
     @abstractmethod
-    def check(self, op: Any) -> None:
-        """Raises Declined where a call is not packed."""
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        """Packs the weight of a root. Raises Declined where a call is not packed."""
 
-    @abstractmethod
-    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Any:
-        """Packs the weight; returns what builds the packed call."""
+
+@dataclass(frozen=True)
+class WeightPacking(Packing):
+    """The base of those that pack floats, or compute floats of narrower numbers.
+
+    - `packed_dtypes`: the dtypes that oneDNN computes with on this machine.
+    """
+
+    numerics: ClassVar[Declared] = REASSOCIATES
+
+    packed_dtypes: tuple[str, ...] = ("float32", "bfloat16", "float16")
 
     def check_tensors(self, *values: SSAValue) -> None:
         """Raises Declined for what is no plain tensor on a CPU of a dtype that oneDNN takes."""
@@ -116,4 +138,4 @@ def check_vector(value: Any, what: str) -> None:
         raise Declined(f"{what} do not lie side by side")
 
 
-__all__ = ["WeightPacking", "check_vector", "laid_out", "name_of"]
+__all__ = ["Packed", "Packing", "WeightPacking", "check_vector", "laid_out", "name_of"]

@@ -9,12 +9,10 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms.onednn.packed_weights import PackedWeights, is_constant
-from xductor.transforms.onednn.packing import WeightPacking
+from xductor.transforms.onednn.packing import Packed, WeightPacking
 from xductor.transforms.rewriting.contracts import Declined
-from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 
 #: What the order of a packed weight depends on, beside the two weights.
 _SETTINGS = ("hidden_size", "reverse", "has_biases", "batch_first")
@@ -29,7 +27,7 @@ class RnnWeightPacking(WeightPacking):
     roots = frozenset(("aten.mkldnn_rnn_layer.default",))
     counter = "mkldnn_rnn_weight_pack_matcher_count"
 
-    def check(self, op: Any) -> None:
+    def _check(self, op: Any) -> None:
         weights = [op.argument(name) for name in ("weight0", "weight1")]
         if not all(map(is_constant, weights)):
             raise Declined("the weights are no constants")
@@ -37,19 +35,15 @@ class RnnWeightPacking(WeightPacking):
             raise Declined("packed weights have no gradients")
         self.check_tensors(*[op.argument(name) for name in ("input", "hx_", "cx_")], *weights)
 
-    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Any:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        self._check(op)
         pair = [op.argument(name) for name in ("weight0", "weight1")]
         settings = tuple(op.argument(name) for name in _SETTINGS)
         reorder = torch.ops.mkldnn._reorder_mkldnn_rnn_layer_weight
         made = weights.pack_together(pair, settings, lambda given: reorder(*given, *settings), op)
         x, _, _, *others = [op.argument(name) for name in op.table.index]
         given = [handle(one, state.facts) for one in (x, *made, *others)]
-        return lambda: list(aten.mkldnn_rnn_layer(*given))
-
-    def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
-        self.check(op)
-        match = Match.of(op, [op], list(op.results), op._operands)
-        return list(procedure.replace(match, self.packed(op, weights, procedure.state)).renewed)
+        return Packed([op], lambda: list(aten.mkldnn_rnn_layer(*given)))
 
 
 __all__ = ["RnnWeightPacking"]

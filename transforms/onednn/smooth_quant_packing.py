@@ -10,14 +10,13 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType, aten, ops, prims
+from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.onednn.packed_weights import PackedWeights, is_constant
-from xductor.transforms.onednn.packing import WeightPacking, name_of
+from xductor.transforms.onednn.packing import Packed, WeightPacking, name_of
 from xductor.transforms.passes.numerics import REASSOCIATES, ROUNDS_LESS_OFTEN, Declared
 from xductor.transforms.rewriting.contracts import Declined
-from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 
 _CAST = "prims.convert_element_type.default"
 _MUL = "aten.mul.Tensor"
@@ -65,7 +64,7 @@ class SmoothQuantLinear(WeightPacking):
         torch.float16: ROUNDS_LESS_OFTEN,
     }
 
-    def check(self, op: Any) -> None:
+    def _check(self, op: Any) -> None:
         data, weight = op._operands
         if not is_constant(weight):
             raise Declined("the weight is no constant")
@@ -78,7 +77,8 @@ class SmoothQuantLinear(WeightPacking):
             if any(size == 0 for size in type_.shape):
                 raise Declined("no elements")
 
-    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Any:
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        self._check(op)
         product = _scaled(op)
         if name_of(product.dtype) not in self.packed_dtypes:
             raise Declined(f"oneDNN does not compute with {product.dtype} here")
@@ -122,15 +122,7 @@ class SmoothQuantLinear(WeightPacking):
             sizes = handle(product.ops[-1].results[0], state.facts).shape
             return linear if len(sizes) == 2 else aten.reshape(linear, list(sizes))
 
-        return product, build
-
-    def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
-        self.check(op)
-        product, build = self.packed(op, weights, procedure.state)
-        last = product.ops[-1]
-        values = [value for one in product.ops for value in one._operands]
-        match = Match.of(last, product.ops, [last.results[0]], values)
-        return list(procedure.replace(match, build).renewed)
+        return Packed(product.ops, build)
 
 
 def _as_float32(scales: Any) -> Any:
@@ -141,7 +133,7 @@ def _as_float32(scales: Any) -> Any:
 
 def _scaled(op: Any) -> _Product:
     """What becomes of a product of int8. Raises Declined if it is not scaled by columns."""
-    cast = _only_reader(op)
+    cast = only_reader(op.results[0])
     if getattr(cast, "name", "") != _CAST:
         raise Declined("the product is not cast")
     dtype, size = cast.argument("dtype"), op.results[0].type.shape
@@ -163,12 +155,12 @@ def _scaled(op: Any) -> _Product:
 
 def _products(cast: Any) -> Iterator[tuple[Any, SSAValue]]:
     """The products of a value by factors, one behind the other, as far as only they are read."""
-    op = _only_reader(cast)
+    op = only_reader(cast.results[0])
     result = cast.results[0]
     while getattr(op, "name", "") == _MUL and len(op._operands) == 2:
         first, second = op._operands
         yield op, second if first is result else first
-        result, op = op.results[0], _only_reader(op)
+        result, op = op.results[0], only_reader(op.results[0])
 
 
 def _parts(factor: SSAValue, replaced: list[Any], size: Any) -> Iterator[SSAValue]:
@@ -186,9 +178,9 @@ def _parts(factor: SSAValue, replaced: list[Any], size: Any) -> Iterator[SSAValu
 def _with_bias(product: _Product, columns: Any) -> _Product:
     """With a vector that is added, behind a reshape or not."""
     last, between = product.ops[-1], list[Any]()
-    add = _only_reader(last)
+    add = only_reader(last.results[0])
     if getattr(add, "name", "") in _RESHAPES and add.results[0].type.shape[-1:] == (columns,):
-        between, add = [add], _only_reader(add)
+        between, add = [add], only_reader(add.results[0])
     if getattr(add, "name", "") != _ADD or len(add._operands) != 2 or add.argument("alpha") != 1:
         return product
     last = between[0] if between else last
@@ -198,11 +190,6 @@ def _with_bias(product: _Product, columns: Any) -> _Product:
         return product
     ops = (*product.ops, *between, add)
     return _Product(ops, product.dtype, product.columns, product.factors, bias)
-
-
-def _only_reader(op: Any) -> Any:
-    value = op.results[0]
-    return value.first_use.operation if value.has_one_use() else None
 
 
 def _is_broadcast(value: Any, size: Any, dtype: torch.dtype) -> bool:

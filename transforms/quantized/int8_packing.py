@@ -10,14 +10,11 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from xductor.transforms.editing.editor import Editor
 from xductor.transforms.onednn.packed_weights import PackedWeights
+from xductor.transforms.onednn.packing import Packed, Packing
 from xductor.transforms.passes.numerics import REASSOCIATES, ROUNDS_LESS_OFTEN, NumericsByDtype
 from xductor.transforms.quantized.dequantised_operands import Int8Weight
-from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.matcher import Match
-from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 #: Packs a weight, given its elements and scales.
 Pack = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -32,7 +29,7 @@ class Found:
     - `weight`, `how`, `pack`: how its weight is packed, as `PackedWeights` takes them.
     - `read`: what else the packed call reads.
     - `build`: makes the packed call, given the packed weight and its zero points.
-    - `relaid`: the result may be laid out otherwise, for which `build` provides.
+    - `relaid`: the result may be laid out otherwise, as in `Packed`.
     """
 
     ops: Sequence[Any]
@@ -45,39 +42,19 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Int8Packing(ProceduralPass):
+class Int8Packing(Packing):
     """A call of dequantised data and a dequantised constant becomes a packed call of 8 bits.
 
     The sums of products are exact, and rounded once. Dequantised data may have other readers: the
     packed call reads what was dequantised. The zero points of the weight are 0.
     """
 
-    stage = "post_grad"
     numerics = NumericsByDtype({torch.float32: REASSOCIATES, torch.bfloat16: ROUNDS_LESS_OFTEN})
 
-    def replace_at(self, ops: Sequence[Any], procedure: Procedure) -> int:
-        state, count = procedure.state, 0
-        weights = PackedWeights(Editor(state.graph, state.analyses))
-        pending = list(reversed(ops))
-        while pending:
-            op = pending.pop()
-            if op.parent is None:  # what it reads moved, so it was made again
-                continue
-            try:
-                renewed = self._replace(op, weights, procedure)
-            except REFUSALS as refusal:
-                procedure.refuse(op, refusal)
-                continue
-            count += 1
-            pending += [one for one in renewed if one.name in self.roots]
-        weights.drop_unread()
-        return count
-
-    def _replace(self, op: Any, weights: PackedWeights, procedure: Procedure) -> list[Any]:
-        found = self.found(op, procedure.state)
-        weight = found.weight
+    def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
+        found = self.found(op, state)
         packed, zeros = weights.pack_together(
-            weight.held,
+            found.weight.held,
             found.how,
             lambda given: [
                 found.pack(given[0].contiguous(), given[1]),
@@ -85,11 +62,8 @@ class Int8Packing(ProceduralPass):
             ],
             op,
         )
-        last = found.ops[-1]
-        read = [*found.read, *weight.held]
-        match = Match.of(last, found.ops, [last.results[0]], read)
-        build, strides = found.build, not found.relaid
-        return list(procedure.replace(match, lambda: build(packed, zeros), strides=strides).renewed)
+        read = [*found.read, *found.weight.held]
+        return Packed(found.ops, lambda: found.build(packed, zeros), read, found.relaid)
 
     @abstractmethod
     def found(self, op: Any, state: GraphState) -> Found:

@@ -11,6 +11,7 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GraphOp, SchemaOp, TensorType, aten
+from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.onednn.packed_calls import NOTHING, arguments
 from xductor.transforms.onednn.unary_fusion import activation_of
@@ -156,7 +157,7 @@ class Int8PostOps(ProceduralPass):
     def _site(self, op: SchemaOp, procedure: Procedure) -> Site:
         copy = _copy_of(op)
         start, ops = (op, []) if copy is None else (copy, [copy])
-        add = _only_reader(start.results[0])
+        add = only_reader(start.results[0])
         if add is not None and add.name == _ADD:
             return self._with_sum(Site(op, start.results[0], ops), add, procedure)
         site = Site(op, start.results[0], ops)
@@ -227,7 +228,7 @@ def _is_plain(op: SchemaOp) -> bool:
 
 def _copy_of(op: SchemaOp) -> Any:
     """The copy in another layout that alone reads a result; None if there is none."""
-    reader = _only_reader(op.results[0])
+    reader = only_reader(op.results[0])
     return reader if reader is not None and reader.name == _COPY else None
 
 
@@ -245,19 +246,13 @@ def _beside(result: Any, add: SchemaOp, facts: Facts) -> SSAValue:
     return other
 
 
-def _only_reader(value: SSAValue) -> Any:
-    """The op that alone reads a value, and reads it once; None if there is none."""
-    uses = list(value.uses)
-    return uses[0].operation if len(uses) == 1 else None
-
-
 def _reader_through_casts(value: SSAValue) -> tuple[Any, list[Any]]:
     """The op that alone reads a value, through casts between wide dtypes, and these casts."""
     casts: list[Any] = []
-    reader = _only_reader(value)
+    reader = only_reader(value)
     while reader is not None and reader.name == CAST and reader.results[0].type.dtype in WIDE:
         casts.append(reader)
-        reader = _only_reader(reader.results[0])
+        reader = only_reader(reader.results[0])
     return reader, casts
 
 

@@ -9,7 +9,6 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import ops
-from xductor.transforms.onednn.packing import laid_out
 from xductor.transforms.quantized import int8_operators as int8_operators  # registers them
 from xductor.transforms.quantized.dequantised_operands import (
     WIDE,
@@ -63,7 +62,7 @@ class QconvWeightPrepack(Int8Packing):
         def build(packed: Any, zeros: Any) -> Any:
             w, z = (handle(one, state.facts) for one in (packed, zeros))
             how = (scale, zero, w, scales, z, b, *geometry, 1.0, 0, dtype, "none", [], "")
-            return laid_out(ops.xductor.qconv.default(x, *how), op, state)
+            return ops.xductor.qconv.default(x, *how)
 
         return Found(
             [op],

@@ -10,6 +10,7 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, aten, ops
+from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.quantized.dequantised_operands import (
     WIDE,
@@ -137,7 +138,7 @@ def _product_of(op: Any, facts: Facts) -> _Product:
     data, weight = op.argument("self"), op.argument("mat2")
     if op.name == _MM:
         return _Product(data, weight, None)
-    added_by = _only_reader(op.results[0])
+    added_by = only_reader(op.results[0])
     if added_by is None or added_by.name != _ADD or added_by.argument("alpha") != 1:
         return _Product(data, weight, None)
     first, second = added_by.argument("self"), added_by.argument("other")
@@ -183,17 +184,11 @@ def _after(op: Any, product: _Product, sizes: Sequence[Any], facts: Facts) -> li
     """The product, and what goes away behind it: the sum with its bias, a reshape of its rows."""
     if product.added_by is not None:
         return [op, product.added_by]
-    reader = _only_reader(op.results[0])
+    reader = only_reader(op.results[0])
     if reader is None or reader.name not in _RESHAPES:
         return [op]
     reshaped: Any = reader.results[0].type
     return [op, reader] if known_equal(reshaped.shape, tuple(sizes), facts) else [op]
-
-
-def _only_reader(value: SSAValue) -> Any:
-    """The op that alone reads a value, and reads it once; None if there is none."""
-    uses = list(value.uses)
-    return uses[0].operation if len(uses) == 1 else None
 
 
 __all__ = ["QlinearWeightPrepack"]
