@@ -6,6 +6,7 @@ import torch
 
 from xductor.ir.dialect.dtypes import TEXT_OF_DTYPE
 from xductor.ir.dialect.symbol_attr import Ambient
+from xductor.ir.inference.ambient_modes import autocast_on
 
 
 def capture_defaults() -> Ambient:
@@ -25,7 +26,7 @@ def capture_ambient() -> Ambient:
     autocast = tuple(
         (device, TEXT_OF_DTYPE[torch.get_autocast_dtype(device)])
         for device in _DEVICES
-        if _autocast_on(device)
+        if autocast_on(device)
     )
     dtype = torch.get_default_dtype()
     device = torch.get_default_device() if torch._C._len_torch_function_stack() else None
@@ -37,10 +38,3 @@ def capture_ambient() -> Ambient:
         default_dtype=None if dtype is torch.float32 else TEXT_OF_DTYPE[dtype],
         default_device=None if device is None or device.type == "cpu" else str(device),
     )
-
-
-def _autocast_on(device: str) -> bool:
-    try:
-        return torch.is_autocast_enabled(device)
-    except RuntimeError:  # a device type this build does not know
-        return False

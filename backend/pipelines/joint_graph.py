@@ -66,11 +66,6 @@ def _pass_patterns(run: StageRun) -> None:
             TableStep(name, lambda table=table: table, typed, observed_as=name)(run)
 
 
-def _lint_and_recompile(run: StageRun) -> None:
-    run.gm.graph.lint()
-    run.recompile()
-
-
 def _counted(run: StageRun) -> bool:
     return run.count > 0
 
@@ -120,5 +115,7 @@ STEPS = (
         ),
         "joint_graph:stable_topological_sort",
     ),
-    BridgedStep("lint_and_recompile", _lint_and_recompile, _counted, required=True, values=False),
+    BridgedStep(
+        "lint_and_recompile", StageRun.lint_and_recompile, _counted, required=True, values=False
+    ),
 )

@@ -158,11 +158,6 @@ def _table(name: str, asked: Condition) -> TableStep:
     return TableStep(name, lambda: stock.lookup(table), (name,), name, _torch_level, {name: asked})
 
 
-def _lint_and_recompile(run: StageRun) -> None:
-    run.gm.graph.lint()
-    run.recompile()
-
-
 def _with(condition: Condition, name: str, call: Any) -> BridgedStep:
     return BridgedStep(name, call, condition, values=False)
 
@@ -198,7 +193,7 @@ STEPS = (
     user_hook("pre_grad_custom_pass"),
     TypedStep(_SORT, unobserved(_SORT, _SORTS, required=True, values=False), _SORTS),
     TypedStep(_LIFT, unobserved(_LIFT, _LIFTS, over="gm", values=False), _LIFTS),
-    BridgedStep("lint_and_recompile", _lint_and_recompile, required=True, values=False),
+    BridgedStep("lint_and_recompile", StageRun.lint_and_recompile, required=True, values=False),
     _with(
         lambda run: _checks_numerics(run) and run.example_inputs is not None,
         "numeric_check",

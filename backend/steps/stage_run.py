@@ -107,6 +107,11 @@ class StageRun:
         self.gm.recompile()
         self.stale_code = False
 
+    def lint_and_recompile(self) -> None:
+        """Check the graph as Inductor does at the end of a stage, and regenerate its code."""
+        self.gm.graph.lint()
+        self.recompile()
+
     def recompile_if_stale(self) -> None:
         """Regenerate the Python code of `gm` if it is stale, before somebody runs it.
 

@@ -9,6 +9,12 @@ from xductor.transforms import Rewrite, Scalar, Tensor, no
 from xductor.transforms.algebra.numerics import OTHER_TERMS
 
 
+def _are_alike(x: Tensor, y: Tensor) -> Any:
+    if x.dtype != y.dtype or not x.dtype.is_floating_point:
+        return no("the exponents are of different dtypes, or integers")
+    return x.same_shape(y)
+
+
 class LogOfExp(Rewrite):
     """`log(exp(x))` is `x`."""
 
@@ -37,9 +43,7 @@ class ProductOfExps(Rewrite):
         return aten.mul(aten.exp(x), aten.exp(y))
 
     def where(self, x: Tensor, y: Tensor) -> Any:
-        if x.dtype != y.dtype or not x.dtype.is_floating_point:
-            return no("the exponents are of different dtypes, or integers")
-        return x.same_shape(y)
+        return _are_alike(x, y)
 
     def replacement(self, x: Tensor, y: Tensor) -> Any:
         return aten.exp(aten.add(x, y))
@@ -56,9 +60,7 @@ class QuotientOfExps(Rewrite):
         return aten.div(aten.exp(x), aten.exp(y))
 
     def where(self, x: Tensor, y: Tensor) -> Any:
-        if x.dtype != y.dtype or not x.dtype.is_floating_point:
-            return no("the exponents are of different dtypes, or integers")
-        return x.same_shape(y)
+        return _are_alike(x, y)
 
     def replacement(self, x: Tensor, y: Tensor) -> Any:
         return aten.exp(aten.sub(x, y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -23,11 +23,18 @@ def _is_summed(size: Any) -> Any:
 
 def _diagonal_matrix(v: Any, n: Any, m: Any) -> Any:
     """The pattern of `torch.diag(v)` and `torch.diag_embed(v)`, as Inductor decomposes them."""
-    is_diagonal = aten.eq(_count_to(n), aten.unsqueeze(_count_to(m), -1))
+    on_diagonal = aten.eq(_count_to(n), aten.unsqueeze(_count_to(m), -1))
     row = maybe(aten.permute)(aten.unsqueeze(v, 0), [0, 1])
     kind: Any = {"dtype": ..., "layout": ..., "device": ..., "pin_memory": ...}
     nothing = one_of(aten.scalar_tensor(0, **kind), aten.full([], 0, **kind))
-    return aten.where(maybe(aten.view.default)(is_diagonal, [m, n]), row, nothing)
+    return aten.where(maybe(aten.view.default)(on_diagonal, [m, n]), row, nothing)
+
+
+def _is_diagonal(v: Tensor, b: Tensor, n: Any, m: Any) -> Any:
+    """Whether the vector `v` fills the diagonal of a square matrix of the dtype of `b`."""
+    if v.ndim != 1 or v.dtype != b.dtype:
+        return no("what is on the diagonal is no vector")
+    return all_of(v.shape[0] == n, v.shape[0] == m)
 
 
 def _count_to(size: Any) -> Any:
@@ -134,70 +141,77 @@ class MeanOfProduct(Rewrite):
         return aten.sum(aten.mul(a, aten.mean(b, [1])), [1])
 
 
-class ProductOfProduct(Rewrite):
-    """`(a @ b) @ c` is `a @ (b @ c)`, if that takes fewer multiplications."""
+def _from_left(a: Any, b: Any, c: Any) -> Any:
+    return aten.mm(aten.mm(a, b), c)
 
-    name = "reassociate_product"
+
+def _from_right(a: Any, b: Any, c: Any) -> Any:
+    return aten.mm(a, aten.mm(b, c))
+
+
+def _multiplications(a: Tensor, c: Tensor) -> tuple[Any, Any]:
+    """How many multiplications `(a @ b) @ c` takes, and `a @ (b @ c)`: `b` has sizes of both."""
+    (m, k), (n, p) = a.shape, c.shape
+    return m * k * n + m * n * p, k * n * p + m * k * p
+
+
+class _Reassociated(Rewrite, abstract=True):
+    """A product of three matrices, multiplied in the order that takes fewer multiplications.
+
+    - `sizes`: sizes `m, k, n, p` of `[m, k] @ [k, n] @ [n, p]` for which it pays.
+    """
+
     stage = "joint"
     numerics = OTHER_TERMS
-
-    def pattern(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        return aten.mm(aten.mm(a, b), c)
+    sizes: ClassVar[tuple[tuple[int, int, int, int], ...]]
 
     def where(self, b: Tensor) -> Any:
         return _is_summed(b.shape[0]) & _is_summed(b.shape[1])
 
-    def pays(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        (m, k), (n, p) = a.shape, c.shape
-        if m * k * n + m * n * p > k * n * p + m * k * p:
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """Operands for which it pays, which random ones rarely are."""
+        for dtype in (torch.float32, torch.float64):
+            for m, k, n, p in self.sizes:
+                shapes = {"a": (m, k), "b": (k, n), "c": (n, p)}
+                yield {name: torch.rand(shape, dtype=dtype) for name, shape in shapes.items()}
+
+
+class ProductOfProduct(_Reassociated):
+    """`(a @ b) @ c` is `a @ (b @ c)`, if that takes fewer multiplications."""
+
+    name = "reassociate_product"
+    sizes = ((8, 4, 6, 1), (5, 5, 5, 2), (6, 2, 3, 2), (3, 4, 7, 1))
+
+    def pattern(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
+        return _from_left(a, b, c)
+
+    def pays(self, a: Tensor, c: Tensor) -> Any:
+        from_left, from_right = _multiplications(a, c)
+        if from_right < from_left:
             return True
         return no("the product is as cheap from the left, or sizes are not known")
 
     def replacement(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        return aten.mm(a, aten.mm(b, c))
-
-    def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands for which it pays, which random ones rarely are."""
-        for dtype in (torch.float32, torch.float64):
-            for m, k, n, p in ((8, 4, 6, 1), (5, 5, 5, 2), (6, 2, 3, 2), (3, 4, 7, 1)):
-                sizes = ((m, k), (k, n), (n, p))
-                yield {
-                    name: torch.rand(*size, dtype=dtype)
-                    for name, size in zip("abc", sizes, strict=True)
-                }
+        return _from_right(a, b, c)
 
 
-class ProductWithProduct(Rewrite):
+class ProductWithProduct(_Reassociated):
     """`a @ (b @ c)` is `(a @ b) @ c`, if that takes fewer multiplications."""
 
     name = "reassociate_product"
-    stage = "joint"
-    numerics = OTHER_TERMS
+    sizes = ((1, 6, 4, 8), (2, 5, 5, 5), (2, 3, 2, 6), (1, 7, 4, 3))
 
     def pattern(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        return aten.mm(a, aten.mm(b, c))
+        return _from_right(a, b, c)
 
-    def where(self, b: Tensor) -> Any:
-        return _is_summed(b.shape[0]) & _is_summed(b.shape[1])
-
-    def pays(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        (m, k), (n, p) = a.shape, c.shape
-        if m * k * n + m * n * p < k * n * p + m * k * p:
+    def pays(self, a: Tensor, c: Tensor) -> Any:
+        from_left, from_right = _multiplications(a, c)
+        if from_left < from_right:
             return True
         return no("the product is as cheap from the right, or sizes are not known")
 
     def replacement(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
-        return aten.mm(aten.mm(a, b), c)
-
-    def instances(self) -> Iterator[dict[str, Any]]:
-        """Operands for which it pays, which random ones rarely are."""
-        for dtype in (torch.float32, torch.float64):
-            for m, k, n, p in ((1, 6, 4, 8), (2, 5, 5, 5), (2, 3, 2, 6), (1, 7, 4, 3)):
-                sizes = ((m, k), (k, n), (n, p))
-                yield {
-                    name: torch.rand(*size, dtype=dtype)
-                    for name, size in zip("abc", sizes, strict=True)
-                }
+        return _from_left(a, b, c)
 
 
 class VectorOfProduct(Rewrite):
@@ -265,9 +279,7 @@ class ProductOfDiagonal(Rewrite):
         return aten.mm(_diagonal_matrix(v, n, m), b)
 
     def where(self, v: Tensor, b: Tensor, n: int, m: int) -> Any:
-        if v.ndim != 1 or v.dtype != b.dtype:
-            return no("what is on the diagonal is no vector")
-        return all_of(v.shape[0] == n, v.shape[0] == m)
+        return _is_diagonal(v, b, n, m)
 
     def replacement(self, v: Tensor, b: Tensor) -> Any:
         return aten.mul(aten.unsqueeze(v, 1), b)
@@ -287,9 +299,7 @@ class ProductWithDiagonal(Rewrite):
         return aten.mm(b, _diagonal_matrix(v, n, m))
 
     def where(self, v: Tensor, b: Tensor, n: int, m: int) -> Any:
-        if v.ndim != 1 or v.dtype != b.dtype:
-            return no("what is on the diagonal is no vector")
-        return all_of(v.shape[0] == n, v.shape[0] == m)
+        return _is_diagonal(v, b, n, m)
 
     def replacement(self, b: Tensor, v: Tensor) -> Any:
         return aten.mul(b, v)

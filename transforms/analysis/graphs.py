@@ -9,16 +9,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GraphOp, SymExpr, SymIntType
+from xductor.transforms.analysis.block_order import ops_of
 
 
 def graphs_of(module: ModuleOp) -> Iterator[GraphOp]:
-    """The graphs of a module that have a body."""
-    op = module.body.block.first_op
-    while op is not None:
-        following = op.next_op
+    """The graphs of a module that have a body; not those that are added meanwhile."""
+    for op in ops_of(module.body.block):
         if type(op) is GraphOp and not op.is_declaration:
             yield op
-        op = following
 
 
 def free_subgraph_name(module: ModuleOp, graph: GraphOp, name: str) -> str:

@@ -7,6 +7,7 @@ of the loop, so that code generation sees all of it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -209,7 +210,7 @@ class LoopMaker:
         return SymbolTable(found.values(), replaced)
 
 
-class _LoopGraph:
+class _LoopGraph(ABC):
     """A graph that takes what the loop carries and what all steps share."""
 
     def __init__(
@@ -241,9 +242,9 @@ class _LoopGraph:
             arguments=[f"arg_{place}" for place in range(len(self.block.args))],
         )
 
+    @abstractmethod
     def fill(self) -> OutputOp:
         """Add the ops, and return the output op."""
-        raise NotImplementedError
 
     def put(self, name: str, arguments: tuple[Any, ...], type_: Any, **more: Any) -> SSAValue:
         """The result of a new call of the given type."""

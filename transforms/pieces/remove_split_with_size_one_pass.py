@@ -8,14 +8,22 @@ from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, all_of
 
 
-class RemoveSplitWithSizeOnePass(Rewrite):
-    """A split by a size not less than that of the dim."""
+class _OnePiece(Rewrite, abstract=True):
+    """Base of the rewrites here: a call that gives one piece, the whole tensor."""
 
-    name = "remove_split_with_size_one_pass"
     stage = "pre_grad"
     inductor = "split_cat.py:remove_split_with_size_one"
     numerics = EXACT
     counter = "remove_split_with_size_one_pass"
+
+    def replacement(self, x: Tensor) -> Any:
+        return [x]
+
+
+class RemoveSplitWithSizeOnePass(_OnePiece):
+    """A split by a size not less than that of the dim."""
+
+    name = "remove_split_with_size_one_pass"
 
     def pattern(self, x: Tensor, size: int, dim: int) -> Any:
         return aten.split.Tensor(x, size, dim)
@@ -23,40 +31,23 @@ class RemoveSplitWithSizeOnePass(Rewrite):
     def where(self, x: Tensor, size: int, dim: int) -> Any:
         return all_of(x.shape[dim] > 0, x.shape[dim] <= size)
 
-    def replacement(self, x: Tensor) -> Any:
-        return [x]
 
-
-class RemoveSplitWithSizesOfOne(Rewrite):
+class RemoveSplitWithSizesOfOne(_OnePiece):
     """A split by a list of one size."""
 
     name = "remove_split_with_size_one_pass"
-    stage = "pre_grad"
-    inductor = "split_cat.py:remove_split_with_size_one"
-    numerics = EXACT
-    counter = "remove_split_with_size_one_pass"
 
     def pattern(self, x: Tensor, size: int, dim: int) -> Any:
         return aten.split_with_sizes(x, [size], dim)
 
-    def replacement(self, x: Tensor) -> Any:
-        return [x]
 
-
-class RemoveChunkOfOne(Rewrite):
+class RemoveChunkOfOne(_OnePiece):
     """A chunk into one piece."""
 
     name = "remove_split_with_size_one_pass"
-    stage = "pre_grad"
-    inductor = "split_cat.py:remove_split_with_size_one"
-    numerics = EXACT
-    counter = "remove_split_with_size_one_pass"
 
     def pattern(self, x: Tensor, dim: int) -> Any:
         return aten.chunk(x, 1, dim)
-
-    def replacement(self, x: Tensor) -> Any:
-        return [x]
 
 
 SPLITS_OF_ONE = (RemoveSplitWithSizeOnePass, RemoveSplitWithSizesOfOne, RemoveChunkOfOne)
