@@ -6,6 +6,7 @@ negates the comparisons, so there is no class for "not".
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -56,19 +57,20 @@ def affine(constant: Dim, terms: Mapping[int, int]) -> Affine:
     return Affine(constant, tuple(sorted((dim, c) for dim, c in terms.items() if c)))
 
 
-class Condition:
+class Condition(ABC):
     """A condition on the position of an element."""
 
+    @abstractmethod
     def negated(self) -> Condition:
-        raise NotImplementedError
+        """The condition that holds where this one does not."""
 
+    @abstractmethod
     def at(self, dims: Mapping[int, Affine]) -> Condition:
         """The condition with expressions substituted for the indices of some dims."""
-        raise NotImplementedError
 
+    @abstractmethod
     def holds(self, sizes: Sequence[Dim], facts: Facts) -> bool:
         """Whether it is known to hold at all positions of a tensor with these sizes."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, GetAttrOp, GraphOp, aten
 from xductor.transforms.freezing.computations import has_known_sizes, is_plain, sizes_of
-from xductor.transforms.freezing.raised_reads import RaisedReads
+from xductor.transforms.freezing.raised_reads import raise_reads
 from xductor.transforms.freezing.sites import is_read_once
 from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.driver import Procedure
@@ -88,7 +88,7 @@ class ConcatLinear(ProceduralPass):
         fused = 0
         for group in self._groups(ops, procedure.state.graph):
             constants = [value for one in group for value in one.constants]
-            raised = RaisedReads(constants, group[0].ops[-1], procedure.state)
+            raised = raise_reads(constants, group[0].ops[-1], procedure.state)
             work = _Fused(group, self, procedure.state)
             try:
                 procedure.replace(work.match(), work.build, strides=False)

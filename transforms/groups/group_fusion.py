@@ -14,13 +14,13 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import Facts, TensorType, TorchOp, aliases_through
 from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms.editing.moved_ops import MovedOps
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
 from xductor.transforms.groups.search import Everywhere, Search
 from xductor.transforms.groups.stacking import Stacking
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
-from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_users
 from xductor.transforms.rewriting.matcher import Match
@@ -158,7 +158,9 @@ class _Work:
     def fuse(self, members: list[Any]) -> bool:
         in_order = sorted(members, key=self.state.order.key)
         last = in_order[-1]
-        sunk = _Sunk(self.state, self.dependencies.below(in_order).ops, last)
+        # The group takes the place of its last op: what hangs on the others goes below that.
+        hanging = self.dependencies.below(in_order).ops
+        sunk = MovedOps(self.state.analyses, hanging, last._next_op)
         group = self.one.group_of(members, self.state.facts)
         try:
             replaced = self.procedure.replace(_match(members, in_order), lambda: self._build(group))
@@ -201,21 +203,6 @@ class _Work:
         place = self.state.region(result.owner)  # type: ignore[arg-type]
         users: Any = [use.operation for use in result.uses if aliases_through(use)]
         return any(self.state.region(user) != place for user in users)
-
-
-class _Sunk:
-    """Ops that were moved to just below another op, and can be moved back."""
-
-    def __init__(self, state: GraphState, ops: Sequence[Any], last: Any) -> None:
-        self._analyses = state.analyses
-        self._back = [(op, op._next_op) for op in ops]
-        anchor = last._next_op
-        for op in ops:
-            self._analyses.move(op, anchor)
-
-    def undo(self) -> None:
-        for op, below in reversed(self._back):
-            self._analyses.move(op, below)
 
 
 def _match(members: Sequence[TorchOp], in_order: Sequence[TorchOp]) -> Match:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xductor.ir import Facts, ops
-from xductor.transforms.freezing.raised_reads import RaisedReads
+from xductor.transforms.freezing.raised_reads import raise_reads
 from xductor.transforms.onednn import operators as operators  # registers the operator
 from xductor.transforms.onednn.packed_calls import LINEAR, is_plain
 from xductor.transforms.onednn.packed_weights import is_constant
@@ -63,7 +63,7 @@ def _replace(group: Sequence[Any], procedure: Procedure) -> bool:
     biases = [op.argument("B") for op in group]
     read = [*weights, *[one for one in biases if one is not None]]
     state = procedure.state
-    raised = RaisedReads(read, group[0], state)
+    raised = raise_reads(read, group[0], state)
     data, results = group[0].argument("X"), [op.results[0] for op in group]
     match = Match.of(group[-1], group, results, [data, *read])
     try:
