@@ -202,7 +202,7 @@ class GraphLowering:
                 handler(node)
             except LoweringError:
                 raise
-            except Exception as error:
+            except Exception as error:  # a node may hold anything, and the error has to name it
                 raise LoweringError(
                     node, f"it cannot be lowered: {type(error).__name__}: {error}"
                 ) from error

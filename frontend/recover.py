@@ -78,7 +78,7 @@ class _Recorder(fx.Interpreter):
     def run_node(self, n: fx.Node) -> Any:
         try:
             value = super().run_node(n)
-        except Exception as error:
+        except Exception as error:  # whatever the user's call raises
             raise LoweringError(n, f"cannot be run on the example inputs: {error}") from error
         if n.op == "get_attr" and isinstance(value, torch.Tensor):
             value = self.mode.from_tensor(value, static_shapes=True)

@@ -203,7 +203,7 @@ class Capture:
 
     def _write(self, run: StageRun, entry: Entry, when: str) -> str | None:
         """Write the graph as it is now; returns the name of the file. A graph that the IR cannot
-        hold is written as FX's text instead: looking at a compile must not break it.
+        hold is written as FX's text instead.
         """
         from xductor.ir import print_ir
 
@@ -212,7 +212,7 @@ class Capture:
                 lowered(run), with_constants=self.with_constants, locations=self.locations
             )
             suffix = ".mlir"
-        except Exception as error:
+        except Exception as error:  # looking at a compile must not break it
             entry.problem = f"no IR {when} the stage: {type(error).__name__}: {error}"
             text, suffix = f"# {entry.problem}\n{run.gm.graph}\n", ".fx.txt"
         name = f"{entry.base}.{when}{suffix}"

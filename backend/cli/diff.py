@@ -86,7 +86,7 @@ def results_of(
     own = ir_files.Inputs(copy.deepcopy(given.inputs), given.attributes)
     try:
         returned = run_graph(module, graph, own, seed)
-    except Exception as error:
+    except Exception as error:  # a kernel may raise anything
         raise CommandError(failure_text(error)) from error
     return {"result": returned, "input": own.inputs}
 

@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,8 +53,8 @@ class MlirFile(pytest.File):
 
 
 class RunLine(pytest.Item):
-    def __init__(self, *, line: str, **kwargs: object) -> None:
-        super().__init__(**kwargs)  # type: ignore[arg-type]
+    def __init__(self, *, line: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.line = line
 
     def runtest(self) -> None:

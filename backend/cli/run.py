@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     before = copy.deepcopy(given.inputs)
     try:
         results = run_graph(module, graph, given, options.seed)
-    except Exception as error:
+    except Exception as error:  # a kernel may raise anything
         raise CommandError(failure_text(error)) from error
     rows = [
         value_summaries.row(name, value)

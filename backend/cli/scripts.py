@@ -111,7 +111,7 @@ def _status(path: str) -> int:
         raise
     except KeyboardInterrupt:
         return 130
-    except BaseException as error:
+    except BaseException as error:  # the script is the user's
         _print(error, path)
         return 1
     finally:

@@ -15,6 +15,7 @@ from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, entry_graph, graph
 from xductor.ir.dialect.arguments import Handle, leaves
 from xductor.ir.text.resources import constant
 from xductor.ir.verification.structure import check_graph
+from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import subgraphs_of
 
 
@@ -48,8 +49,8 @@ def _named_by(graph: GraphOp, module: ModuleOp) -> list[GraphOp]:
     found: dict[str, GraphOp] = {}
     pending = [graph]
     while pending:
-        for op in pending.pop().block.ops:
-            for name in subgraphs_of(op):  # type: ignore[arg-type]
+        for op in ops_of(pending.pop().block):
+            for name in subgraphs_of(op):
                 used = graph_named(module, name)
                 if used is not None and name not in found and not used.is_declaration:
                     found[name] = used

@@ -73,10 +73,11 @@ def record_in_loop(node: fx.Node, mode: Any) -> None:
     """
     if mode.shape_env is None:
         return
-    condition, body, carried, shared = node.args
-    given = [one.meta["val"] for one in (*carried, *shared)]  # type: ignore[union-attr, misc]
+    arguments: Any = node.args
+    condition, body, carried, shared = arguments
+    given = [one.meta["val"] for one in (*carried, *shared)]
     for graph in (condition, body):
-        child = child_at(graph)  # type: ignore[arg-type]
+        child = child_at(graph)
         assert child is not None
         for inner in child.graph.nodes:
             for key in ("val", "tensor_meta", "unbacked_bindings"):

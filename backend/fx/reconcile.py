@@ -304,7 +304,8 @@ class _Reconciliation:
         if isinstance(value, BlockArgument):
             return [self.nodes.arguments[value.index]]
         assert isinstance(value, OpResult)
-        meta = value.op.node  # type: ignore[attr-defined]
+        op: Any = value.op
+        meta = op.node
         if meta.getitems is not None:
             return list(meta.getitems.get(value.index, ()))
         return [meta.origin] if meta.origin is not None else []

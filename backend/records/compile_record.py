@@ -170,9 +170,9 @@ class CompileRecord(Sequence[StageRecord]):
         return fragment(_HTML, record=self, place=_place, types=_types)
 
     def __str__(self) -> str:
-        console = Console(file=StringIO(), width=140)
-        console.print(self.table())
-        return console.file.getvalue()  # type: ignore[attr-defined]
+        text = StringIO()
+        Console(file=text, width=140).print(self.table())
+        return text.getvalue()
 
 
 def last_compile() -> CompileRecord:

@@ -31,7 +31,7 @@ def crash_of(passes: Passes, module: ModuleOp) -> tuple[str, ...] | None:
     """The kind of error that passes raise, and the line that raises it; None if they run."""
     try:
         _apply(passes, module.clone())
-    except Exception as error:
+    except Exception as error:  # any crash of a pass may be the one to reduce
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return type(error).__name__, frame.filename, str(frame.lineno)
     return None
@@ -75,7 +75,7 @@ class Refused:
         made = module.clone()
         try:
             _apply(passes, made)
-        except Exception as error:
+        except Exception as error:  # a pass may crash in any way
             raise DoesNotFail(_crashed(passes, error)) from error
         found = _problem(made, level)
         if found is None:
@@ -146,13 +146,13 @@ class ValuesDiffer:
             known |= _all_values(module, known, attributes)
         except NoSample:
             raise
-        except Exception as error:
+        except Exception as error:  # a kernel may raise anything
             notes = "\n".join([str(error), *getattr(error, "__notes__", ())])
             raise DoesNotFail(f"the module does not run before any pass: {notes}") from error
         made = cls(passes, known, attributes, rtol, atol)
         try:
             difference = made.difference(module.clone())
-        except Exception as error:
+        except Exception as error:  # a pass or a kernel may raise anything
             raise DoesNotFail(_crashed(passes, error)) from error
         if difference is None:
             raise DoesNotFail(f"{_names(passes)} does not change the values of this module")

@@ -129,7 +129,7 @@ def _not_timed(method: Callable[..., None]) -> Callable[..., None]:
         begin = time.perf_counter_ns()
         try:
             method(self, *args)
-        except Exception as error:
+        except Exception as error:  # looking at a compile must not break it
             _warn(f"a report lacks a part of the {self.run.stage} stage", error)
         self.own_ns += time.perf_counter_ns() - begin
 
@@ -348,7 +348,7 @@ def _printed(run: StageRun) -> GraphText:
     try:
         module = from_fx(run.gm, run.stage, example_inputs=run.example_inputs)
         return module_lines(module)
-    except Exception as error:
+    except Exception as error:  # a graph that cannot be lowered is shown with the reason
         return fx_lines(run.gm, f"{type(error).__name__}: {error}")
 
 

@@ -34,7 +34,8 @@ def keep_what_inputs_held(forward: GraphModule, backward: GraphModule, outputs: 
         return 0
     theirs = {node.name for node in _written_inputs(backward)}
     output = forward.graph.output_node()
-    results: list[Any] = list(output.args[0])  # type: ignore[arg-type]
+    returned: Any = output.args[0]
+    results = list(returned)
     copies: dict[Node, Node] = {}
     for place in range(outputs, len(results)):
         saved = results[place]

@@ -41,7 +41,7 @@ def checked(run: StageRun, name: str) -> Iterator[None]:
         group = runner.TypedGroup.lower_as_is(run)
         runner.verify_module(group.module, run.settings.verify)
         _same_outputs(entry_graph(group.module), outputs, name)
-    except Exception as error:
+    except Exception as error:  # the hook is the user's, and may leave anything behind
         failures.handle(run, failures.Failure(name, error))
         return
     run.group = group

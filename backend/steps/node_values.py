@@ -49,7 +49,7 @@ def _fill(node: Node, fake_mode: Any) -> None:
     try:
         with fake_mode:
             node.meta["val"] = node.target(*args, **kwargs)  # type: ignore[operator]
-    except Exception as error:
+    except Exception as error:  # a fake kernel may raise anything
         types = ", ".join(_shown(source.meta["val"]) for source in node.all_input_nodes)
         raise LoweringError(
             node,

@@ -18,6 +18,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from xdsl.utils.exceptions import ParseError
+
 from xductor.backend.config.environment import override_folder
 from xductor.backend.config.warn_once import warn_once
 from xductor.backend.steps import value_updates
@@ -134,7 +136,7 @@ def _take_from(path: Path, text: str, run: StageRun) -> None:
 
     try:
         module = parse_ir(text, str(path))
-    except Exception as error:  # xDSL's, with the file and line in its message
+    except ParseError as error:  # xDSL's, with the file and line in its message
         raise OverrideError(f"{path} cannot be read: {error}") from error
     present = from_fx(run.gm, run.stage, example_inputs=run.example_inputs)
     if same(module, present):
@@ -144,7 +146,7 @@ def _take_from(path: Path, text: str, run: StageRun) -> None:
         level = run.verify_level
         verify(module, "types" if level == "structure" else level)
         to_fx(module, into=run.gm)
-    except Exception as error:
+    except Exception as error:  # the file is the user's: it may hold any graph
         raise OverrideError(f"{path} cannot take the place of the graph: {error}") from error
     warn_once(
         OverrideWarning,

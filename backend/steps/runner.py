@@ -71,9 +71,11 @@ class TypedGroup:
     @classmethod
     def lower_as_is(cls, run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup:
         """Lower `run.gm` like `lower`, but with the values that the nodes have recorded."""
+        from xductor.frontend.errors import LoweringError
+
         try:
             module = _from_fx(run, subgraphs)
-        except Exception:
+        except LoweringError:
             if node_values.in_order(run):
                 raise
             node_values.sort(run)
@@ -145,7 +147,7 @@ class TypedGroup:
                 )
                 self.run.stale_code = True
                 value_updates.raised(self.run)
-            except Exception as error:
+            except Exception as error:  # whatever it is, the stage goes on without the passes
                 failures.handle(self.run, failures.Failure("to_fx", error, self.passes))
                 return
             tell(StepEnds(self.run.record, self.run.gm))
@@ -216,7 +218,7 @@ def _apply(group: LoweredGraph, one: TypedPass, failed: OnFailure | None) -> int
         applied = group.apply(one)
         if applied and failed is not None:
             verify_module(group.module, "structure")
-    except Exception as error:
+    except Exception as error:  # of a pass, which may be the user's: the stage goes on without it
         group.run.group = None
         failure = failures.Failure(one.name, error, group.passes)
         if failed is None:
@@ -253,7 +255,7 @@ def lowered(run: StageRun, subgraphs: Subgraphs = "declare") -> TypedGroup | Non
         group = TypedGroup.lower(run, subgraphs)
         culprit = "verification"
         verify_module(group.module, run.verify_level)
-    except Exception as error:
+    except Exception as error:  # whatever it is, the stage goes on with its required steps
         failures.handle(run, failures.Failure(culprit, error))
         return None
     tell(StepEnds(run.record, run.gm))

@@ -89,7 +89,7 @@ def _note(fused: Fused) -> None:
     fused = replace(fused, match=_WithViews(fused.match))
     try:
         forward, backward = _difference(fused)
-    except Exception:
+    except Exception:  # a count must not end a compile
         # The decision is then based on the graph as it is: slower code at worst.
         log.warning("the nodes that attention stands for were not counted", exc_info=True)
         return

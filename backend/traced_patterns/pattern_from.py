@@ -157,7 +157,7 @@ class _Maker:
         for given in several:
             try:
                 return self._trace(given, asked=False, open_sizes=self.open_sizes)
-            except Exception as error:
+            except Exception as error:  # the function is the user's
                 last = error
         tried = " or ".join(repr(given[name]) for given in several)
         raise PatternError(

@@ -213,10 +213,10 @@ class _Frame:
             raise NoPythonValue(f"symbols {sorted(missing)}, which no input's size is")
         symbols = make_symbols(table)
         known = {symbols[name]: value for name, value in self.symbols.items() if name in symbols}
-        value = to_sympy(expression, symbols).xreplace(known)
+        value: Any = to_sympy(expression, symbols).xreplace(known)
         if value in (sympy.true, sympy.false):
             return bool(value)
-        return int(value) if value.is_integer else float(value)  # type: ignore[arg-type]
+        return int(value) if value.is_integer else float(value)
 
 
 @cache
@@ -252,9 +252,9 @@ def _as_recorded(value: Any, type_: Any) -> Any:
 def _symbols(graph: GraphOp, inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """The values of the symbols that are a size, a stride or the value of an input."""
     for argument, value in zip(graph.arguments, inputs, strict=True):
-        type_ = argument.type
+        type_: Any = argument.type
         if isinstance(value, torch.Tensor):
-            dims = zip((*type_.shape, *type_.stride), (*value.shape, *value.stride()), strict=True)  # type: ignore[union-attr]
+            dims = zip((*type_.shape, *type_.stride), (*value.shape, *value.stride()), strict=True)
         elif isinstance(type_, SymIntType):
             dims = iter([(type_.expr, value)])
         else:

@@ -99,7 +99,7 @@ def _by_sympy(expr: SymExpr, symbols: Mapping[str, Number]) -> Any:
     from xductor.ir.symbolic.expressions import to_sympy
 
     made = {name: sympy.Symbol(name) for name in expr.symbols}
-    value = to_sympy(expr, made).xreplace(
+    value: Any = to_sympy(expr, made).xreplace(
         {made[name]: sympy.sympify(symbols[name]) for name in expr.symbols & symbols.keys()}  # noqa: TID251  a number, not text
     )
     if value in (sympy.true, sympy.false):
@@ -107,7 +107,7 @@ def _by_sympy(expr: SymExpr, symbols: Mapping[str, Number]) -> Any:
     if not value.is_number:
         given = ", ".join(f"{name} = {value}" for name, value in symbols.items())
         raise NoSample(f"{expr} has no value{f' for {given}' if given else ''}")
-    return int(value) if value.is_integer else float(value)  # type: ignore[arg-type]
+    return int(value) if value.is_integer else float(value)
 
 
 def _usual(info: SymbolInfo) -> Number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
@@ -32,8 +33,8 @@ class XductorContext(Context):
     a text first mentions it.
     """
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if "builtin" not in self._registered_dialects:
             self.load_dialect(Builtin)
         if "fx" not in self._registered_dialects:

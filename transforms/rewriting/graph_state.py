@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, InferenceEnv, Ref, SymIntType, TorchOp
 from xductor.ir.dialect.arguments import leaves
@@ -126,7 +126,7 @@ class GraphState:
         way: list[Any] = list(aliases_above(new))
         if any(len(one.owner.results) > 1 for one in way):
             return False
-        place = self.region(old.op)  # type: ignore[arg-type]
+        place = self.region(old.op)
         root = storage_root(old)
         return len(way) == 1 or all(
             self.region(op) == place
@@ -145,8 +145,7 @@ class GraphState:
         if isinstance(tensors[0], OpResult) and tensors[0].op.parent is None:
             return False
         made_in, wanted = [
-            self.region(one.op) if isinstance(one, OpResult) else 0  # type: ignore[arg-type]
-            for one in tensors
+            self.region(one.op) if isinstance(one, OpResult) else 0 for one in tensors
         ]
         return made_in != wanted
 
@@ -214,7 +213,7 @@ class GraphState:
         """The ops above `op` that change autocast, grad mode and the like."""
         return self._mode_ops[: self.region(op)]
 
-    def region(self, op: TorchOp) -> int:
+    def region(self, op: Operation) -> int:
         """The number of the mode region that an op is in."""
         return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)
 

@@ -224,8 +224,10 @@ class Compiled:
                     needs = self._needs(head.entries) if len(self.outputs) == 1 else None
                     for name in self._names(head.cls.name):
                         known = roots.get(name, needs)
-                        both = known is not None and needs is not None
-                        roots[name] = known | needs if both else None  # type: ignore[operator]
+                        if known is None or needs is None:
+                            roots[name] = None
+                        else:
+                            roots[name] = known | needs
         return roots
 
     def _beside(self) -> dict[str, frozenset[str]]:

@@ -87,7 +87,7 @@ def _of(rewrite: Rewrite, method: Any, seed: int, *, traced: bool) -> Iterator[G
             yield Given(place, values, traced)
     except (InvalidInstances, GeneratorExit):
         raise
-    except Exception as error:
+    except Exception as error:  # of the rewrite's author
         raised = f"{type(error).__name__}: {error}"
         raise InvalidInstances(
             f"{_where(rewrite, method, error)} raises {raised}; {_EXPECTED}"

@@ -301,7 +301,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("xductor-opt: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except Exception as error:
+    except Exception as error:  # of a pass: shown from its frames on; all others are raised
         within = pass_errors.frames_of_pass(error)
         if within is None:
             raise
