@@ -15,7 +15,7 @@ from xductor.ir.inference.ambient_modes import after_autograd
 from xductor.ir.inference.value_types import TypeReader
 from xductor.transforms.freezing.foldable import PRODUCTS, Foldable
 
-#: What a kernel says of what it cannot take. Eager says it when the graph runs.
+#: What a kernel raises for operands that it cannot take; eager raises it when the graph runs.
 _REFUSALS = (NoPythonValue, RuntimeError, ValueError, TypeError, ArithmeticError, LookupError)
 
 

@@ -59,7 +59,7 @@ class ConcatLinear(ProceduralPass):
     The weights stand side by side in one constant, and each result is a slice of the product; it is
     copied where readers cannot follow to other strides.
 
-    - `enable_concat_linear`: on a CPU too.
+    - `enable_concat_linear`: fuse on a CPU too.
 
     Class attributes: `fewest`, the fewest products that are worth it. A subclass says what a member
     of a group is, and how the product of all of them is computed.
@@ -99,7 +99,7 @@ class ConcatLinear(ProceduralPass):
         return fused
 
     def _groups(self, ops: Sequence[Any], graph: GraphOp) -> Iterator[list[Member]]:
-        """The products of one tensor, where they are enough."""
+        """The products of one tensor, if there are enough of them."""
         by_form: dict[Hashable, list[Member]] = {}
         for op in ops:
             one = self.member(op)
@@ -155,7 +155,7 @@ class _Fused:
         results = [one.result for one in group]
         copied = self._copied(dict(zip(results, parts, strict=True)))
         return [
-            # Kept as they are, strides of one row would be those of the wide product.
+            # A plain copy would keep the strides of the wide product in a result of one row.
             aten.clone(part, memory_format=torch.contiguous_format) if result in copied else part
             for result, part in zip(results, parts, strict=True)
         ]

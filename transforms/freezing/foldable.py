@@ -20,13 +20,13 @@ from xductor.transforms.analysis.op_effects import effects_of
 #: How many times more than its constants a large result may take.
 GROWTH = 8
 
-#: They read their operands from memory, however these are made.
+#: Ops that read their operands from memory, however these were made.
 PRODUCTS = frozenset(
     f"aten.{name}.default" for name in ("convolution", "mm", "addmm", "bmm", "baddbmm")
 )
 
 _QUANTISED = "quantized_decomposed."
-#: Code generation fuses them into products, so that weights stay small.
+#: Ops that code generation fuses into products, so that weights stay small.
 DEQUANTISATIONS = frozenset(
     f"{_QUANTISED}{name}"
     for name in (

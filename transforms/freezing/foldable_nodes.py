@@ -18,7 +18,7 @@ def holds_something_to_fold(graph: Graph) -> bool:
         return False
     if any(not node.users for node in constants):
         return True
-    # Whether a value is made of constants: True; or of constructors alone: False.
+    # True for a value that is made of constants, False for one that constructors alone make.
     known: dict[Node, bool] = dict.fromkeys(constants, True)
     products = _products()
     for node in graph.nodes:

@@ -113,7 +113,7 @@ def site_of(op: Any) -> Site | None:
         reshape = value.owner if isinstance(value, OpResult) else None
         if reshape is not None and reshape.name in _RESHAPES and _keeps_last(reshape):
             data: Any = reshape.argument("self")  # type: ignore[attr-defined]
-            below: Any = data.owner if isinstance(data, OpResult) else None  # or an input
+            below: Any = data.owner if isinstance(data, OpResult) else None  # an input has no op
         else:
             below, reshape = reshape, None
         computation = computation_of(below) if below is not None else None

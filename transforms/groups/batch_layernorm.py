@@ -1,4 +1,4 @@
-"""`batch_layernorm`: layer norms of one shape before autograd as one."""
+"""`batch_layernorm`: before autograd, layer norms of one shape become one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xductor.transforms.passes.numerics import REASSOCIATES
 
 @dataclass(frozen=True)
 class BatchLayernorm(TorchLevelFusion):
-    """Layer norms over dims of equal sizes with one `eps`; each row by its weight and bias.
+    """Layer norms over dims of equal sizes with one `eps`; each keeps its weight and bias.
 
     The library computes 16-bit norms in float32 and rounds once, and the replacement does the same.
     """

@@ -1,4 +1,4 @@
-"""`batch_linear`: linears of one shape before autograd as one product of batches."""
+"""`batch_linear`: before autograd, linears of one shape become one batched product."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BatchLinear(TorchLevelFusion):
         inputs, weights = group.stacked(0), aten.transpose(group.stacked(1), 1, 2)
         if group.calls[0].items[2] is None:
             return group.rows(aten.bmm(inputs, weights))
-        # Expanded here: baddbmm does it for no symbolic sizes.
+        # Expanded here, since baddbmm does not expand to symbolic sizes.
         sizes = [*inputs.shape[:2], weights.shape[2]]
         biases = aten.expand(aten.unsqueeze(group.stacked(2), 1), sizes)
         return group.rows(aten.baddbmm(biases, inputs, weights))

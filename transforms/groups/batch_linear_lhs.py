@@ -1,4 +1,4 @@
-"""`batch_linear_lhs`: linears of one input before autograd as one wider linear."""
+"""`batch_linear_lhs`: before autograd, linears of one input become one wider linear."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xductor.transforms.passes.numerics import REASSOCIATES
 class BatchLinearLhs(TorchLevelFusion):
     """F.linear of one matrix by several weights; the results may have different widths.
 
-    Each result becomes a part of each row of one tensor, and is copied where the layout shows.
+    Each result becomes a part of each row of one tensor, and is copied where its layout is seen.
     """
 
     name = "batch_linear_lhs"

@@ -1,4 +1,4 @@
-"""`batch_linear_post_grad`: products of matrices of one shape as one product of batches."""
+"""`batch_linear_post_grad`: products of matrices of one shape become one batched product."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ADDMM = "aten.addmm.default"
 
 @dataclass(frozen=True)
 class BatchLinearPostGrad(GroupFusion):
-    """mm as bmm, and addmm without factors as bmm followed by an add for each.
+    """mm becomes bmm; addmm without factors becomes bmm, and an add for each result.
 
     With 16-bit floats the bias is added within the product, which would otherwise round first.
 

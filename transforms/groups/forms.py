@@ -75,7 +75,7 @@ class Forms:
         return storage_root(value) in state.returned_roots or check_offset(value, state) is not None
 
     def may_be_written_from_outside(self, value: SSAValue) -> bool:
-        """Whether a value comes from outside and a write to another tensor may hit it."""
+        """Whether a value comes from outside, and a write to another tensor may change it."""
         state, root = self._state, storage_root(value)
         return bool(state.writes) and any(
             may_overlap(other, root, state.graph) for other in state.written_roots

@@ -1,4 +1,4 @@
-"""`fuse_parallel_linear_pass`: products of one input by several weights, as one wider product."""
+"""`fuse_parallel_linear_pass`: products of one input by several weights become a wider one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class ProductGroup(TorchGroup):
 
 @dataclass(frozen=True)
 class FuseParallelLinearPass(TorchLevelFusion):
-    """Linears and matrix products of one input as one product by their concatenated weights.
+    """Linears and matrix products of one input become a product by their concatenated weights.
 
     The weights are concatenated in the graph, whose parameters stay the same. Each result becomes a
-    part of each row of one tensor, and is copied where the layout shows.
+    part of each row of one tensor, and is copied where its layout is seen.
 
     - `freezing`: whether values computed from weights alone are computed once, at compile time.
     """
@@ -141,8 +141,9 @@ def _may_be_joined(product: Product, forms: Forms) -> bool:
 class _Work(NamedTuple):
     """How many numbers are read or written.
 
-    - `saved`: that the group no longer reads or writes; `spent`: that it reads or writes besides.
-    - `copy`: that are spent if the result has to be copied.
+    - `saved`: those that the group no longer reads or writes.
+    - `spent`: those that it reads or writes in addition.
+    - `copy`: those that it also spends if the result has to be copied.
     """
 
     saved: int

@@ -158,7 +158,7 @@ class _Work:
     def fuse(self, members: list[Any]) -> bool:
         in_order = sorted(members, key=self.state.order.key)
         last = in_order[-1]
-        # The group takes the place of its last op: what hangs on the others goes below that.
+        # The group takes the place of its last op, so ops that depend on the others move below.
         hanging = self.dependencies.below(in_order).ops
         sunk = MovedOps(self.state.analyses, hanging, last._next_op)
         group = self.one.group_of(members, self.state.facts)

@@ -1,4 +1,4 @@
-"""`group_linear`: products of matrices of different shapes in one call of fbgemm."""
+"""`group_linear`: products of matrices of different shapes become one call of fbgemm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_fbgemm() -> bool:
 
 @dataclass(frozen=True)
 class GroupLinear(GroupFusion):
-    """mm, or addmm without factors, with even sizes, where fbgemm is installed.
+    """mm, or addmm without factors, of even sizes, where fbgemm is installed.
 
     - `max_fuse_tensor_size_group_linear`: the largest size of an operand.
     """

@@ -1,4 +1,4 @@
-"""`batch_aten_tanh` and its like: pointwise ops of one shape as one op."""
+"""`batch_aten_tanh` and its kin: pointwise ops of one shape become one op."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BatchedArithmetic(BatchedPointwise):
 class BatchAtenTanh(BatchedPointwise):
     """tanh of tensors of one shape as one.
 
-    Which code eager computes an element with depends on its position in the tensor.
+    The last bits may differ: where an element lies decides whether eager uses vector code for it.
     """
 
     name = "batch_aten_tanh"
@@ -87,7 +87,7 @@ class BatchAtenTanh(BatchedPointwise):
 
 @dataclass(frozen=True)
 class BatchAtenSigmoid(BatchedPointwise):
-    """As `BatchAtenTanh`, for sigmoid."""
+    """sigmoid of tensors of one shape as one; the last bits may differ, as with `BatchAtenTanh`."""
 
     name = "batch_aten_sigmoid"
     inductor = "group_batch_fusion.py:BatchSigmoidPostGradFusion"

@@ -1,4 +1,4 @@
-"""`batch_tanh` and its like: pointwise calls of one shape before autograd as one."""
+"""`batch_tanh` and its kin: before autograd, pointwise calls of one shape become one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _lies_within(value: SSAValue, first: SSAValue, forms: Forms) -> bool:
 class BatchTanh(PreGradPointwise):
     """tanh of tensors of one shape as one.
 
-    Which code eager computes an element with depends on its position in the tensor.
+    The last bits may differ: where an element lies decides whether eager uses vector code for it.
     """
 
     name = "batch_tanh"
@@ -90,7 +90,7 @@ class BatchTanh(PreGradPointwise):
 
 @dataclass(frozen=True)
 class BatchSigmoid(PreGradPointwise):
-    """As `BatchTanh`, for sigmoid."""
+    """sigmoid of tensors of one shape as one; the last bits may differ, as with `BatchTanh`."""
 
     name = "batch_sigmoid"
     inductor = "group_batch_fusion.py:BatchSigmoidPreGradFusion"

@@ -33,8 +33,8 @@ class Search:
     ) -> None:
         self._forms = forms
         self._depth = max(depth, 1)
-        # Steps from an op up to the next candidate, so that nobody searches where there is none.
-        # Where one was fused since, it may be further.
+        # Steps from an op up to the next candidate, so that no search starts where there is none.
+        # Once that one is fused, the next may be further away.
         self._steps: dict[Any, int] = {}
         for op in ops:
             self._see(op)
@@ -106,7 +106,7 @@ class Everywhere:
         yield from found.values()
 
     def fused(self, ops: Iterable[Any]) -> None:
-        """Each candidate is in one set."""
+        """There is nothing to note: each candidate is in one set."""
 
 
 def _step(op: Any) -> int:

@@ -11,7 +11,7 @@ from xductor.ir import aten
 
 @dataclass(frozen=True)
 class Stacking:
-    """The op functions of one stage for that.
+    """The op functions of one stage that stack tensors and take them apart.
 
     - `stack`: stacks tensors of one type along a new leading dim.
     - `rows`: a view of each entry of the leading dim, whose size is given.
@@ -31,7 +31,7 @@ def _selects(stacked: Any, count: int) -> list[Any]:
     return [aten.select(stacked, 0, number) for number in range(count)]
 
 
-#: Behind autograd: what code generation reads without a copy.
+#: After autograd: what code generation reads without a copy.
 ATEN = Stacking(_cat, _selects, aten.clone)
 
 

@@ -61,7 +61,7 @@ class TorchLevelFusion(GroupFusion):
 
     @abstractmethod
     def form_of(self, call: AtenCall, forms: Forms) -> Hashable | None:
-        """As `form`, for the call that an op spells; the result is compared elsewhere."""
+        """What calls of a group share besides names and results; None for one that joins none."""
 
     def group_of(self, ops: Sequence[TorchOp], facts: Facts) -> TorchGroup:
         return TorchGroup(ops, self.stacking, facts)

@@ -30,7 +30,7 @@ class CatOfPieces(PiecesPass):
 
     @classmethod
     def may_apply(cls, graph: Graph) -> bool:
-        """Whether a join has two parts behind each other that may be of one tensor."""
+        """Whether a join has two adjacent parts that may be pieces of one tensor."""
         return any(map(_may_have_pieces, cls.root_nodes(graph)))
 
     def forms(self, pieces: Pieces) -> Sequence[Form]:

@@ -1,4 +1,4 @@
-"""`fuse_chunk_reshape_unsqueeze_concat_pass`: unsqueezed pieces joined, as a reshape."""
+"""`fuse_chunk_reshape_unsqueeze_concat_pass`: unsqueezed pieces that are joined are a reshape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fuse_split_getitem_squeeze_cat`: pieces of which some are squeezed, joined in fewer calls."""
+"""`fuse_split_getitem_squeeze_cat`: pieces, some of them squeezed, are joined in fewer calls."""
 
 from __future__ import annotations
 

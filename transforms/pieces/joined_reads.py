@@ -36,8 +36,8 @@ class JoinedReads:
                 raise Declined(f"the recorded types of {op.name} are not what it gives")
 
     def check_modes(self, join: Join, copies: Sequence[TorchOp]) -> None:
-        """Check that before autograd the parts, and what was copied to them, are cut under the
-        modes of the join. Raises Declined.
+        """Check that before autograd the parts, and the tensors that they are copies of, are cut
+        under the modes of the join. Raises Declined.
 
         No gradient flows through a view that is made under `no_grad`, whatever its type says.
         """

@@ -20,7 +20,7 @@ JOINS = frozenset(("aten.cat.default", "aten.stack.default"))
 class Join:
     """A cat or a stack.
 
-    - `parts`: the tensors that are joined; `dim`: the dim of the result along which they are.
+    - `parts`: the tensors that are joined; `dim`: the dim of the result along which they lie.
     - `stacks`: whether each part takes one index of that dim.
     """
 

@@ -33,7 +33,7 @@ UNBIND = frozenset(("aten.unbind.int",))
 class MergeStackTahnUnbindPass(ProceduralPass):
     """tanh of a stack of adjacent pieces becomes tanh of the tensor that they are pieces of.
 
-    Which code eager computes an element with depends on its position in the tensor.
+    The last bits may differ: where an element lies decides whether eager uses vector code for it.
     """
 
     name = "merge_stack_tahn_unbind_pass"

@@ -35,7 +35,7 @@ class NormalizationAtenPass(Rewrite):
 
 
 class NormalizeSplitWithSizes(Rewrite):
-    """The dim is counted from the front."""
+    """A split by sizes gets its dim counted from the front."""
 
     name = "normalization_aten_pass"
     stage = "post_grad"
@@ -54,7 +54,7 @@ class NormalizeSplitWithSizes(Rewrite):
 
 
 class NormalizeCat(Rewrite):
-    """The dim is counted from the front."""
+    """A cat gets its dim counted from the front."""
 
     name = "normalization_aten_pass"
     stage = "post_grad"

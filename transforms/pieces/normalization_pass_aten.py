@@ -23,7 +23,7 @@ class NormalizationPassAten(NormalizationAtenPass):
 
 
 class NormalizeSplitSizes(NormalizeSplitWithSizes):
-    """The dim is counted from the front."""
+    """A split by sizes gets its dim counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -32,7 +32,7 @@ class NormalizeSplitSizes(NormalizeSplitWithSizes):
 
 
 class NormalizeJoin(NormalizeCat):
-    """The dim is counted from the front."""
+    """A cat gets its dim counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -41,7 +41,7 @@ class NormalizeJoin(NormalizeCat):
 
 
 class NormalizeStack(Rewrite):
-    """The dim is counted from the front."""
+    """A stack gets its dim counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"
@@ -59,7 +59,7 @@ class NormalizeStack(Rewrite):
 
 
 class NormalizeUnbind(Rewrite):
-    """The dim is counted from the front."""
+    """An unbind gets its dim counted from the front."""
 
     name = "normalization_pass_aten"
     stage = "pre_grad"

@@ -40,7 +40,7 @@ from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPas
 
 _SPELLED = spelled(JOINS)
 
-#: What gives one index of a dim, the dim left out or not.
+#: Ops that give one index of a dim, or take a dim of size one away or add it.
 ROWS = ("aten.select.int", "aten.unbind.int", "aten.squeeze.dim", "aten.unsqueeze.default")
 
 #: What may stand for a join: a view of what was cut; a reshape of such a view, which copies; a

@@ -21,7 +21,7 @@ class _OnePiece(Rewrite, abstract=True):
 
 
 class RemoveSplitWithSizeOnePass(_OnePiece):
-    """A split by a size not less than that of the dim."""
+    """A split into pieces of a size not less than that of the dim."""
 
     name = "remove_split_with_size_one_pass"
 

@@ -1,4 +1,4 @@
-"""`split_cat_aten_pass`: long cats of pieces as cats of slices."""
+"""`split_cat_aten_pass`: long cats of pieces become cats of slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`split_stack_to_cats_pass`: long stacks of pieces as cats of slices."""
+"""`split_stack_to_cats_pass`: long stacks of pieces become cats of slices."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from xductor.transforms import EXACT, Rewrite, Tensor
 
 
 class StackToUnsqueezePass(Rewrite):
-    """`stack([x, y])` as `cat([x.unsqueeze(0), y.unsqueeze(0)])`, which other passes look for."""
+    """`stack([x, y])` becomes `cat([x.unsqueeze(0), y.unsqueeze(0)])`; other passes want cats."""
 
     stage = "pre_grad"
     inductor = "pre_grad.py:stack_to_unsqueeze_pass"

@@ -16,7 +16,7 @@ from xductor.transforms.pieces.joins import JOINS, Run
 from xductor.transforms.pieces.pieces_pass import Form, Pieces, PiecesPass
 from xductor.transforms.pieces.regions import KEEP_ORDER
 
-# What cuts a tensor, besides what gives a list, of which a getitem takes the pieces.
+# Ops that cut a tensor and give one piece. Where they give a list, a getitem takes each piece.
 CUTS = frozenset(
     {"aten.select.int", "aten.slice.Tensor", "aten.narrow.default", "aten.diagonal.default",
      "aten.transpose.int", "aten.permute.default", "aten.t.default"}
@@ -43,7 +43,7 @@ class TorchLevelPieces(PiecesPass):
 
 @dataclass(frozen=True)
 class LongPieces(TorchLevelPieces):
-    """As `TorchLevelPieces`, for joins of many parts.
+    """Long cats and stacks of pieces before autograd, however they are spelled.
 
     - `threshold_to_cat`: the fewest pieces of a run that becomes one where it is not all of what
       was cut.
@@ -55,7 +55,7 @@ class LongPieces(TorchLevelPieces):
         return len(run.parts) >= self.threshold_to_cat or run.is_all_of_one
 
     def if_long(self, pieces: Pieces, forms: Sequence[Form]) -> Sequence[Form]:
-        """The forms of a join that is long or complete; `fewer` decides for itself."""
+        """The forms that a join may take: all if it is long or complete, else `fewer` alone."""
         if all(self.wants(run) for run in pieces.runs) or self._is_long(pieces):
             return forms
         return tuple([one for one in forms if one == "fewer"])

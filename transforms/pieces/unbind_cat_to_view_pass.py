@@ -1,4 +1,4 @@
-"""`unbind_cat_to_view_pass`: a cat of rows is a view of what they were rows of."""
+"""`unbind_cat_to_view_pass`: a cat of rows is a view of the tensor that was cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unbind_stack_aten_pass`: rows that are stacked again are the tensor they were rows of."""
+"""`unbind_stack_aten_pass`: rows that are stacked again are the tensor that was cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unbind_stack_pass`: rows that are joined again are what they were rows of."""
+"""`unbind_stack_pass`: rows that are joined again are the tensor that was cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unbind_stack_to_slices_pass`: stacks of rows as slices of what they were rows of."""
+"""`unbind_stack_to_slices_pass`: stacks of rows become slices of the tensor that was cut."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Products with weights of 8 and 4 bits, which are scaled when they are read."""
+"""Convolutions and products of 8 and 4 bits, and what quantises and dequantises their operands."""

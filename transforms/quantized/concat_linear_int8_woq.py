@@ -14,7 +14,7 @@ from xductor.transforms.quantized.woq_lowerings import check_product, widened
 
 
 class ConcatLinearInt8Woq(Rewrite):
-    """`mm(x, cat(widened int8 weights)) * scales` reads the weights as int8, as `woq_lowerings`.
+    """`mm(x, cat(widened int8 weights)) * scales` reads the weights as int8.
 
     The weights, `[n, k]` each, are joined as they are; where the module holds them, that is done at
     compile time.

@@ -23,8 +23,8 @@ _BLOCK = 64
 class ConcatLinearWoqInt4(ConcatLinear):
     """`_weight_int4pack_mm_for_cpu` of one tensor, two or more with groups of one size.
 
-    The joined weight and its scales are computed at compile time. Weights stay that are no whole
-    number of packed blocks.
+    The joined weight and its scales are computed at compile time. Weights that are not
+    a whole number of packed blocks stay as they are.
     """
 
     name = "concat_linear_woq_int4"

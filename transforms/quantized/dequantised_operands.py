@@ -24,12 +24,12 @@ DEQUANTISE = "quantized_decomposed.dequantize_per_tensor.default"
 DEQUANTISE_BY_TENSORS = "quantized_decomposed.dequantize_per_tensor.tensor"
 _PER_CHANNEL = "quantized_decomposed.dequantize_per_channel.default"
 
-#: The dtypes in which oneDNN gives what is not quantised again.
+#: The dtypes of results that oneDNN does not quantise again.
 WIDE = (torch.float32, torch.bfloat16)
 
 
 class Quantised(NamedTuple):
-    """Values of 8 bits with their scale and zero point, which are numbers or tensors of one.
+    """Values of 8 bits with their scale and zero point, which are numbers or tensors of one number.
 
     - `passed`: the ops that pass the dequantised values on, nearest to their reader first.
     """
@@ -65,7 +65,7 @@ class Int8Weight(NamedTuple):
 def data_behind(
     value: SSAValue, through: Collection[str], dtypes: Collection[torch.dtype]
 ) -> Quantised:
-    """The quantised data behind an operand, through casts and ops of other names.
+    """The quantised data behind an operand, looking through casts and the ops in `through`.
 
     Raises Declined if there is none, or none that oneDNN takes.
     """
@@ -83,7 +83,10 @@ def data_behind(
 
 
 def weight_behind(value: SSAValue, through: Collection[str], graph: GraphOp) -> Int8Weight:
-    """The int8 weight behind an operand, through casts and ops of other names. Raises Declined."""
+    """The int8 weight behind an operand, looking through casts and the ops in `through`.
+
+    Raises Declined if there is none, or none that oneDNN takes.
+    """
     op, passed = _behind(value, (*through, CAST))
     if op.name != _PER_CHANNEL:
         raise Declined("the weight is not dequantised channel by channel")
@@ -153,7 +156,7 @@ def known_sizes(sizes: Sequence[Any]) -> list[int] | None:
 
 
 def is_finite(value: SSAValue | None, graph: GraphOp) -> bool:
-    """Whether a tensor is a constant without NaN and infinities; a bias that is none is, too."""
+    """Whether a tensor is a constant without NaN and infinities; an absent bias counts as one."""
     if value is None:
         return True
     try:
@@ -184,7 +187,7 @@ def _behind(value: SSAValue, through: Collection[str]) -> tuple[Any, list[Schema
 
 
 def _check_casts(passed: Sequence[Any]) -> None:
-    """Raises Declined if values are cast twice: the first cast would count."""
+    """Raises Declined if values are cast twice: the first cast may round what the second widens."""
     if sum(op.name == CAST for op in passed) > 1:
         raise Declined("dequantised values are cast twice")
 

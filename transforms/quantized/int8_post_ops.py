@@ -55,7 +55,7 @@ class Sum(NamedTuple):
 class Site:
     """A packed call, and what follows it up to `end`, the value that is replaced.
 
-    - `ops`: these ops.
+    - `ops`: the ops that follow.
     - `quantise`: the last of them, if it quantises.
     """
 
@@ -147,7 +147,7 @@ class Int8PostOps(ProceduralPass):
         """What makes the one call that stands for a site."""
 
     def activations_of(self, op: SchemaOp) -> Collection[tuple[str, str]]:
-        """Those that a call computes."""
+        """The activations that a call computes."""
         return self.activations
 
     @abstractmethod
@@ -176,7 +176,7 @@ class Int8PostOps(ProceduralPass):
         return site
 
     def _with_sum(self, site: Site, add: SchemaOp, procedure: Procedure) -> Site:
-        """A sum, perhaps a relu of it, perhaps a quantisation."""
+        """The site with a sum behind it, and the sum's relu and quantisation if there are any."""
         other = _beside(site.end, add, procedure.state.facts)
         graph = procedure.state.graph
         summed = Site(site.packed, add.results[0], [*site.ops, add])
@@ -215,7 +215,7 @@ class Int8PostOps(ProceduralPass):
         if site.quantise is not None or APPROXIMATE in ADMITTED[self.policy]:
             return
         added = site.sum is None or site.sum.is_finite
-        by_numbers = isinstance(site.packed.argument("x_scale"), float)  # those are finite
+        by_numbers = isinstance(site.packed.argument("x_scale"), float)  # numbers are finite
         if not (added and by_numbers and is_finite(site.packed.argument("bias"), graph)):
             raise Declined(f"oneDNN's {site.activation} gives a number for NaN")
 

@@ -25,9 +25,9 @@ class QconvPostOps(Int8PostOps):
     """Convolutions of 8 bits, with an activation, or with a sum and perhaps a relu of it; those
     over one dim with a relu alone.
 
-    What is added was quantised, and has the result's sizes: to the dtype to which the result is
-    quantised; or it is added as it was dequantised, where nothing else reads it. oneDNN writes
-    the sum to it, or to a copy where it is read later.
+    What is added has the result's sizes. It was quantised to the dtype of the quantised result;
+    or, where nothing else reads it, it is added as it was dequantised. oneDNN writes the sum to
+    it, or to a copy where it is read later.
     """
 
     name = "qconv_post_op_fusion"
@@ -35,7 +35,7 @@ class QconvPostOps(Int8PostOps):
     roots = frozenset((QCONV,))
     counter = "qconv_unary_matcher_count"
     activations = frozenset((("relu", ""), ("hardtanh", ""), ("hardswish", ""), ("swish", "")))
-    keeps_strides = False  # `laid_out` provides for those
+    keeps_strides = False  # `laid_out` sees to the strides
 
     def build(self, site: Site, procedure: Procedure) -> Callable[[], Any]:
         state = procedure.state

@@ -48,8 +48,8 @@ class QlinearWeightPrepack(Int8Packing):
     """`aten.mm`, `addmm` and `bmm` of dequantised data by a turned weight become a packed call.
 
     The data is uint8 or int8, its scale and zero point numbers, or tensors that are computed. The
-    weight is int8, with a scale for each column. Reshapes of rows around a product go away; of
-    products of batches, all matrices have one weight, and the sum with a vector is its bias. The
+    weight is int8, with a scale for each column. Reshapes of rows around a product go away. In a
+    batched product, all matrices have one weight, and a vector that is added is the bias. The
     result is float32, or bfloat16 where data and weight are cast to it.
     """
 

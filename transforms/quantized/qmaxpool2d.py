@@ -24,9 +24,9 @@ from xductor.transforms.quantized.requantised import (
 
 class Qmaxpool2d(Rewrite):
     """The maxima of dequantised numbers, quantised again by the same numbers, are the maxima of the
-    numbers as they were, within the bounds: neither conversion turns the order round.
+    numbers as they were, within the bounds: neither conversion reverses the order.
 
-    A window that lies outside altogether has the least number of all.
+    A window that lies wholly outside gives the least number of the dtype.
     """
 
     name = "qmaxpool2d"

@@ -20,7 +20,7 @@ from xductor.transforms.quantized.requantised import (
 
 
 class QuantizeBeforeReshape(Rewrite):
-    """`quantize(reshape(x))` is reshaped behind the quantisation.
+    """`quantize(reshape(x))` becomes `reshape(quantize(x))`.
 
     That holds for all numbers, and pays where `QuantizeAgain` takes what is left.
     """

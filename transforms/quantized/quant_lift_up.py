@@ -1,4 +1,4 @@
-"""`quant_lift_up`: quantisations before autograd stand above views, beside what computes."""
+"""`quant_lift_up`: before autograd, quantisations move above views, next to what they quantise."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class _QuantizeBeforeView(Rewrite, abstract=True):
 
 
 class QuantizeBetweenViews(_QuantizeBeforeView):
-    """A quantisation behind two views stands between them."""
+    """A quantisation behind two views moves between them."""
 
     reaches_the_top = False
     name = "quant_lift_up"
@@ -124,7 +124,7 @@ class QuantizeBetweenViews(_QuantizeBeforeView):
 
 
 class QuantizeAboveViews(_QuantizeBeforeView):
-    """A quantisation behind one view, or the last of several, stands above it: that is counted."""
+    """A quantisation behind one view, or the last of several, moves above it, which is counted."""
 
     reaches_the_top = True
     name = "quant_lift_up"

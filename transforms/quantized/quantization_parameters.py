@@ -1,4 +1,4 @@
-"""`quantization_parameters`: what is known of scales and zero points is said where it is read."""
+"""`quantization_parameters`: known scales and zero points become numbers where they are read."""
 
 from __future__ import annotations
 

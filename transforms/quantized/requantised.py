@@ -19,9 +19,9 @@ dequantize = ops.quantized_decomposed.dequantize_per_tensor.default
 
 _DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
 
-#: The scales that float32 can divide by, and far from its limits.
+#: Scales that are far from the limits of float32, which divides by them.
 _SCALES = (1e-30, 1e30)
-#: Zero points beyond this could make a difference of scales one of results.
+#: With larger zero points, scales that nearly agree could give different results.
 MOST_ZERO = 1024
 
 NARROW = (torch.uint8, torch.int8)
@@ -30,7 +30,7 @@ NARROW = (torch.uint8, torch.int8)
 def gives_back(
     before: tuple[Any, Any, Any], scale: Any, zero: Any, low: Any, high: Any, dtype: Any
 ) -> Any:
-    """Whether a quantisation gives back what was dequantised: results err by less than half.
+    """Whether a quantisation gives back what was dequantised: the error is less than half a step.
 
     - `before`: scale, zero point and dtype of the dequantisation.
     """
