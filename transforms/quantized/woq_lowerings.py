@@ -75,7 +75,7 @@ class WoqLowerings(Rewrite):
 
 
 class WoqBatchedLowerings(Rewrite):
-    """`bmm(x, widened int8 weight for each matrix) * scales` becomes one product with the int8 weight."""
+    """`bmm(x, widened int8 weight for each matrix) * scales` is one product with int8 weights."""
 
     name = "woq_lowerings"
     stage = "post_grad"
