@@ -8,9 +8,10 @@ to see a write that it did not see, nor one that a functionalized call may becom
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from xdsl.ir import Block, OpResult, SSAValue
 
@@ -23,35 +24,47 @@ from xductor.transforms.analysis.op_effects import effects_of, never_writes
 from xductor.transforms.editing.written_back import made_in_written_input, outlives
 
 
-class Storages(Protocol):
-    """What the rules ask about the storages of a graph.
+class Storages(ABC):
+    """What the rules ask about the storages of a graph; it is computed when it is first asked for.
 
-    - `returned_roots`, `returned_tensors`: the roots of the storages that the graph returns, and
-      the tensors, traced back through ops that return an argument.
+    Subclasses keep what was computed true while they change the graph.
     """
 
     graph: GraphOp
     facts: Any  # Facts, found at once or when they are first asked for
     analyses: Analyses
-    returned_roots: cached_property[set[SSAValue]]
-    returned_tensors: cached_property[set[SSAValue]]
+
+    @cached_property
+    def returned_tensors(self) -> set[SSAValue]:
+        """The tensors that the graph returns, traced back through ops that return an argument."""
+        return {tensor_of(value) for value in self.graph.output.operands}
+
+    @cached_property
+    def returned_roots(self) -> set[SSAValue]:
+        """The roots of the storages that the graph returns."""
+        return {storage_root(value) for value in self.graph.output.operands}
+
+    @cached_property
+    def writes(self) -> list[TorchOp]:
+        """Ops that may write to an operand."""
+        return self.analyses.find_writes()
 
     @property
     def has_writes(self) -> bool:
         """Whether an op may write to an operand."""
-        ...
+        return bool(self.writes)
 
+    @abstractmethod
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""
-        ...
 
+    @abstractmethod
     def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
         """Whether a write may be seen, or missed, if `new` stood for `old` and `gone` went."""
-        ...
 
+    @abstractmethod
     def autograd_problem(self, old: SSAValue, new: SSAValue, root: SSAValue) -> str:
         """Why autograd would tell two views of one storage apart; "" if it would not."""
-        ...
 
 
 def storage_problem(

@@ -13,7 +13,7 @@ from xductor.ir.dialect.types import Dim
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.memory import reads_storage
-from xductor.transforms.editing.aliasing import storage_problem, tensor_of
+from xductor.transforms.editing.aliasing import Storages, storage_problem, tensor_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.refusals import left_alone
 
@@ -97,7 +97,7 @@ def same_meta(left: Any, right: Any, facts: Facts) -> bool:
     return a.layout != "strided" or known_equal(a.stride, b.stride, facts)
 
 
-class Replacement:
+class Replacement(Storages):
     """Replaces results by values of the same content within one graph.
 
     The contract: sizes, strides and dtype stay as they were, the offset wherever it can be seen,
@@ -112,25 +112,6 @@ class Replacement:
     @cached_property
     def facts(self) -> Facts:
         return facts_of(self.graph)
-
-    @cached_property
-    def returned_tensors(self) -> set[SSAValue]:
-        """The tensors that the graph returns."""
-        return {tensor_of(value) for value in self.graph.output.operands}
-
-    @cached_property
-    def returned_roots(self) -> set[SSAValue]:
-        """The roots of the storages that the graph returns."""
-        return {storage_root(value) for value in self.graph.output.operands}
-
-    @cached_property
-    def _writes(self) -> list[Any]:
-        return self.analyses.find_writes()
-
-    @property
-    def has_writes(self) -> bool:
-        """Whether an op may write to an operand."""
-        return bool(self._writes)
 
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""

@@ -23,10 +23,10 @@ from xductor.transforms.analysis.op_effects import (
     written_operands,
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
-from xductor.transforms.editing.aliasing import is_outside, tensor_of
+from xductor.transforms.editing.aliasing import Storages, is_outside, tensor_of
 
 
-class GraphState:
+class GraphState(Storages):
     """One graph during a walk. What few graphs need is computed when it is first asked for.
 
     - `draws_anew`: whether random numbers need not be those that they were: several draws may
@@ -58,26 +58,6 @@ class GraphState:
     def returned(self) -> set[SSAValue]:
         """The values that the graph returns."""
         return set(self.graph.output.operands)
-
-    @cached_property
-    def returned_tensors(self) -> set[SSAValue]:
-        """The tensors that the graph returns, traced back through ops that return an argument."""
-        return {tensor_of(value) for value in self.graph.output.operands}
-
-    @cached_property
-    def returned_roots(self) -> set[SSAValue]:
-        """The roots of the storages that the graph returns."""
-        return {storage_root(value) for value in self.graph.output.operands}
-
-    @cached_property
-    def writes(self) -> list[TorchOp]:
-        """Ops that may write to an operand."""
-        return self.analyses.find_writes()
-
-    @property
-    def has_writes(self) -> bool:
-        """Whether an op may write to an operand."""
-        return bool(self.writes)
 
     @cached_property
     def written_roots(self) -> set[SSAValue]:
