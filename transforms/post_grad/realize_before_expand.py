@@ -17,7 +17,7 @@ from torch._ops import OpOverload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
-from xductor.ir import GraphOp, SchemaOp, TensorType
+from xductor.ir import GraphOp, ListArg, SchemaOp, TensorType
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
@@ -28,7 +28,7 @@ from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
-#: Ops that Inductor computes in the kernel of their reader, though ATen does not call them pointwise.
+#: Ops that Inductor computes in the kernel of their reader, though they are not tagged `pointwise`.
 _FUSED = frozenset(
     ("aten.gather.default", "aten.index.Tensor", "aten.index_select.default",
      "aten.embedding.default", "aten.constant_pad_nd.default")
@@ -37,8 +37,8 @@ _FUSED = frozenset(
 _DEAR = DEAR_FUNCTIONS - {"aten.pow.Tensor_Scalar"}
 #: How often an element must be computed for nothing.
 _TIMES = 8
-#: How many elements must be computed in all to be worth a kernel of its own.
-_ELEMENTS = 1 << 22
+#: Which share of the largest tensor that is made with it all that is realized may take.
+_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,14 @@ class RealizeBeforeExpand(TypedPass):
     """A small tensor that takes a sine, a logarithm or the like, and that large ones are made with.
 
     `prims.inductor_force_stride_order`, which changes nothing here, gives it a buffer of its own.
-    The last small tensor is realized: after a cast to 16 bits, and before it is expanded. One number
+    The last small tensor is realized: after a cast to 16 bits, and before it is expanded. A number
     for each row, as norms have it, is not: a kernel that reduces rows computes it once for each.
 
-    - `devices`: where it is done. On CPUs it was measured, and gained nothing.
+    What is realized takes no more than a quarter of the largest tensor that is made with it.
+    Tensors of symbolic sizes are left alone.
 
-    What is realized takes no more than a 64th of the memory of the graph's inputs, or 2 MiB if that
-    is more. Tensors of symbolic sizes are left alone.
+    - `devices`: where it is done. On CPUs it was measured, and gained nothing.
+    - `elements`: how many elements must be computed in all to be worth a kernel of its own.
     """
 
     name = "realize_before_expand"
@@ -62,16 +63,17 @@ class RealizeBeforeExpand(TypedPass):
     preserves = frozenset((MEMORY, ORDER))
 
     devices: tuple[str, ...] = ("cuda", "xpu")
+    elements: int = 1 << 22
 
     def rewrite(self, module: ModuleOp) -> int:
-        return sum(_Graph(graph, self.devices).realize() for graph in graphs_of(module))
+        return sum(_Graph(graph, self).realize() for graph in graphs_of(module))
 
 
 class _Graph:
     """The pass on one graph."""
 
-    def __init__(self, graph: GraphOp, devices: tuple[str, ...]) -> None:
-        self.devices = devices
+    def __init__(self, graph: GraphOp, asked: RealizeBeforeExpand) -> None:
+        self.asked = asked
         self.editor = Editor(graph)
         self.sizes = UsualSizes(graph)
         self.memory = KeptMemory(graph)
@@ -85,7 +87,7 @@ class _Graph:
             if op.name not in _DEAR and dear.isdisjoint(op._operands):
                 continue
             result = op.results[0]
-            if is_view(op) or not self._pays(result) or not should_apply(RealizeBeforeExpand.name):
+            if is_view(op) or not self._pays(result) or not should_apply(self.asked.name):
                 dear.add(result)
                 continue
             self._put_in_memory(op, result)
@@ -94,16 +96,19 @@ class _Graph:
 
     def _pays(self, value: OpResult) -> bool:
         type_: Any = value.type
-        if not _is_static(type_) or not type_.shape or type_.shape[-1] == 1:
+        if type_.device.type not in self.asked.devices or not _is_static(type_):
+            return False
+        if not type_.shape or type_.shape[-1] == 1:
             return False
         own = self.sizes.elements(value)
-        computed = sum(size for size in self._made_with(value) if size >= _TIMES * own)
-        if type_.device.type not in self.devices or computed < _ELEMENTS:
+        larger = [one for one in self._made_with(value) if self.sizes.elements(one) >= _TIMES * own]
+        if sum(map(self.sizes.elements, larger)) < self.asked.elements:
             return False
-        return self.memory.has_room(self.memory.bytes([value]))
+        room = max(self.memory.bytes([one]) for one in larger) // _SHARE
+        return self.memory.kept + self.memory.bytes([value]) <= room
 
-    def _made_with(self, value: OpResult) -> Iterator[int]:
-        """How many elements those have that are computed from a value, or from views of it."""
+    def _made_with(self, value: OpResult) -> Iterator[OpResult]:
+        """What is computed from a value, or from views of it, in kernels that compute it too."""
         for use in value.uses:
             user: Any = use.operation
             if not _is_fused(user):
@@ -112,7 +117,7 @@ class _Graph:
             if is_view(user):
                 yield from self._made_with(result)
             else:
-                yield self.sizes.elements(result)
+                yield result
 
     def _put_in_memory(self, op: SchemaOp, value: OpResult) -> None:
         type_: Any = value.type
@@ -120,7 +125,7 @@ class _Graph:
         below: Any = op.next_op
         made = self.editor.call(
             "prims.inductor_force_stride_order.default",
-            (value, type_.stride),
+            (value, ListArg(type_.stride)),
             above=below,
             types=[type_],
         )

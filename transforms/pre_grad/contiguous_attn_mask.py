@@ -12,10 +12,9 @@ from xductor.transforms.analysis.dtypes import NARROW_FLOATS
 from xductor.transforms.attention.costs import refusal_by_cost
 from xductor.transforms.attention.kernels import Request, refusal
 
-
 #: Without a kernel 16 bits are multiplied in float32, which takes at least so many times as long:
-#: forward and backward of 16 heads of 512 tokens in a batch of 8 took 1.72 ms, products and a softmax
-#: in bfloat16 0.36.
+#: forward and backward of 16 heads of 512 tokens in a batch of 8 took 1.72 ms, products and a
+#: softmax in bfloat16 0.36.
 _WITHOUT_KERNEL = 2.0
 
 
