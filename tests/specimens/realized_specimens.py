@@ -63,7 +63,7 @@ def realized() -> Iterator[Specimen]:
             given = torch.ones(MANY, ROWS, COLUMNS), torch.ones(ROWS, COLUMNS)
             module = traced(run, *given, stage="post_grad")
             if module is not None:
-                yield Specimen(f"{what}, {how}", module, SMALL)
+                yield Specimen(f"{what}, {how}", module, SMALL, provable=True)
 
 
 def random_program(seed: int) -> Callable[[torch.Tensor, torch.Tensor], list[Any]]:

@@ -81,7 +81,8 @@ class _Graph:
     def realize(self) -> int:
         dear: set[Any] = set()
         realized = 0
-        for op in list(self.editor.graph.block.ops):
+        ops: list[Any] = list(self.editor.graph.block.ops)
+        for op in ops:
             if not _is_fused(op):
                 continue
             if op.name not in _DEAR and dear.isdisjoint(op._operands):
