@@ -287,6 +287,7 @@ STEPS = (
     ),
     *collectives.FUSION_STEPS,
     user_hook("post_grad_custom_post_pass"),
+    OwnStep("realize_before_expand", _pattern_matcher),
     typed_step(
         "chain_random_ops_ordering",
         "post_grad:_chain_random_ops_for_ordering",

@@ -52,11 +52,12 @@ def compare(what: str, args: argparse.Namespace) -> tuple[float, float, int]:
     name, program = PROGRAMS[what]
     given = [one.to(args.device) for one in operands(args.size)]
     torch._dynamo.reset()
-    options: dict[str, Any] = {"xductor.numerics": args.numerics, "xductor.on_error": "raise"}
-    stock = torch.compile(program)
+    shared: dict[str, Any] = {"triton.cudagraphs": args.cudagraphs}
+    options = {**shared, "xductor.numerics": args.numerics, "xductor.on_error": "raise"}
+    stock = torch.compile(program, options=shared)
     ours = torch.compile(program, backend="xductor", options=options)
     with torch.no_grad():
-        expected, found = stock(*given), ours(*given)
+        expected, found = stock(*given).clone(), ours(*given).clone()  # graphs reuse outputs
         scale = float(expected.abs().max())
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * scale)
         record = xductor.last_compile()
@@ -71,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--numerics", choices=("strict", "default", "fast"), default="fast")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--size", type=int, default=512)
+    parser.add_argument("--cudagraphs", action="store_true", help="kernels without launches")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", nargs="*", help="programs by name; all by default")
     args = parser.parse_args(argv)

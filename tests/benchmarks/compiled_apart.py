@@ -1,18 +1,27 @@
 """Measurements taken one after the other of what processes compiled side by side.
 
 A process compiles, says that it is ready, and waits for its turn; when all are ready they measure,
-one after the other, so that nothing else runs on the device meanwhile.
+one after the other, so that nothing else runs on the device meanwhile. Kernels are tuned one at a
+time too (`tuning_alone`): a choice made beside the kernels of other processes is made by chance.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import torch
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
 _READY = "@ready"
 _FOUND = "@found "
@@ -23,6 +32,22 @@ def wait_for_turn() -> None:
     """In a process that compiled: say so, and wait until the others stand still."""
     print(_READY, flush=True)
     sys.stdin.readline()
+
+
+@contextmanager
+def tuning_alone() -> Iterator[None]:
+    """Let one process at a time tune a generated kernel on a GPU, by a lock on a file."""
+    tune: Any = CachingAutotuner.autotune_to_one_config
+    lock = Path(tempfile.gettempdir()) / "xductor_tuning.lock"
+
+    def alone(self: CachingAutotuner, *args: Any, **kwargs: Any) -> Any:
+        with lock.open("w") as held:
+            torch.cuda.synchronize()
+            fcntl.flock(held, fcntl.LOCK_EX)
+            return tune(self, *args, **kwargs)
+
+    with mock.patch.object(CachingAutotuner, "autotune_to_one_config", alone):
+        yield
 
 
 def say(found: dict[str, Any]) -> None:
@@ -74,4 +99,4 @@ def _turn(process: subprocess.Popen[str], words: list[str]) -> dict[str, Any] | 
     return " ".join("".join(words[-_LAST_LINES:]).split()) or f"ended with {process.returncode}"
 
 
-__all__ = ["measured", "say", "wait_for_turn"]
+__all__ = ["measured", "say", "tuning_alone", "wait_for_turn"]

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 import torch._inductor.config
 
-from tests.benchmarks.compiled_apart import measured, say, wait_for_turn
+from tests.benchmarks.compiled_apart import measured, say, tuning_alone, wait_for_turn
 from tests.benchmarks.gpu_timing import BACKENDS, alternating, on_device, peak
 from tests.benchmarks.pre_grad_options import options as pre_grad_options
 from tests.benchmarks.stage_ratios import load
@@ -155,10 +155,12 @@ def compiled(
     return works, losses
 
 
-def in_turns(works: Works, losses: dict[str, float], rounds: int, device: str) -> Row:
+def in_turns(
+    works: Works, losses: dict[str, float], rounds: int, device: str, in_a_row: int
+) -> Row:
     """What both compilers' steps cost."""
     works = {who: works[who] for who in BACKENDS}
-    times = alternating(works, rounds, device)
+    times = alternating(works, rounds, device, in_a_row)
     memory = {who: peak(work, device) for who, work in works.items()}
     return Row(times, memory, losses)
 
@@ -195,12 +197,13 @@ def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
         torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}),
         torch._inductor.config.patch(flags),
     ):
-        works, losses = compiled(
-            models, name, mode, sizes, options.device, options.cudagraphs, options.dynamic
-        )
+        with tuning_alone():
+            works, losses = compiled(
+                models, name, mode, sizes, options.device, options.cudagraphs, options.dynamic
+            )
         if options.child:
             wait_for_turn()
-        return in_turns(works, losses, options.rounds, options.device)
+        return in_turns(works, losses, options.rounds, options.device, options.in_a_row)
 
 
 def here(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
@@ -221,6 +224,7 @@ def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str,
     command = [sys.executable, "-m", "tests.benchmarks.gpu_corpus", "--child"]
     command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
     command += ["--rounds", str(options.rounds), "--device", options.device]
+    command += ["--in-a-row", str(options.in_a_row)]
     command += [f"--{flag}" for flag in _FLAGS if getattr(options, flag.replace("-", "_"))]
     commands = {
         (name, mode): [*command, "--only", name, "--modes", mode]
@@ -247,6 +251,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument(
+        "--in-a-row", type=int, default=1, help="steps between two looks at the clock"
+    )
     parser.add_argument("--minutes", type=float, help="begin no row after so many; for a compile")
     parser.add_argument("--jobs", type=int, help="compile so many rows at a time, then measure")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)

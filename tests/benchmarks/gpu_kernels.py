@@ -23,7 +23,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.benchmarks.compiled_apart import measured, say, wait_for_turn
+from tests.benchmarks.compiled_apart import measured, say, tuning_alone, wait_for_turn
 from tests.benchmarks.gpu_corpus import MODES, Works, cases, compiled, sizes_of
 from tests.benchmarks.gpu_timing import milliseconds
 from tests.benchmarks.stage_ratios import load
@@ -79,7 +79,8 @@ def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> dict[
     """What a model's step takes in one mode, by compiler and kernel, and the least of its FLOPs."""
     sizes = sizes_of(name, options.layers, small=False)
     with torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}):
-        works, _ = compiled(models, name, mode, sizes, "cuda", graphs=False)
+        with tuning_alone():
+            works, _ = compiled(models, name, mode, sizes, "cuda", graphs=False)
         if options.child:
             wait_for_turn()
         with FlopCounterMode(display=False) as counted:

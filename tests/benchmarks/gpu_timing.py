@@ -22,18 +22,24 @@ def on_device(tree: Any, device: str) -> Any:
     return tree_map_only(torch.Tensor, lambda tensor: tensor.to(device), tree)
 
 
-def milliseconds(work: Work, device: str) -> float:
-    """How long some work takes: by the events of a GPU, else by the clock."""
+def milliseconds(work: Work, device: str, in_a_row: int = 1) -> float:
+    """How long some work takes: by the events of a GPU, else by the clock.
+
+    With more than one `in_a_row` nobody waits for the GPU between them: what Python does for the
+    next one is done while the GPU is busy with the one before.
+    """
     if device != "cuda":
         began = time.perf_counter()
-        work()
-        return (time.perf_counter() - began) * 1e3
+        for _ in range(in_a_row):
+            work()
+        return (time.perf_counter() - began) * 1e3 / in_a_row
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     start.record()
-    work()
+    for _ in range(in_a_row):
+        work()
     end.record()
     torch.cuda.synchronize()
-    return start.elapsed_time(end)
+    return start.elapsed_time(end) / in_a_row
 
 
 def peak(work: Work, device: str) -> float:
@@ -47,15 +53,17 @@ def peak(work: Work, device: str) -> float:
     return torch.cuda.max_memory_allocated() / 2**20
 
 
-def alternating(works: Mapping[Any, Work], rounds: int, device: str) -> dict[Any, float]:
-    """The median time of each piece of work; they take turns."""
+def alternating(
+    works: Mapping[Any, Work], rounds: int, device: str, in_a_row: int = 1
+) -> dict[Any, float]:
+    """The median time of each piece of work; they take turns, with so many `in_a_row`."""
     for work in works.values():
         for _ in range(_WARM_UP):
             work()
     times: dict[Any, list[float]] = {key: [] for key in works}
     for _ in range(rounds):
         for key, work in works.items():
-            times[key].append(milliseconds(work, device))
+            times[key].append(milliseconds(work, device, in_a_row))
     return {key: statistics.median(each) for key, each in times.items()}
 
 

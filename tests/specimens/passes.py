@@ -29,6 +29,7 @@ from tests.specimens import (
     product_specimens,
     quantised_specimens,
     random_specimens,
+    realized_specimens,
     spelling_specimens,
     table_specimens,
     uniform_specimens,
@@ -134,6 +135,7 @@ SPECIMENS: Mapping[str, Specimens] = {
     "grouped_gemm_pass": Specimens(onednn_specimens.grouped, same_results, unproved=_KERNELS),
     "mkldnn_binary_fusion": Specimens(onednn_specimens.binary, same_results, unproved=_KERNELS),
     "constant_fold": Specimens(freezing_specimens.computed, same_results, unproved=_RUNS),
+    "realize_before_expand": Specimens(realized_specimens.realized, same_results),
     "fold_tables": Specimens(table_specimens.tables, same_results, unproved=_RUNS),
     "int8_woq_fusion_pattern": Specimens(
         narrow_weight_specimens.int8_products,

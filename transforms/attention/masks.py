@@ -242,8 +242,8 @@ class MaskBuilder:
         swallowed = self._scores_are_swallowed(rules, grad)
         if swallowed is None:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=False))
-        fits = len(rules) == 1 and torch.finfo(dtype).min < _SWALLOWS
-        if swallowed and fits and not grad and not replaced:
+        fits = torch.finfo(dtype).min < _SWALLOWS
+        if swallowed and fits and not grad and self._is_one_over_biases(rules):
             return self._with_one_low_number(rules, batch, dtype)
         if replaced and len(rules) == 1:
             kept = self._tensor(rules, batch, torch.bool, booleans=True)
@@ -261,17 +261,34 @@ class MaskBuilder:
             return Masking(mask=mask)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
 
+    def _is_one_over_biases(self, rules: list[Rule]) -> bool:
+        """Whether one mask decides alone which scores count, after biases that mask no row."""
+        last, *before = rules
+        if any(rule.keeps is not None or self._is_padding(rule) for rule in before):
+            return False
+        return not before or isinstance(last.mask, Kept)
+
     def _with_one_low_number(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype
     ) -> Masking:
-        """One added mask of zero or of a number that swallows scores, without gradients.
+        """One mask by a number that swallows scores, without gradients, after any biases.
 
         The weights of a row full of this number are equal, in a kernel as in eager, if the number
         swallows scores in single precision and does not become infinite when a kernel scales it.
         """
-        total, make = self._tensor(rules, batch, dtype, booleans=False), self.make
-        low = make.full(_SWALLOWS, dtype, total)
-        return Masking(mask=make.where(make.above(total, _FAR_BELOW / 2), total, low))
+        make, (last, *biases) = self.make, rules
+        if isinstance(last.mask, Kept):
+            kept = self._all_kept([last.mask], batch)
+            low = make.full(_SWALLOWS, dtype, kept)
+            if biases:
+                total = self._tensor(biases, batch, dtype, booleans=False)
+            else:
+                total = make.full(0.0, dtype, kept)
+        else:
+            total = self._tensor(rules, batch, dtype, booleans=False)
+            low = make.full(_SWALLOWS, dtype, total)
+            kept = make.above(total, _FAR_BELOW / 2)
+        return Masking(mask=make.where(kept, total, low))
 
     def _may_pad(self, rules: list[Rule]) -> bool:
         """Whether unknown numbers may fully mask rows.

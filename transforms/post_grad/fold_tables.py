@@ -15,6 +15,7 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import GraphOp, SchemaOp
 from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.kept_memory import KeptMemory
 from xductor.transforms.editing.editor import Editor
@@ -25,19 +26,11 @@ from xductor.transforms.passes.debug_counters import should_apply
 
 #: Operators of other libraries may do more than their schemas say.
 _LIBRARIES = frozenset(("aten", "prims"))
-#: Generated code makes ranges, comparisons and sums of them as fast as it reads them; not these.
-_DEAR = frozenset(
+_DEAR = DEAR_FUNCTIONS | frozenset(
     f"aten.{name}"
     for name in (
-        *(
-            f"{function}.default"
-            for function in (
-                *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sigmoid", "erf"),
-                *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
-                *("cumsum", "cumprod", "sort", "topk", "mm", "bmm"),
-            )
-        ),
-        *("pow.Scalar", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "sort.stable"),
+        *(f"{function}.default" for function in ("cumsum", "cumprod", "sort", "topk", "mm", "bmm")),
+        "sort.stable",
     )
 )
 #: So few elements are computed in no time.

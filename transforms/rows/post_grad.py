@@ -166,6 +166,13 @@ STEP_ROWS = (
         flag="post_grad_custom_post_pass",
     ),
     _row(
+        "realize_before_expand",
+        "Put in memory what is dear to compute, before it is expanded.",
+        kind="procedural",
+        factory="post_grad.realize_before_expand:RealizeBeforeExpand",
+        origin="ours",
+    ),
+    _row(
         "chain_random_ops_ordering",
         "Keep random ops in the order of the program.",
         kind="procedural",

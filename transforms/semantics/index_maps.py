@@ -47,6 +47,11 @@ def copied(world: World, x: TensorValue, memory_format: Any = None) -> TensorVal
     return x.moved(x.shape, lambda index: index)
 
 
+@meaning("prims.inductor_force_stride_order.default")
+def laid_out(world: World, x: TensorValue, stride: Any) -> TensorValue:
+    return x.moved(x.shape, lambda index: index)
+
+
 @meaning(
     "aten.alias.default", "aten.detach.default", "aten.lift_fresh.default", "prims.view_of.default"
 )

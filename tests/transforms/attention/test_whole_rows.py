@@ -90,6 +90,17 @@ def _filled(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spe
     return attend
 
 
+def _filled_after_a_bias(fill: float, dtype: torch.dtype, scores: Any = _plain_scores) -> Spelled:
+    """A bias of each head is added, then a number takes the place of scores."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor) -> Tensor:
+        bias = torch.linspace(-3, 3, 192, device=q.device, dtype=q.dtype).view(3, 8, 8)
+        biased = (scores(q, k, keep) + bias).to(dtype)
+        return torch.softmax(biased.masked_fill(~keep, fill), -1).to(v) @ v
+
+    return attend
+
+
 def _given(mask: Tensor, scores: Any = _plain_scores) -> Spelled:
     """A mask from outside."""
 
@@ -167,6 +178,23 @@ def test_in_inference_no_row_is_looked_for(fill: float, dtype: torch.dtype) -> N
     run, outcome = fused(_two_added(fill, dtype))
     _run(run, inputs, keep, grad=False)
     assert "amax" in outcome.text
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("spelled", [_filled, _filled_after_a_bias])
+@pytest.mark.parametrize("fill", [-1e4, -1e9, torch.finfo(torch.float32).min])
+def test_in_inference_no_row_is_looked_for_where_a_number_takes_the_place_of_scores(
+    spelled: Any, fill: float, dtype: torch.dtype, device: str
+) -> None:
+    inputs, keep = _inputs(dtype, device), _kept(device)
+    run, outcome = fused(spelled(fill, torch.float32))
+    found = _run(run, inputs, keep, grad=False)
+    if device == "cpu" or dtype is torch.bfloat16:  # on CUDA float32 needs tf32
+        assert outcome.count == 1, outcome.reasons
+        assert "amax" not in outcome.text
+        assert "any" not in outcome.text
+    expected = _run(spelled(fill, torch.float32), inputs, keep, grad=False)
+    _check(found, expected, _error(dtype, device))
 
 
 @pytest.mark.usefixtures("_tf32")
