@@ -223,6 +223,7 @@ class NodeMeta(Data[tuple[str, ...]]):
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
+@lru_cache(maxsize=4096)
 def user_location(stack_trace: str | None) -> tuple[str, int] | None:
     """File and line of the innermost frame of a node's stack trace."""
     if not stack_trace:
