@@ -72,7 +72,9 @@ class GraphState:
     @cached_property
     def writes(self) -> list[TorchOp]:
         """Ops that may write to an operand."""
-        return self.analyses.find_writes()
+        if self.graph.stage.data != "pre_grad":
+            return self.analyses.find_writes()
+        return [op for op in self.events if written_operands(op, self.bodies)]
 
     @property
     def has_writes(self) -> bool:
@@ -208,7 +210,8 @@ class GraphState:
     @cached_property
     def _mode_ops(self) -> list[TorchOp]:
         """The ops that change autocast, grad mode and the like."""
-        return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
+        raw = ops_of(self.graph.block) if self.graph.stage.data != "pre_grad" else self.events
+        return [op for op in raw if op.raw_arguments and effects_of(op).mode]
 
     def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
         """The ops above `op` that change autocast, grad mode and the like."""
