@@ -49,6 +49,8 @@ class GraphState:
         self.facts: Facts = facts_of(graph)
         self.analyses = Analyses(graph) if analyses is None else analyses
         self.order = self.analyses.order
+        self.entered: int | None = None
+        """The number of the mode region whose modes are entered (`modes_at`)."""
 
     @cached_property
     def inputs(self) -> set[SSAValue]:
