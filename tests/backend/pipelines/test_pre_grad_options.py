@@ -25,7 +25,7 @@ def compiled(function: Function, options: dict[str, Any], *inputs: torch.Tensor)
     counters.clear()
     leaves = [one.detach().clone().requires_grad_() for one in inputs]
     with without_codegen(), config.patch(pre_grad_fusion_options=options):
-        ours = {"xductor.on_error": "raise"}
+        ours: dict[str, Any] = {"xductor.on_error": "raise"}
         result = torch.compile(function, backend="xductor", options=ours)(*leaves)
     grads = torch.autograd.grad(result.sum(), leaves)
     return [result.detach(), *grads], dict(counters["inductor"])
