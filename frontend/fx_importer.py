@@ -47,7 +47,12 @@ from xductor.ir import (
 )
 from xductor.ir.dialect.arguments import Pack
 from xductor.ir.dialect.graph import STAGES, raw_args
-from xductor.ir.dialect.op_construction import append_op, new_op
+from xductor.ir.dialect.op_construction import (
+    append_op,
+    new_argument,
+    new_op,
+    set_arguments,
+)
 from xductor.ir.dialect.registry import method_class, module_class
 from xductor.ir.dialect.results import LEAF, StructureAttr
 from xductor.ir.effects.aliases import needs_storage_check
@@ -210,6 +215,7 @@ class GraphLowering:
             raise LoweringError(
                 None, "the graph has no output node", "add one with graph.output(...)"
             )
+        set_arguments(self.block, [self.env[node] for node in self.placeholders])
         graph = GraphOp(
             name,
             self.stage,
@@ -243,8 +249,9 @@ class GraphLowering:
                 "no type is recorded (meta has neither 'val' nor 'example_value')",
                 "pass example_inputs=..., or run FakeTensorProp over the graph first",
             )
+        index = len(self.placeholders)
         self.placeholders.append(node)
-        self.env[node] = self.block.insert_arg(self.types.type_of(value), len(self.block.args))
+        self.env[node] = new_argument(index, self.types.type_of(value), self.block)
 
     def call_function(self, node: fx.Node) -> None:
         target = node.target

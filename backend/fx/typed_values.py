@@ -11,7 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from xductor.backend.fx.call_arguments import ValueNodes
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
-from xductor.ir.inference.fake_values import computed, device_exists
+from xductor.ir.inference.fake_values import computed, device_exists, leaf_with_grad
 from xductor.ir.inference.value_types import TypeReader
 from xductor.transforms.analysis.op_effects import effects_of
 
@@ -57,7 +57,8 @@ def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader, key: str =
             return MISSING
     elif not fact[1] or type(base) is not FakeTensor or base.fake_mode is not reader.fake_mode:
         return MISSING
-    return _made(fields, numbers, base, reader.fake_mode)
+    made = _made(fields, numbers, base, reader.fake_mode)
+    return _with_grad(made, reader) if "requires_grad" in fields.flags else made
 
 
 def _can_have(fields: TensorFields) -> bool:
@@ -129,8 +130,15 @@ def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> tor
         )
         if base is not None:
             elem.set_(base.untyped_storage(), offset, shape, stride)
-    made = FakeTensor(mode, elem, fields.device)
-    return computed(made, mode) if "requires_grad" in fields.flags else made
+    return FakeTensor(mode, elem, fields.device)
+
+
+def _with_grad(value: torch.Tensor, reader: TypeReader) -> torch.Tensor:
+    """The value as one that was computed from another with a gradient; one serves them all."""
+    source = reader.leaves.get(value.device)
+    if source is None:
+        source = reader.leaves[value.device] = leaf_with_grad(value.device, reader.fake_mode)
+    return computed(value, reader.fake_mode, source)
 
 
 __all__ = ["MISSING", "value_of_type", "values_of_loop"]

@@ -34,7 +34,7 @@ from xductor.ir import (
     result_aliases,
 )
 from xductor.ir.dialect.metadata import place_metadata
-from xductor.ir.inference.ambient_modes import Modes, UnknownMode
+from xductor.ir.inference.ambient_modes import Modes, UnknownMode, changes_modes
 from xductor.ir.inference.body_modes import modes_of_graph, replay
 from xductor.ir.inference.infer import NotApplicable, inferred
 from xductor.ir.inference.value_types import TypeReader, leaves_of
@@ -342,7 +342,7 @@ def _modes(
             for op in ops:
                 if op is wanted:
                     break
-                if isinstance(op, TorchOp) and op.raw_arguments and op.effects.mode:
+                if isinstance(op, TorchOp) and changes_modes(type(op)):
                     replay(modes, op)
             return modes
 

@@ -7,15 +7,24 @@ from contextlib import contextmanager
 from typing import Any
 
 from xductor.backend.steps import stock
+from xductor.backend.steps.bridge import flush
+from xductor.backend.steps.ir_logging import is_traced
 from xductor.backend.steps.stage_run import StageRun
 
 
 @contextmanager
 def fusion_option_passes(run: StageRun, table: Any) -> Iterator[None]:
-    """Write Inductor's trace artifact of the graph if the table that is applied inside fires."""
+    """Write Inductor's trace artifact of the graph if the table that is applied inside fires.
+
+    Only where a trace is written is the graph raised for it.
+    """
+    if not is_traced():
+        yield
+        return
     name = table.pass_name
     before = _fired(name)
     yield
+    flush(run)  # changes of typed passes are counted and visible once raised
     if _fired(name) != before:
         suffix = "pre_grad" if run.stage == "pre_grad" else "post_grad"
         stock.lookup("torch._logging:trace_structured")(

@@ -14,6 +14,7 @@ from typing import Any
 from xductor.backend.pipelines.pre_grad_fusion_options import options_of
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush, observed
+from xductor.backend.steps.ir_logging import is_traced
 from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import CONFIG_OPTIONS, is_all_bridged, make, run_observed
 from xductor.transforms import Stage, TypedPass
@@ -77,8 +78,7 @@ def _run(
             _run_bridged(run, observed_as, given, cls)
         return
     applied = run_observed([_with_options(make(name, run), given)], run, observed_as)
-    if applied:
-        flush(run)
+    if applied and is_traced():
         _trace(run, cls.__name__)
 
 
@@ -104,6 +104,7 @@ def _run_bridged(run: StageRun, observed_as: str, given: Mapping[str, Any], cls:
 
 def _trace(run: StageRun, name: str) -> None:
     """Write Inductor's trace artifact of the graph after a fusion."""
+    flush(run)
     stock.lookup("torch._logging:trace_structured")(
         "artifact",
         metadata_fn=lambda: {"name": f"optimus_{name}", "encoding": "string"},

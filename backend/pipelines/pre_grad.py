@@ -17,7 +17,6 @@ from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
-    flush,
     unobserved,
     when_flag,
 )
@@ -137,7 +136,6 @@ def _fusion_options(run: StageRun) -> None:
         with fusion_option_passes(run, table):
             for _ in range(option.get("counter", 1)):
                 step(run)
-            flush(run)  # changes of typed passes are counted and visible once raised
 
 
 def _option_step(name: str, table: Any) -> TableStep | OwnStep:

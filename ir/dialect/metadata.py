@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Self
 
 from xdsl.ir import Data
@@ -223,6 +224,7 @@ class NodeMeta(Data[tuple[str, ...]]):
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
+@lru_cache(maxsize=256)
 def user_location(stack_trace: str | None) -> tuple[str, int] | None:
     """File and line of the innermost frame of a node's stack trace."""
     if not stack_trace:

@@ -141,12 +141,8 @@ def _candidates(call: BoundCall) -> Iterator[Written]:
     if op == "slice":
         yield from _slices(call)
     args, kwargs = _given(call)
-    functions = (*_functions_of_torch(op), *_python_functions(op))
-    # PyTorch's own passes know `torch.split`, and not the two that it calls.
-    for target in reversed(functions) if op.startswith("split") else functions:
-        cls = op_class(target)
-        if cls is not None:
-            yield cls, args, {_AS_FUNCTION.get(key, key): item for key, item in kwargs.items()}
+    for cls in _functions_of_torch(op):
+        yield cls, args, {_AS_FUNCTION.get(key, key): item for key, item in kwargs.items()}
     if args and kind_of(args[0]) == "tensor" and hasattr(torch.Tensor, op):
         yield method_class(op), args, kwargs
     for method in _METHODS.get(op, ()) if op == "split_with_sizes" else ():
@@ -156,11 +152,15 @@ def _candidates(call: BoundCall) -> Iterator[Written]:
 _AS_FUNCTION = {"self": "input"}
 
 
-def _functions_of_torch(op: str) -> Iterator[Any]:
+@cache
+def _functions_of_torch(op: str) -> tuple[type[TorchOp], ...]:
+    """The classes of calls of functions that may mean an operator, first the one that is best."""
     packets = getattr(torch.ops.aten, op, None)
-    for found in _functions(op):
-        if found is not packets:
-            yield found
+    functions = [one for one in _functions(op) if one is not packets]
+    functions += _python_functions(op)
+    if op.startswith("split"):  # PyTorch's own passes know `torch.split`, not the two that it calls
+        functions.reverse()
+    return tuple(cls for cls in map(op_class, functions) if cls is not None)
 
 
 def _slices(call: BoundCall) -> Iterator[Written]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from xductor.ir.dialect.dtypes import DTYPE_OF_TEXT
 from xductor.ir.dialect.graph import GraphOp
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.symbol_attr import Ambient
+from xductor.ir.effects.target_effects import target_effects
 from xductor.ir.python.qualified_names import qualified_name
 
 #: Device types with their own autocast mode.
@@ -217,8 +219,14 @@ def mode_ops(graph: GraphOp, before: TorchOp | None = None) -> Iterator[TorchOp]
     for op in graph.block.ops:
         if op is before:
             return
-        if isinstance(op, TorchOp) and op.raw_arguments and op.effects.mode:
+        if isinstance(op, TorchOp) and changes_modes(type(op)):
             yield op
+
+
+@cache
+def changes_modes(cls: type[TorchOp]) -> bool:
+    """Whether calls of a class change modes, which no registered effect says."""
+    return cls.raw_arguments and cls.fx_op != "call_module" and target_effects(cls.target).mode
 
 
 __all__ = [
@@ -226,6 +234,7 @@ __all__ = [
     "UnknownMode",
     "after_autograd",
     "autocast_on",
+    "changes_modes",
     "graph_modes",
     "mode_ops",
 ]

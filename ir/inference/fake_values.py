@@ -212,13 +212,31 @@ class _Computed(torch.autograd.Function):
         return None, gradients[0]
 
 
-def computed(value: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
-    """A fake tensor as one that was computed from another that requires grad: no leaf."""
+def leaf_with_grad(device: torch.device, mode: FakeTensorMode) -> torch.Tensor:
+    """A fake tensor that requires grad, for others to be computed from."""
     with torch._C._DisableTorchDispatch():
         elem = torch.empty((), device="meta")
-    source = FakeTensor(mode, elem, value.device).requires_grad_()
+    return FakeTensor(mode, elem, device).requires_grad_()
+
+
+def computed(
+    value: torch.Tensor, mode: FakeTensorMode, source: torch.Tensor | None = None
+) -> torch.Tensor:
+    """A fake tensor as one that was computed from another that requires grad: no leaf.
+
+    - `source`: the other one, on the same device (`leaf_with_grad`); without it one is made.
+    """
+    if source is None:
+        source = leaf_with_grad(value.device, mode)
     with torch.enable_grad():
         return _Computed.apply(source, value)
 
 
-__all__ = ["FakeEnvironment", "NoFakeValue", "computed", "device_exists", "fake_value"]
+__all__ = [
+    "FakeEnvironment",
+    "NoFakeValue",
+    "computed",
+    "device_exists",
+    "fake_value",
+    "leaf_with_grad",
+]

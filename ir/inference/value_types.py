@@ -67,6 +67,8 @@ class TypeReader:
         self.fake_mode: Any = None
         self.live_numbers: dict[SymExpr, Any] = {}
         """For each expression that was read, a number that has it."""
+        self.leaves: dict[torch.device, torch.Tensor] = {}
+        """For each device, if one was asked for, a fake tensor that requires grad."""
         self._expressions: dict[Any, Dim] = {}
         self._tensors: dict[tuple[Any, ...], TensorType] = {}
 

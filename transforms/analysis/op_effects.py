@@ -29,10 +29,13 @@ def effects_of(op: TorchOp) -> Effects:
     if op.fx_op == "call_module":
         return UNKNOWN
     # Effects of operators, also of those that an op carries, are registered while the program runs.
-    if _is_higher_order(op) or is_registered(op.target):
+    if _is_higher_order_class(cls) or is_registered(cls.target):
         return _effects_of(op)
     # Calls with equal arguments have the same effects, whatever their operands.
-    remembered: dict[type[TorchOp], Effects] = vars(op.args).setdefault("effects", {})
+    fields = vars(op.properties["args"])
+    remembered: dict[type[TorchOp], Effects] | None = fields.get("effects")
+    if remembered is None:
+        remembered = fields["effects"] = {}
     effects = remembered.get(cls)
     if effects is None:
         effects = remembered[cls] = _effects_of(op)

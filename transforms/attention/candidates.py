@@ -31,12 +31,14 @@ _PRODUCTS = (
     *(("call_method", one) for one in _PRODUCT_METHODS),
 )
 _OPERATORS_IN_PLACE = frozenset(("iadd", "isub", "imul", "itruediv"))
+#: Calls that bound scores, for which no kernel has a place.
+_BOUNDS = frozenset(("tanh",))
 _DROPOUTS = (torch.nn.functional.dropout, torch.dropout)
 
 
 def may_have_attention(graph: Graph, roots: Iterable[Node]) -> bool:
-    """Whether a graph has two matrix products, and between one of `roots` and a product of those
-    nothing for which no kernel of the device has a place.
+    """Whether a graph has a softmax between two matrix products, and nothing between it and either
+    of them for which no kernel of the device has a place.
 
     - `roots`: the calls of the graph that may be (the exponentials in) a softmax.
     """
@@ -45,12 +47,48 @@ def may_have_attention(graph: Graph, roots: Iterable[Node]) -> bool:
         for op, target in _PRODUCTS
         for node in graph.find_nodes(op=op, target=target, sort=False)
     }
-    return len(products) > 1 and _reaches_a_kernel(roots, products)
+    if len(products) < 2:
+        return False
+    in_vain: set[tuple[Node, bool]] = set()
+    apart: set[Node] = set()
+    return any(
+        _may_be_in_softmax(root)
+        and _reaches_a_kernel(root, products, in_vain)
+        and _comes_from(root, products, apart)
+        for root in roots
+    )
 
 
-def _reaches_a_kernel(roots: Iterable[Node], products: set[Node]) -> bool:
-    """Whether the way from a root to the first product may be the end of an attention."""
-    pending: list[tuple[Node, bool]] = [(root, False) for root in roots]
+def _may_be_in_softmax(root: Node) -> bool:
+    """False for an exponential that is not summed up, judging by the name of what reads it."""
+    return _name(root) != "exp" or any("sum" in _name(user) for user in root.users)
+
+
+def _comes_from(root: Node, products: set[Node], apart: set[Node]) -> bool:
+    """Whether a product is above a root, with nothing between that no kernel has a place for.
+
+    - `apart`: nodes that are known to have none above; if there is none, more are added.
+    """
+    pending, seen = [root], {root}
+    while pending:
+        node = pending.pop()
+        above = [*filter(_writes, node.users), *reversed(node.all_input_nodes)]
+        if not products.isdisjoint(above):
+            return True
+        for one in above:  # what a call reads first comes off the stack first
+            if one not in seen and one not in apart and _name(one) not in _BOUNDS:
+                seen.add(one)
+                pending.append(one)
+    apart |= seen
+    return False
+
+
+def _reaches_a_kernel(root: Node, products: set[Node], in_vain: set[tuple[Node, bool]]) -> bool:
+    """Whether the way from a root to the first product may be the end of an attention.
+
+    - `in_vain`: where ways are known to have no such end; if this one has none, more is added.
+    """
+    pending = [(root, False)]
     seen = set(pending)
     while pending:
         node, drops = pending.pop()
@@ -60,9 +98,12 @@ def _reaches_a_kernel(roots: Iterable[Node], products: set[Node]) -> bool:
             if user in products:
                 continue
             holding = (user, *user.all_input_nodes) if _writes(user) else (user,)
-            following = {(one, drops or _drops(user)) for one in holding} - seen
+            following = {(one, drops or _drops(user)) for one in holding}
+            following -= seen
+            following -= in_vain
             seen |= following
             pending += following
+    in_vain |= seen
     return False
 
 
@@ -76,8 +117,15 @@ def _may_be_taken(product: Node, drops: bool) -> bool:
 
 def _writes(node: Node) -> bool:
     """Whether a call may write its result to an operand, judging by its name."""
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    name = _name(node)
     return name in _OPERATORS_IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+
+
+def _name(node: Node) -> str:
+    """The name of the method, function or operator that a node calls."""
+    if isinstance(node.target, str):
+        return node.target
+    return getattr(node.target, "__name__", "").partition(".")[0]
 
 
 def _drops(node: Node) -> bool:

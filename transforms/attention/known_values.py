@@ -115,7 +115,7 @@ class KnownValues:
         """What is known about an operand, with its dims numbered like those of the result."""
         known = self.of(value)
         below, result = tensor_type(value), tensor_type(to.results[0])
-        if known is None or below is None or result is None:
+        if known is None or below is None or result is None or below.rank == result.rank:
             return known
         missing = result.rank - below.rank
         return renumbered(known, {dim: dim + missing for dim in range(below.rank)})

@@ -49,6 +49,8 @@ class GraphState(Storages):
         self.facts: Facts = facts_of(graph)
         self.analyses = Analyses(graph) if analyses is None else analyses
         self.order = self.analyses.order
+        self.entered: int | None = None
+        """The number of the mode region whose modes are entered (`modes_at`)."""
 
     @cached_property
     def inputs(self) -> set[SSAValue]:
@@ -58,6 +60,13 @@ class GraphState(Storages):
     def returned(self) -> set[SSAValue]:
         """The values that the graph returns."""
         return set(self.graph.output.operands)
+
+    @cached_property
+    def writes(self) -> list[TorchOp]:
+        """Ops that may write to an operand; before autograd the events have them."""
+        if self.graph.stage.data != "pre_grad":
+            return self.analyses.find_writes()
+        return [op for op in self.events if written_operands(op, self.bodies)]
 
     @cached_property
     def written_roots(self) -> set[SSAValue]:
@@ -187,7 +196,8 @@ class GraphState(Storages):
     @cached_property
     def _mode_ops(self) -> list[TorchOp]:
         """The ops that change autocast, grad mode and the like."""
-        return [op for op in ops_of(self.graph.block) if op.raw_arguments and effects_of(op).mode]
+        raw = ops_of(self.graph.block) if self.graph.stage.data != "pre_grad" else self.events
+        return [op for op in raw if op.raw_arguments and effects_of(op).mode]
 
     def mode_ops_above(self, op: TorchOp) -> list[TorchOp]:
         """The ops above `op` that change autocast, grad mode and the like."""

@@ -18,22 +18,23 @@ from xductor.transforms.rewriting.graph_state import GraphState
 def modes_at(op: TorchOp, state: GraphState) -> Iterator[None]:
     """Infer types as at `op`: under the modes of its graph and those set above it.
 
-    After autograd there are none. Raises UnknownMode if one of them cannot be followed.
+    After autograd there are none, and within a block under the modes of `op` they are there.
+    Raises UnknownMode if one of them cannot be followed.
     """
-    if not state.env.with_grad:
+    if not state.env.with_grad or state.entered == (region := state.region(op)):
         yield
         return
-    before = state.env.modes
+    before = state.env.modes, state.entered
     with modes_of_graph(state.graph, _callers(state)) as modes:
         for change in state.mode_ops_above(op):
             replay(modes, change)
         if modes.functorch:
             raise UnknownMode("within a functorch transform")
-        state.env.modes = modes.key()
+        state.env.modes, state.entered = modes.key(), region
         try:
             yield
         finally:
-            state.env.modes = before
+            state.env.modes, state.entered = before
 
 
 def _callers(state: GraphState) -> ModuleOp | None:

@@ -64,11 +64,15 @@ class _Check:
         self.state = state
         self.writes = writes
         self.saved: dict[TorchOp, Saved] = {}
+        self.written: dict[TorchOp, set[SSAValue]] = {}
+        self.written_above: dict[TorchOp, set[SSAValue]] = {}
         self.stands_for: dict[SSAValue, SSAValue] = {}
         for old, new in pairs:
             root = self._root(new)
             if root.owner in made:
                 self.stands_for[root] = storage_root(old)
+                self.written.clear()
+                self.written_above.clear()
 
     def run(self) -> None:
         key = self.state.order.key
@@ -115,10 +119,21 @@ class _Check:
         )
 
     def _written(self, op: TorchOp) -> set[SSAValue]:
-        return {
-            self._root_in_graph(op.operands[index])
-            for index in written_operands(op, self.state.bodies)
-        }
+        found = self.written.get(op)
+        if found is None:
+            found = self.written[op] = {
+                self._root_in_graph(op.operands[index])
+                for index in written_operands(op, self.state.bodies)
+            }
+        return found
+
+    def _written_above(self, place: TorchOp) -> set[SSAValue]:
+        found = self.written_above.get(place)
+        if found is None:
+            key = self.state.order.key
+            above = [self._written(one) for one in self.state.writes if key(one) < key(place)]
+            found = self.written_above[place] = set().union(*above)
+        return found
 
     def _root_in_graph(self, value: SSAValue) -> SSAValue:
         """The root of a value's storage, in terms of the graph as it is before the application."""
@@ -151,12 +166,7 @@ class _Check:
 
     def _gained(self, op: TorchOp) -> frozenset[SSAValue]:
         """Operands that may have gained a gradient by a write above, which types do not show."""
-        place = self.place if op in self.made else op
-        key = self.state.order.key
-        written: set[SSAValue] = set()
-        for write in self.state.writes:
-            if key(write) < key(place):
-                written |= self._written(write)
+        written = self._written_above(self.place if op in self.made else op)
         return frozenset([one for one in op.operands if self._root_in_graph(one) in written])
 
 

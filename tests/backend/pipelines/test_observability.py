@@ -223,11 +223,13 @@ def artifacts() -> Iterator[_Artifacts]:
     trace_log.removeHandler(handler)
 
 
-def _artifacts_of_a_compile(artifacts: _Artifacts) -> list[str]:
+def _artifacts_of_a_compile(
+    artifacts: _Artifacts, function: Callable[..., Any] | None = None
+) -> list[str]:
     torch._dynamo.reset()
     artifacts.names.clear()
     with torch.no_grad():
-        torch.compile(_function)(torch.randn(6, 8), torch.randn(8, 8))
+        torch.compile(function or _function)(torch.randn(6, 8), torch.randn(8, 8))
     return list(artifacts.names)
 
 
@@ -239,6 +241,21 @@ def test_artifacts_are_stocks(
     ours = _artifacts_of_a_compile(artifacts)
     assert [name for name in ours if not name.startswith("xductor_")] == stock
     assert "before_joint_graph" in stock
+
+
+def _of_pieces(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.cat(torch.split(torch.relu(x @ y), [1, 2, 5], 1), dim=1) * 2
+
+
+def test_an_option_that_fires_has_an_artifact_of_the_graph_behind_it(
+    our_stages: None, artifacts: _Artifacts
+) -> None:
+    options = ("normalization_pass", "split_cat_pass", "merge_splits_pass")
+    with inductor_config.patch(pre_grad_fusion_options={one: {} for one in options}):
+        names = _artifacts_of_a_compile(artifacts, _of_pieces)
+    assert [one for one in options if f"{one}_pre_grad" in names] == ["split_cat_pass"]
+    assert "mul: " in artifacts.payloads["split_cat_pass_pre_grad"]
+    assert "torch.cat(split" not in artifacts.payloads["split_cat_pass_pre_grad"]
 
 
 def test_each_stage_goes_to_the_trace(our_stages: None, artifacts: _Artifacts) -> None:

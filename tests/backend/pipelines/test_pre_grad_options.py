@@ -11,6 +11,7 @@ from torch._dynamo.utils import counters
 from torch._inductor import config
 
 from tests.before_autograd.captured import graph_module
+from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.stages import pre_grad_passes
 from xductor.backend.steps.typed_steps import all_bridged
@@ -24,7 +25,7 @@ def compiled(function: Function, options: dict[str, Any], *inputs: torch.Tensor)
     counters.clear()
     leaves = [one.detach().clone().requires_grad_() for one in inputs]
     with without_codegen(), config.patch(pre_grad_fusion_options=options):
-        ours = {"xductor.on_error": "raise"}
+        ours: dict[str, Any] = {"xductor.on_error": "raise"}
         result = torch.compile(function, backend="xductor", options=ours)(*leaves)
     grads = torch.autograd.grad(result.sum(), leaves)
     return [result.detach(), *grads], dict(counters["inductor"])
@@ -185,6 +186,24 @@ def test_splits_of_splits_of_splits() -> None:
     made = _stage(gm, {"merge_splits_pass": {}}, x)
     assert counters["inductor"]["merge_splits_pass"] == 2
     assert len(made.graph.find_nodes(op="call_function", target=torch.functional.split)) == 1
+
+
+def test_several_options_are_one_lowering() -> None:
+    """What one finds, and what a fusion made before, is raised at the end alone."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        first, second = torch.relu(x), torch.relu(x + 1)
+        joined = torch.cat(torch.split(first + second, [1, 2, 3], 1), dim=1)
+        return torch.stack(torch.unbind(joined, 1), dim=1) * 2
+
+    names = ("batch_relu", "mutate_cat_pass", "unbind_stack_pass")
+    options = {name: {"threshold_to_cat": 2, "min_fuse_set_size": 2} for name in names}
+    x = torch.arange(18.0).reshape(3, 6)
+    with stage_records.record(detailed=False) as records:
+        found, counted = compiled(function, options, x)
+    torch.testing.assert_close(found[0], function(x))
+    assert {name for name in names if counted.get(name)} == {*names}
+    assert [one.lowered for one in records if one.stage == "pre_grad"] == [1]
 
 
 def test_the_table_that_nobody_filled() -> None:

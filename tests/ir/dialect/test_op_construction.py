@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, Operation, SSAValue
 
 from xductor.ir import ArgsAttr, NodeMeta, Ref, TensorType, op_class
-from xductor.ir.dialect.op_construction import append_op, new_op
+from xductor.ir.dialect.op_construction import append_op, new_argument, new_op, set_arguments
 
 F32 = TensorType.get(torch.float32, (2, 3))
 ADD: Any = op_class(torch.ops.aten.add.Tensor)
@@ -37,7 +37,11 @@ def by_us(block: Block, operands: list[SSAValue], results: int) -> Operation:
 
 def built(make: Any) -> Block:
     """A block in which values have several uses, also in one op, and ops several or no results."""
-    block = Block(arg_types=[F32, F32])
+    if make is by_us:
+        block = Block()
+        set_arguments(block, [new_argument(index, F32, block) for index in range(2)])
+    else:
+        block = Block(arg_types=[F32, F32])
     x, y = block.args
     first = make(block, [x, y], 2)
     make(block, [first.results[0], first.results[0]], 1)

@@ -42,9 +42,50 @@ def _einsum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.einsum("bqk,bkd->bqd", scores / scores.sum(-1, True), v)
 
 
+def _of_no_product(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return torch.softmax(q, -1) @ k @ v
+
+
+def _capped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return torch.softmax((q @ k).tanh().mul(50.0) + v, -1) @ v
+
+
+def _capped_and_not(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _capped(q, k, v) + _attention(q, k, v)
+
+
+def _recurrence(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return torch.exp(q @ k) @ v
+
+
+def _added_in_place(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    bias = torch.zeros_like(q)
+    bias.add_(q @ k)
+    return torch.softmax(bias, -1) @ v
+
+
+def _of_packets(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    bias = torch.zeros_like(q)
+    torch.ops.aten.add_.Tensor(bias, q @ k)
+    exponents = torch.ops.aten.exp.default(bias)
+    return exponents / torch.ops.aten.sum.dim_IntList(exponents, [-1], True) @ v
+
+
 @pytest.mark.parametrize(
     ("function", "expected"),
-    [(_attention, True), (_methods, True), (_einsum, True), (_classifier, False), (_mlp, False)],
+    [
+        (_attention, True),
+        (_methods, True),
+        (_einsum, True),
+        (_added_in_place, True),
+        (_of_packets, True),
+        (_capped_and_not, True),
+        (_classifier, False),
+        (_mlp, False),
+        (_of_no_product, False),
+        (_capped, False),
+        (_recurrence, False),
+    ],
     ids=lambda one: getattr(one, "__name__", str(one)),
 )
 def test_only_graphs_with_products_and_a_softmax_are_lowered(
