@@ -195,6 +195,12 @@ DIFFERENCES = (
         _shared_view_pairs,
     ),
     Difference(
+        "mm_plus_mm",
+        "post_grad",
+        "an operator with a reference and a fake kernel, where Inductor puts a Python function",
+        _mm_plus_mm,
+    ),
+    Difference(
         "pointless_cumsum_replacement",
         "post_grad",
         "the multiples of a constant have the dtype that cumsum gives, and are each rounded once",
@@ -217,12 +223,6 @@ DIFFERENCES = (
         "post_grad",
         "tables that depend on no input are computed at every call",
         _tables,
-    ),
-    Difference(
-        "mm_plus_mm",
-        "post_grad",
-        "an operator with a reference and a fake kernel, where Inductor puts a Python function",
-        _mm_plus_mm,
     ),
     Difference(
         "fuse_attention",
