@@ -76,12 +76,14 @@ def _mm_plus_mm(gm: fx.GraphModule) -> None:
         operands = [match.kwargs[f"mat{number}"] for number in range(1, 5)]
         with gm.graph.inserting_before(node):
             made = gm.graph.call_function(torch.ops.xductor.mm_plus_mm.default, tuple(operands))
+        made.meta = dict(node.meta)
         node.replace_all_uses_with(made)
         gm.graph.erase_node(node)
 
 
 def _cumsum_of_constant(gm: fx.GraphModule) -> None:
     """Our multiples of a constant in the place of Inductor's, which are of the constant's dtype."""
+    found_one = False
     for expand in list(gm.graph.find_nodes(op="call_function", target=aten.expand.default)):
         view = expand.args[0]
         if not isinstance(view, fx.Node) or view.target not in (
@@ -101,6 +103,9 @@ def _cumsum_of_constant(gm: fx.GraphModule) -> None:
             total = gm.graph.call_function(aten.cumsum.default, (full, dim))
         full.meta["val"] = total.meta["val"] = found.new_empty(found.shape)
         expand.replace_all_uses_with(total)
+        found_one = True
+    if not found_one:
+        return
     gm.graph.eliminate_dead_code()
     run_typed(gm, [RewritePass.of([PointlessCumsum])], "post_grad")
 
