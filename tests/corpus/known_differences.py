@@ -24,9 +24,12 @@ from xductor.transforms.post_grad.common_subexpression_elimination import (
     CommonSubexpressionElimination,
 )
 from xductor.transforms.post_grad.fold_tables import FoldTables
+from xductor.transforms.post_grad.pointless_cumsum import PointlessCumsum
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.rows import registry
+
+aten: Any = torch.ops.aten
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,50 @@ def _mm_plus_mm(gm: fx.GraphModule) -> None:
         operands = [match.kwargs[f"mat{number}"] for number in range(1, 5)]
         with gm.graph.inserting_before(node):
             made = gm.graph.call_function(torch.ops.xductor.mm_plus_mm.default, tuple(operands))
+        made.meta = dict(node.meta)
         node.replace_all_uses_with(made)
         gm.graph.erase_node(node)
+
+
+def _cumsum_of_constant(gm: fx.GraphModule) -> None:
+    """Our multiples of a constant in the place of Inductor's, which are of the constant's dtype."""
+    found_one = False
+    for expand in list(gm.graph.find_nodes(op="call_function", target=aten.expand.default)):
+        view = expand.args[0]
+        if not isinstance(view, fx.Node) or view.target not in (
+            aten.view.default,
+            aten.reshape.default,
+        ):
+            continue
+        product = view.args[0]
+        if not isinstance(product, fx.Node) or not _counts(product):
+            continue
+        sizes, value, found = view.args[1], product.args[1], expand.meta["val"]
+        options: dict[str, Any] = {"layout": found.layout, "pin_memory": False}
+        options |= {"dtype": found.dtype, "device": found.device}
+        with gm.graph.inserting_before(expand):
+            full = gm.graph.call_function(aten.full.default, (expand.args[1], value), options)
+            dim = next(dim for dim, size in enumerate(sizes) if size != 1)  # type: ignore[arg-type]
+            total = gm.graph.call_function(aten.cumsum.default, (full, dim))
+        full.meta["val"] = total.meta["val"] = found.new_empty(found.shape)
+        expand.replace_all_uses_with(total)
+        found_one = True
+    if not found_one:
+        return
+    gm.graph.eliminate_dead_code()
+    run_typed(gm, [RewritePass.of([PointlessCumsum])], "post_grad")
+
+
+def _counts(product: fx.Node) -> bool:
+    """Whether a node is a range of numbers times a constant."""
+    if product.target is not aten.mul.Tensor or isinstance(product.args[1], fx.Node):
+        return False
+    node = product.args[0]
+    while isinstance(node, fx.Node) and node.target in _RANGE and node.args:
+        if node.target is torch.ops.prims.iota.default:
+            return True
+        node = node.args[0]
+    return False
 
 
 def _cat_of_pieces(gm: fx.GraphModule) -> None:
@@ -99,6 +144,12 @@ def _scaled_softmax(gm: fx.GraphModule) -> None:
         run_typed(gm, passes, "joint")
 
 
+_RANGE = (
+    torch.ops.prims.iota.default,
+    torch.ops.prims.convert_element_type.default,
+    aten.add.Tensor,
+    aten.mul.Tensor,
+)
 _SCALED_SOFTMAX = ("mul_softmax_pattern", "div_softmax_pattern")
 #: Whether this torch's own patterns keep rows with NaN and infinities, as ours do (2.13 on).
 _keeps_nonfinite_rows = hasattr(joint_graph, "_preserve_scaled_softmax_nonfinite_semantics")
@@ -149,6 +200,18 @@ DIFFERENCES = (
         _shared_view_pairs,
     ),
     Difference(
+        "mm_plus_mm",
+        "post_grad",
+        "an operator with a reference and a fake kernel, where Inductor puts a Python function",
+        _mm_plus_mm,
+    ),
+    Difference(
+        "pointless_cumsum_replacement",
+        "post_grad",
+        "the multiples of a constant have the dtype that cumsum gives, and are each rounded once",
+        _cumsum_of_constant,
+    ),
+    Difference(
         "cat_of_pieces",
         "post_grad",
         "a cat of all that a tensor was cut into is that tensor, however it was cut",
@@ -165,12 +228,6 @@ DIFFERENCES = (
         "post_grad",
         "tables that depend on no input are computed at every call",
         _tables,
-    ),
-    Difference(
-        "mm_plus_mm",
-        "post_grad",
-        "an operator with a reference and a fake kernel, where Inductor puts a Python function",
-        _mm_plus_mm,
     ),
     Difference(
         "fuse_attention",

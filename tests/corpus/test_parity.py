@@ -43,6 +43,25 @@ def test_the_stages_leave_what_stock_leaves(case: CorpusCase) -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_counted_positions_differ_in_a_known_way(dynamic: bool) -> None:
+    """As some models count positions: the multiples of a constant, in the dtype of the sums."""
+    found: list[tuple[bool, tuple[str, ...]]] = []
+
+    def count(x: torch.Tensor) -> torch.Tensor:
+        ones = torch.ones(x.shape[0], x.shape[1])
+        return x + (torch.cumsum(ones, 1) - 1).long()
+
+    def on_call(call: StageCall) -> None:
+        if call.stage == "post_grad":
+            result = compare_stages(call)
+            found.append((result.equal, result.known))
+
+    capture(lambda compile: compile(count)(torch.zeros(3, 5)), on_call, dynamic=dynamic)
+    assert [equal for equal, _ in found] == [True]
+    assert "pointless_cumsum_replacement" in found[0][1]
+
+
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.name)
 def test_known_differences_are_documented(difference: Difference) -> None:
     page = (Path(__file__).parents[2] / "docs" / "differences.md").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from xductor.backend.pass_validation.specimen import Specimen, traced
 from xductor.transforms import REASSOCIATES
 from xductor.transforms.groups.batch_linear_post_grad import BatchLinearPostGrad
 from xductor.transforms.groups.group_fusion import GroupFusion
+from xductor.transforms.groups.group_linear import GroupLinear
 from xductor.transforms.groups.post_grad_pointwise import (
     BatchAtenAdd,
     BatchAtenDiv,
@@ -117,4 +119,48 @@ def linears() -> Iterator[Specimen]:
                     yield Specimen(title, module, one, REASSOCIATES, provable=plain)
 
 
-__all__ = ["POINTWISE", "linears", "pointwise"]
+@contextmanager
+def fbgemm_as_a_loop() -> Iterator[None]:
+    """fbgemm's operator for many products in one call, computed one after the other."""
+    library = torch.library.Library("fbgemm", "FRAGMENT")
+    library.define(
+        "gmm(Tensor[] inputs, Tensor[] weights, Tensor[]? biases=None, *, bool smart_fused=False)"
+        " -> Tensor[]"
+    )
+
+    def gmm(inputs: Any, weights: Any, biases: Any = None, smart_fused: bool = False) -> Any:
+        made = [a @ b for a, b in zip(inputs, weights, strict=True)]
+        return made if biases is None else [a + b for a, b in zip(made, biases, strict=True)]
+
+    library.impl("gmm", gmm, "CompositeExplicitAutograd")
+    try:
+        yield
+    finally:
+        library._destroy()
+
+
+def unlike_linears() -> Iterator[Specimen]:
+    """Products of matrices of several sizes, some of which share operands, some odd."""
+    one = GroupLinear(min_fuse_set_size=2)
+    with fbgemm_as_a_loop():
+        for dtype in DTYPES:
+            for m, k, n in ((4, 8, 6), (2, 2, 2), (6, 4, 10), (0, 4, 2)):
+                for bias in ((), (n,), (m, n), None):
+                    x, w = torch.ones(m, k, dtype=dtype), torch.ones(k, n, dtype=dtype)
+                    c = torch.ones(bias or (), dtype=dtype)
+
+                    def run(c: Any, x: Any, w: Any, bias: Any = bias) -> Any:
+                        whole = len(bias or ()) == 2
+                        both = torch.cat([x, x + 1]), torch.cat([c, c + 1]) if whole else c
+                        made = [(c, x, w), (both[1], both[0], w * 2), (c, x - 1, w.neg())]
+                        odd = torch.mm(x[:1], w)
+                        if bias is None:
+                            return odd, *[torch.mm(a, b) for _, a, b in made]
+                        return odd, *[torch.addmm(d, a, b) for d, a, b in made]
+
+                    module = traced(run, c, x, w, stage="post_grad")
+                    if module is not None:
+                        yield Specimen(f"{dtype}, {m, k, n}, {bias}", module, one, REASSOCIATES)
+
+
+__all__ = ["POINTWISE", "fbgemm_as_a_loop", "linears", "pointwise", "unlike_linears"]

@@ -167,6 +167,12 @@ SPECIMENS: Mapping[str, Specimens] = {
         freezing_specimens.linears, close_results, "finite inputs"
     ),
     "batch_linear_post_grad": Specimens(group_specimens.linears, same_results),
+    "group_linear": Specimens(
+        group_specimens.unlike_linears,
+        same_results,
+        "a loop for fbgemm's operator",
+        unproved="the operator of fbgemm has no meaning in the prover",
+    ),
     **{
         name: Specimens(partial(group_specimens.pointwise, name), same_results)
         for name in group_specimens.POINTWISE

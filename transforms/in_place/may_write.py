@@ -16,15 +16,19 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms.analysis.op_effects import written_operands
-from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.in_place.loops import (
+    gives_shape,
+    is_pointwise,
+    may_be_fused,
+    same_layout,
+    same_offset,
+)
 from xductor.transforms.in_place.storage_uses import StorageUses, given_root
 from xductor.transforms.in_place.terms import Steps, chains_apart
 from xductor.transforms.in_place.views import REINTERPRETED, chain_of, viewed
 from xductor.transforms.pieces.regions import KEEP_ORDER, strided
 
 _COPY_INTO = "aten.copy_.default"
-_OWN_LIBRARIES = ("aten", "prims")
-_NEVER_FUSED = ("aten._scaled_dot_product", "aten._flash_attention", "aten.convolution")
 _REARRANGING = KEEP_ORDER | {
     "aten.permute.default",
     "aten.transpose.int",
@@ -71,7 +75,7 @@ class MayWrite:
             return "it is not a strided tensor"
         if _overlaps_itself(type_):
             return "its elements share memory"
-        if write.result is not None and not _same_layout(write.result, type_, self.facts):
+        if write.result is not None and not same_layout(write.result, type_, self.facts):
             return "the result is laid out otherwise"
         back = self.copy_back(write)
         if self.uses.is_outside(write.value) and back is None:
@@ -108,8 +112,8 @@ class MayWrite:
             _is_rearranged(source, write.result)
             and _is_rearranged(write.value, target)
             and type(target._type) is TensorType
-            and _same_layout(source, target._type, self.facts)
-            and _same_offset(write.result, write.value, self.facts)
+            and same_layout(source, target._type, self.facts)
+            and same_offset(write.result, write.value, self.facts)
         )
 
     def _read_later(self, write: Write, back: TorchOp | None) -> str | None:
@@ -205,7 +209,7 @@ class MayWrite:
                     continue
                 if reader is write.op and value is write.value:
                     continue
-                if _may_be_fused(reader) and not self._is_apart(value, write):
+                if may_be_fused(reader) and not self._is_apart(value, write):
                     return f"{_name(reader)} reads it between two writes"
         if not later or write.result is None:
             return None
@@ -218,7 +222,7 @@ class MayWrite:
                 continue
             if whole and self._reads_in_step(value, write, back):
                 continue
-            if _may_be_fused(reader):
+            if may_be_fused(reader):
                 return f"{_name(reader)} reads the result before it is written again"
         return None
 
@@ -238,9 +242,9 @@ class MayWrite:
         type_, target = value._type, back._operands[0]
         if not (
             type(target._type) is TensorType
-            and _same_layout(value, target._type, self.facts)
-            and _same_offset(value, write.result, self.facts)
-            and _same_offset(write.value, target, self.facts)
+            and same_layout(value, target._type, self.facts)
+            and same_offset(value, write.result, self.facts)
+            and same_offset(write.value, target, self.facts)
         ):
             return False
         pending, seen = [value], {value}
@@ -251,7 +255,7 @@ class MayWrite:
                     continue
                 if isinstance(user, SchemaOp) and torch.Tag.reduction in user.target.tags:
                     continue
-                if not _is_pointwise(user) or not _same_shape(user, type_, self.facts):
+                if not is_pointwise(user) or not gives_shape(user, type_, self.facts):
                     return False
                 for result in user.results:
                     if result not in seen:
@@ -268,46 +272,6 @@ def _is_rearranged(value: SSAValue, base: SSAValue) -> bool:
             return False
         value = above
     return True
-
-
-def _is_pointwise(op: TorchOp) -> bool:
-    return isinstance(op, SchemaOp) and (
-        torch.Tag.pointwise in op.target.tags or op.name in ("aten.copy.default",)
-    )
-
-
-def _same_shape(op: TorchOp, type_: Any, facts: Facts) -> bool:
-    return all(
-        type(result._type) is TensorType and known_equal(result._type.shape, type_.shape, facts)
-        for result in op.results
-    )
-
-
-def _may_be_fused(op: TorchOp) -> bool:
-    """Whether code generation may compute a call in one loop with others."""
-    if isinstance(op, OutputOp):
-        return False
-    if not isinstance(op, SchemaOp):
-        return False
-    library = op.name.partition(".")[0]
-    return library in _OWN_LIBRARIES and not op.name.startswith(_NEVER_FUSED)
-
-
-def _same_layout(value: SSAValue, type_: TensorType, facts: Facts) -> bool:
-    own = strided(value)
-    return (
-        own is not None
-        and own.dtype is type_.dtype
-        and own.device == type_.device
-        and known_equal(own.shape, type_.shape, facts)
-        and known_equal(own.stride, type_.stride, facts)
-    )
-
-
-def _same_offset(value: SSAValue, other: SSAValue, facts: Facts) -> bool:
-    a: Any = value._type
-    b: Any = other._type
-    return facts.known_equal(a.offset, b.offset) is True
 
 
 def _overlaps_itself(type_: TensorType) -> bool:

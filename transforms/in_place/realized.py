@@ -17,17 +17,18 @@ _KERNELS = frozenset(
 
 def is_realized(value: SSAValue) -> bool:
     """Whether a value is an input, returned, or made or read by a kernel that is not generated."""
-    if is_given(value) or _is_kernel(value.owner):
+    if is_given(value) or is_kernel(value.owner):
         return True
     users = (use.operation for use in value.uses)
-    return any(isinstance(user, OutputOp) or _is_kernel(user) for user in users)
+    return any(isinstance(user, OutputOp) or is_kernel(user) for user in users)
 
 
-def _is_kernel(op: object) -> bool:
+def is_kernel(op: object) -> bool:
+    """Whether a call is one of a kernel that is not generated."""
     if not isinstance(op, SchemaOp):
         return isinstance(op, TorchOp)
     library, name, _ = op.name.split(".", 2)
     return library not in _OWN_LIBRARIES or name in _KERNELS
 
 
-__all__ = ["is_realized"]
+__all__ = ["is_kernel", "is_realized"]

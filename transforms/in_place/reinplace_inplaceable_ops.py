@@ -31,6 +31,7 @@ from xductor.transforms.in_place.in_place_forms import (
     MAYBE_THEMSELVES,
     WRITTEN_OPERAND,
 )
+from xductor.transforms.in_place.loops import reads_elsewhere
 from xductor.transforms.in_place.may_write import MayWrite, Write, overlapping
 from xductor.transforms.in_place.realized import is_realized
 from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separate_reads
@@ -162,6 +163,8 @@ class _Reinplacing:
         if any(back is None for back in backs) and op.name in LIST_FORM:
             return 0
         if not all(self.may_write.refusal(write) is None for write in writes):
+            return 0
+        if reads_elsewhere(op, tensors, self.uses, self.facts) is not None:
             return 0
         if not should_apply(ReinplaceInplaceableOps.name):
             return 0

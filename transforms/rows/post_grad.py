@@ -441,6 +441,7 @@ OPTION_ROWS = (
         kind="procedural",
         flag=_OPTIONS,
         covered_by="normalization_aten_pass",
+        parts=("normalization_aten_pass:NormalizeSplitWithSizes",),
     ),
     _row(
         "normalize_cat_default_aten",
@@ -449,6 +450,7 @@ OPTION_ROWS = (
         kind="procedural",
         flag=_OPTIONS,
         covered_by="normalization_aten_pass",
+        parts=("normalization_aten_pass:NormalizeCat",),
     ),
     _row(
         "decompose_mm_pass",

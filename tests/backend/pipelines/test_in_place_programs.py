@@ -205,6 +205,68 @@ def _while(x: Any, y: Any, i: Any, v: Any) -> Any:
     return n, z
 
 
+def _while_within(x: Any, y: Any, i: Any, v: Any) -> Any:
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def inner(m: Any, w: Any) -> Any:
+        u = w.clone()
+        u[0] = w[1]
+        return m + 1, u
+
+    def body(n: Any, z: Any) -> Any:
+        _, w = while_loop(lambda m, w: m < 2, inner, (torch.tensor(0), z.sin()))
+        u = w.clone()
+        u[1:3] = v
+        return n + 1, u
+
+    _, z = while_loop(lambda n, z: n < 2, body, (torch.tensor(0), x.exp()))
+    x.index_put_((i,), z[:2])
+    return z
+
+
+def _scan(x: Any, y: Any, i: Any, v: Any) -> Any:
+    from torch._higher_order_ops.scan import scan
+
+    def step(total: Any, row: Any) -> Any:
+        z = row.clone()
+        z[1:3] = total[:2]
+        return total + z, z * 2
+
+    last, rows = scan(step, v[0].clone(), x.sin())
+    x[i] = rows[:2]
+    return last, rows
+
+
+def _scan_of_cond(x: Any, y: Any, i: Any, v: Any) -> Any:
+    from torch._higher_order_ops.scan import scan
+
+    def up(total: Any, row: Any) -> Any:
+        z = total.exp()
+        z[:2] = row[:2]
+        return z
+
+    def step(total: Any, row: Any) -> Any:
+        return torch.cond(row.sum() > 0, up, lambda t, r: t - r, (total, row)), row.clone()
+
+    last, rows = scan(step, v[0].clone(), x.clone())
+    x[0] = last
+    return rows
+
+
+def _map(x: Any, y: Any, i: Any, v: Any) -> Any:
+    from torch._higher_order_ops.map import map as map_rows
+
+    def of_row(row: Any, v: Any) -> Any:
+        z = row.exp()
+        z[1:3] = v[0, :2]
+        return z
+
+    rows = map_rows(of_row, x, v)
+    y.copy_(rows)
+    y[i] = v
+    return rows
+
+
 def _region_body(x: Any, v: Any) -> Any:
     z = x.sin()
     z[1:3] = v
@@ -307,6 +369,10 @@ PROGRAMS: dict[str, Program] = {
     "custom, and index put": _after(lambda x, y, i, v: (OPS.into(x, y), x.index_put_((i,), v)), READ),
     "cond": _cond,
     "while loop": _while,
+    "while loop within another": _while_within,
+    "scan": _scan,
+    "scan of cond": _scan_of_cond,
+    "map": _map,
     "regions": _regions,
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.specimens.group_specimens import fbgemm_as_a_loop
 from xductor.backend.fx.export import to_fx
 from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.groups.batch_linear_post_grad import BatchLinearPostGrad
@@ -285,20 +286,8 @@ def test_a_factor_stays_with_its_sum(trace: Any) -> None:
 
 @pytest.fixture
 def fbgemm() -> Any:
-    """The operator of fbgemm, as a loop."""
-    library = torch.library.Library("fbgemm", "FRAGMENT")
-    library.define(
-        "gmm(Tensor[] inputs, Tensor[] weights, Tensor[]? biases=None, *, bool smart_fused=False)"
-        " -> Tensor[]"
-    )
-
-    def gmm(inputs: Any, weights: Any, biases: Any = None, smart_fused: bool = False) -> Any:
-        made = [a @ b for a, b in zip(inputs, weights, strict=True)]
-        return made if biases is None else [a + b for a, b in zip(made, biases, strict=True)]
-
-    library.impl("gmm", gmm, "CompositeExplicitAutograd")
-    yield
-    library._destroy()
+    with fbgemm_as_a_loop():
+        yield
 
 
 @pytest.mark.usefixtures("fbgemm")
