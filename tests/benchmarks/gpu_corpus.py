@@ -18,6 +18,7 @@ import math
 import re
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -89,9 +90,14 @@ def build(models: Any, name: str, wanted: dict[str, Any]) -> tuple[Any, Any, Any
 
 @dataclass
 class Row:
-    """What was measured of a model in one mode, by who compiled it."""
+    """What was measured of a model in one mode, by who compiled it.
+
+    - `times`: of a step, milliseconds.
+    - `in_a_row`: of one of several steps between which nobody waits for the device.
+    """
 
     times: dict[str, float]
+    in_a_row: dict[str, float]
     memory: dict[str, float]
     losses: dict[str, float]
 
@@ -99,13 +105,16 @@ class Row:
     def ratio(self) -> float:
         return self.times["ours"] / self.times["stock"]
 
+    @property
+    def ratio_in_a_row(self) -> float:
+        return self.in_a_row["ours"] / self.in_a_row["stock"]
+
     def __str__(self) -> str:
-        stock, ours = self.times["stock"], self.times["ours"]
         mib, loss = self.memory, self.losses
-        return (
-            f"{stock:9.3f} | {ours:9.3f} | {self.ratio:.3f} | {mib['stock']:.0f} | "
-            f"{mib['ours']:.0f} | {loss['stock']:.6g} | {loss['ours']:.6g} | {loss['eager']:.6g}"
-        )
+        cells = [f"{self.times[who]:9.3f}" for who in BACKENDS] + [f"{self.ratio:.3f}"]
+        cells += [f"{self.in_a_row[who]:9.3f}" for who in BACKENDS]
+        cells += [f"{self.ratio_in_a_row:.3f}", *(f"{mib[who]:.0f}" for who in BACKENDS)]
+        return " | ".join([*cells, *(f"{loss[who]:.6g}" for who in (*BACKENDS, "eager"))])
 
 
 #: What is done in a step, by who does it.
@@ -160,9 +169,10 @@ def in_turns(
 ) -> Row:
     """What both compilers' steps cost."""
     works = {who: works[who] for who in BACKENDS}
-    times = alternating(works, rounds, device, in_a_row)
+    times = alternating(works, rounds, device)
+    row = times if in_a_row == 1 else alternating(works, rounds, device, in_a_row)
     memory = {who: peak(work, device) for who, work in works.items()}
-    return Row(times, memory, losses)
+    return Row(times, row, memory, losses)
 
 
 def _start_anew(device: str) -> None:
@@ -235,11 +245,13 @@ def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str,
 
 
 def compare(models: Any, options: argparse.Namespace) -> dict[str, list[float]]:
-    """Print a row for each model and mode; the ratios by mode."""
-    ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
+    """Print a row for each model and mode; the ratios by mode, of one step and of many."""
+    ratios: dict[str, list[float]] = defaultdict(list)
     for (name, mode), row in (apart if options.jobs else here)(models, options):
         if isinstance(row, Row):
             ratios[mode].append(row.ratio)
+            if options.in_a_row > 1:
+                ratios[f"{mode}, in a row"].append(row.ratio_in_a_row)
         print(f"| {name} | {mode} | {row} |", flush=True)
     return ratios
 
@@ -265,8 +277,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.child:
         say(asdict(one(models, *next(cases(models, options)), options)))
         return 0
-    print("| model | mode | stock ms | ours ms | ratio | MiB | ours | loss | ours | eager |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    columns = (
+        *("model", "mode", "stock ms", "ours ms", "ratio", "in a row ms", "ours", "ratio"),
+        *("MiB", "ours", "loss", "ours", "eager"),
+    )
+    print(f"| {' | '.join(columns)} |")
+    print(f"|{' --- |' * len(columns)}", flush=True)
     ratios = compare(models, options)
     ratios["all"] = [ratio for mode in MODES for ratio in ratios[mode]]
     for what, found in ratios.items():
