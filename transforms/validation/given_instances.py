@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -69,13 +69,14 @@ def given_instances(rewrite: Rewrite, seed: int) -> Iterator[Given]:
 
 
 def _of(rewrite: Rewrite, method: Any, seed: int, *, traced: bool) -> Iterator[Given]:
+    draws = _Draws(seed)
     try:
-        found: Any = method()
+        found: Any = draws.of(method)
         if not isinstance(found, Iterable) or isinstance(found, Mapping | str):
             raise InvalidInstances(
                 f"{_where(rewrite, method)} gives {_article(found)}; {_EXPECTED}"
             )
-        for place, one in enumerate(found):
+        for place, one in enumerate(draws.each(found)):
             if not isinstance(one, Mapping) or not all(isinstance(name, str) for name in one):
                 raise InvalidInstances(
                     f"{_where(rewrite, method)} yields {_article(one)}; {_EXPECTED}"
@@ -92,6 +93,31 @@ def _of(rewrite: Rewrite, method: Any, seed: int, *, traced: bool) -> Iterator[G
         raise InvalidInstances(
             f"{_where(rewrite, method, error)} raises {raised}; {_EXPECTED}"
         ) from error
+
+
+class _Draws:
+    """What an author draws by torch's own generator, which is seeded for it.
+
+    So a result does not depend on what was drawn before, nor does anything on the instances.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = torch.Generator().manual_seed(seed).get_state()
+
+    def of(self, make: Callable[[], Any]) -> Any:
+        """What a function gives."""
+        with torch.random.fork_rng(devices=[]):
+            torch.set_rng_state(self._state)
+            try:
+                return make()
+            finally:
+                self._state = torch.get_rng_state()
+
+    def each(self, found: Iterable[Any]) -> Iterator[Any]:
+        """The items, each made when it is asked for."""
+        items, end = iter(found), object()
+        while (one := self.of(lambda: next(items, end))) is not end:
+            yield one
 
 
 _EXPECTED = (

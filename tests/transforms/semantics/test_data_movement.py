@@ -31,6 +31,12 @@ def _one(r: random.Random) -> tuple[Any, ...]:
     return (tensor(r, sizes(r)),)
 
 
+@case("prims.inductor_force_stride_order.default")
+def _laid_out(r: random.Random) -> tuple[Any, ...]:
+    x = tensor(r, sizes(r))
+    return x, list(x.stride())
+
+
 @case("aten.permute.default", "prims.transpose.default", "aten.permute_copy.default")
 def _permute(r: random.Random) -> tuple[Any, ...]:
     shape = sizes(r)

@@ -13,7 +13,7 @@ import xductor
 from xductor import Rewrite, Tensor, one_of
 from xductor.backend.cli import main as command
 from xductor.ir import aten
-from xductor.transforms.validation.given_instances import InvalidInstances
+from xductor.transforms.validation.given_instances import InvalidInstances, given_instances
 from xductor.transforms.validation.validate import ValidationError
 
 F, B = torch.float32, torch.bfloat16
@@ -196,3 +196,32 @@ def test_rewrites_by_name() -> None:
         xductor.validate("remove_noop_pass")
     with pytest.raises(TypeError, match="and not 3"):
         xductor.validate(3)  # type: ignore[arg-type]
+
+
+def test_what_is_drawn_depends_on_nothing_drawn_before() -> None:
+    """Nor does what is drawn afterwards depend on the instances."""
+    seen: list[torch.Tensor] = []
+
+    class Drawing(Rewrite):
+        name = "drawing"
+        stage = "joint"
+
+        def pattern(self, x: Tensor) -> Any:
+            return aten.neg(aten.neg(x))
+
+        def replacement(self, x: Tensor) -> Any:
+            return x
+
+        def instances(self) -> Iterator[dict[str, Any]]:
+            for _ in range(2):
+                seen.append(torch.randn(3))
+                yield {"x": seen[-1]}
+
+    for before in (0, 1):
+        torch.manual_seed(before)
+        state = torch.get_rng_state()
+        assert [len(one.values) for one in given_instances(Drawing(), 0)] == [1, 1]
+        assert torch.equal(torch.get_rng_state(), state)
+    first, second, *again = seen
+    assert not torch.equal(first, second)
+    assert all(map(torch.equal, (first, second), again))
