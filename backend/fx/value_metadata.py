@@ -97,6 +97,7 @@ def record_new_values(
                 node.meta[key] = value
                 continue
             value = _looped(op, node, nodes, reader)
+            is_looped = value is not MISSING
             if values != "run" and value is MISSING:
                 value = value_of_type(op, nodes, reader, key)
             modes = entered(op) if key != "val" else None
@@ -108,7 +109,9 @@ def record_new_values(
                     _give_later_gradients(op, value)
                 check_types(op, value, reader)
             elif (
-                values == "checked" and (given := _run_without_guards(node, key, mode)) is not None
+                values == "checked"
+                and not is_looped
+                and (given := _run_without_guards(node, key, mode)) is not None
             ):
                 check_types(op, given, reader)
                 _check_storage(op, value, given, nodes, key)

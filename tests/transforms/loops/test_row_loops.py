@@ -81,7 +81,7 @@ def test_compiles_without_capturing_scalars(function: Any, dynamic: bool) -> Non
     """Inductor's own passes need `capture_scalar_outputs`."""
     torch._dynamo.reset()
     inputs = (torch.randn(3), torch.randn(5, 3), torch.randn(3))
-    options = {"xductor.on_error": "raise"}
+    options = {"xductor.on_error": "raise", "xductor.verify": "types"}
     compiled = torch.compile(function, backend="xductor", dynamic=dynamic, options=options)
     with torch.no_grad(), without_codegen(), stage_records.record() as records:
         torch.testing.assert_close(compiled(*inputs), function(*inputs))
