@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
@@ -64,6 +65,14 @@ class RealizeBeforeExpand(TypedPass):
 
     devices: tuple[str, ...] = ("cuda", "xpu")
     elements: int = 1 << 22
+
+    @classmethod
+    def may_apply(cls, graph: Graph) -> bool:
+        """Whether a dear function is computed on a device where this is done."""
+        devices = cls().devices
+        return cls.has_root(graph) and any(
+            _device(node.meta.get("val")) in devices for node in graph.nodes
+        )
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_Graph(graph, self).realize() for graph in graphs_of(module))
@@ -146,6 +155,10 @@ def _is_fused(op: Any) -> bool:
 def _is_elementwise(target: OpOverload) -> bool:
     name = f"{target.namespace}.{target.__name__}"
     return name in _FUSED or torch.Tag.pointwise in target.tags
+
+
+def _device(value: object) -> str:
+    return value.device.type if isinstance(value, torch.Tensor) else ""
 
 
 def _is_static(type_: TensorType) -> bool:
