@@ -70,9 +70,7 @@ class RealizeBeforeExpand(TypedPass):
     def may_apply(cls, graph: Graph) -> bool:
         """Whether a dear function is computed on a device where this is done."""
         devices = cls().devices
-        return cls.has_root(graph) and any(
-            _device(node.meta.get("val")) in devices for node in graph.nodes
-        )
+        return any(_device(node.meta.get("val")) in devices for node in cls.root_nodes(graph))
 
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_Graph(graph, self).realize() for graph in graphs_of(module))
