@@ -194,14 +194,16 @@ def cases(models: Any, options: argparse.Namespace) -> Iterator[tuple[str, str]]
                 yield name, mode
 
 
-def sizes_of(name: str, layers: int, small: bool) -> dict[str, Any]:
+def sizes_of(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """How a model is built: in the sizes of `SIZES`, or small ones, those of its file."""
-    return {"layers": layers, "dtype": "bf16", **({} if small else SIZES.get(name, {}))}
+    sizes = {} if options.small else SIZES.get(name, {})
+    batch = {} if options.batch is None else {"batch": options.batch}
+    return {"layers": options.layers, "dtype": options.dtype, **sizes, **batch}
 
 
 def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
     """Compile one model in one mode, wait for the turn if there are others, and measure."""
-    sizes = sizes_of(name, options.layers, options.small)
+    sizes = sizes_of(name, options)
     flags = pre_grad_options() if options.pre_grad_options else {}
     with (
         torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}),
@@ -234,7 +236,8 @@ def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str,
     command = [sys.executable, "-m", "tests.benchmarks.gpu_corpus", "--child"]
     command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
     command += ["--rounds", str(options.rounds), "--device", options.device]
-    command += ["--in-a-row", str(options.in_a_row)]
+    command += ["--in-a-row", str(options.in_a_row), "--dtype", options.dtype]
+    command += [] if options.batch is None else ["--batch", str(options.batch)]
     command += [f"--{flag}" for flag in _FLAGS if getattr(options, flag.replace("-", "_"))]
     commands = {
         (name, mode): [*command, "--only", name, "--modes", mode]
@@ -262,6 +265,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--dtype", choices=("bf16", "fp32"), default="bf16")
+    parser.add_argument("--batch", type=int, help="another batch than each model's own")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument(
         "--in-a-row", type=int, default=1, help="steps between two looks at the clock"

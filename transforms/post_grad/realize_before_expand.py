@@ -20,7 +20,7 @@ from xdsl.ir import OpResult
 
 from xductor.ir import GraphOp, ListArg, SchemaOp, TensorType
 from xductor.transforms import EXACT, TypedPass, graphs_of
-from xductor.transforms.analysis.analyses import MEMORY, ORDER
+from xductor.transforms.analysis.analyses import MEMORY, ORDER, analyses_of
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.kept_memory import KeptMemory
@@ -72,6 +72,10 @@ class RealizeBeforeExpand(TypedPass):
         devices = cls().devices
         return any(_device(node.meta.get("val")) in devices for node in cls.root_nodes(graph))
 
+    def has_work(self, module: ModuleOp) -> bool:
+        dear = (op for graph in graphs_of(module) for op in analyses_of(graph).named(_DEAR))
+        return any(_type(op).device.type in self.devices for op in dear if _is_fused(op))
+
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_Graph(graph, self).realize() for graph in graphs_of(module))
 
@@ -103,7 +107,7 @@ class _Graph:
         return realized
 
     def _pays(self, value: OpResult) -> bool:
-        type_: Any = value.type
+        type_ = _type(value.owner)
         if type_.device.type not in self.asked.devices or not _is_static(type_):
             return False
         if not type_.shape or type_.shape[-1] == 1:
@@ -128,7 +132,7 @@ class _Graph:
                 yield result
 
     def _put_in_memory(self, op: SchemaOp, value: OpResult) -> None:
-        type_: Any = value.type
+        type_ = _type(op)
         self.memory.kept += self.memory.bytes([value])
         below: Any = op.next_op
         made = self.editor.call(
@@ -142,11 +146,15 @@ class _Graph:
         made.operands[0] = value
 
 
+def _type(op: Any) -> Any:
+    return op.results[0].type
+
+
 def _is_fused(op: Any) -> bool:
     """Whether generated code computes the one result of an op in the kernels that read it."""
     if not isinstance(op, SchemaOp) or len(op.results) != 1:
         return False
-    return type(op.results[0].type) is TensorType and (_is_elementwise(op.target) or is_view(op))
+    return type(_type(op)) is TensorType and (_is_elementwise(op.target) or is_view(op))
 
 
 @cache

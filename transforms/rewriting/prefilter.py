@@ -12,8 +12,8 @@ from xductor.transforms.rewriting.driver import RewriteIndex, on_any_device
 
 
 def may_match(index: RewriteIndex, graph: Graph) -> bool:
-    """Whether a graph holds a root of a rewrite, as its input an op that the rewrite needs, and
-    beside it the op of another output.
+    """Whether a graph holds a root of a rewrite, as its input an op that the rewrite needs, beside
+    it the op of another output, and anywhere the other ops of the pattern.
 
     True promises nothing; False promises that nothing matches.
     """
@@ -21,6 +21,8 @@ def may_match(index: RewriteIndex, graph: Graph) -> bool:
     for root in index.lookups:
         below, beside = root.below, root.beside
         if below is not None and not below.are_in(graph):
+            continue
+        if not root.has_what_it_needs(graph):
             continue
         devices = () if anywhere else root.devices
         for node in graph.find_nodes(op=root.op, target=root.target, sort=False):

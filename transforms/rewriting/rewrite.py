@@ -38,6 +38,7 @@ from xductor.transforms.passes.stage import Stage
 from xductor.transforms.rewriting.absent_ops import warn_of_absent_op
 from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
 from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
+from xductor.transforms.rewriting.needed_ops import Clauses, needed_ops
 from xductor.transforms.rewriting.pattern_operators import operators_of
 from xductor.transforms.rewriting.patterns import (
     Bound,
@@ -164,6 +165,7 @@ class Compiled:
     - `outputs`: the pattern's outputs.
     - `roots`: by the name of each op that may make an output, the op names of which one must make
       an operand of that op; None if the pattern requires nothing there.
+    - `needed`: sets of ops, of each of which a graph must hold one.
     - `beside`: if all of several outputs are made from one tensor, by the name of each op that may
       make one the op names of which one must make another; else empty.
     - `plain`: the pattern in a form that needs no search, if it has one.
@@ -201,6 +203,10 @@ class Compiled:
         self.roots = self._roots()
         self.beside = self._beside()
         self.plain = PlainPattern.of(self.outputs, self.spellings, rewrite.keeps)
+
+    @cached_property
+    def needed(self) -> Clauses:
+        return needed_ops(self.outputs, self._names)
 
     def _check_connected(self) -> None:
         """Check that each output can be found from the others by a tensor or call they share."""

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import torch
 from torch.fx import Graph, Node
 from xdsl.ir import OpResult
 
 from xductor.ir import TorchOp, op_class_by_name
+from xductor.transforms.rewriting.needed_ops import Clause
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 
@@ -58,6 +60,26 @@ class NodesAround:
         )
 
 
+class NodesAnywhere:
+    """FX nodes by op, target, and the dtypes they are called with, wherever they are in a graph."""
+
+    def __init__(self, clause: Clause) -> None:
+        self._keys = tuple((*_fx_key(one.name), one.dtypes) for one in clause)
+
+    def are_in(self, graph: Graph) -> bool:
+        """Whether a graph holds one of these nodes."""
+        return any(
+            any(_may_have(node, dtypes) for node in nodes) if dtypes else nodes
+            for op, target, dtypes in self._keys
+            if (nodes := graph.find_nodes(op=op, target=target, sort=False))
+        )
+
+
+def _may_have(node: Node, dtypes: tuple[tuple[int, torch.dtype], ...]) -> bool:
+    """Whether a call has these dtypes at these positions, or none there."""
+    return all(slot >= len(node.args) or node.args[slot] is dtype for slot, dtype in dtypes)
+
+
 class RootLookup(NamedTuple):
     """How a root of some rewrites is found in an FX graph."""
 
@@ -69,6 +91,12 @@ class RootLookup(NamedTuple):
     below: NodesAround | None
     #: The nodes of which one must read an input of it; None if none need do so.
     beside: NodesAround | None
+    #: For each rewrite, sets of nodes of which a graph must hold one each.
+    elsewhere: tuple[tuple[NodesAnywhere, ...], ...]
+
+    def has_what_it_needs(self, graph: Graph) -> bool:
+        """Whether a graph holds, somewhere, all that one of the rewrites needs."""
+        return any(all(one.are_in(graph) for one in needed) for needed in self.elsewhere)
 
 
 class RewriteIndex:
@@ -100,6 +128,7 @@ class RewriteIndex:
                 self._devices_of(root),
                 self._nodes_below(root),
                 self._nodes_beside(root),
+                self._nodes_elsewhere(root),
             )
             for root in sorted(self.roots)
         )
@@ -119,6 +148,17 @@ class RewriteIndex:
             return None
         names = frozenset[str]().union(*[one.beside[root] for one in having])
         return NodesAround(_fx_key(name) for name in names)
+
+    def _nodes_elsewhere(self, root: str) -> tuple[tuple[NodesAnywhere, ...], ...]:
+        having = [one.compiled for one in self.rewrites if root in one.compiled.roots]
+        return tuple(
+            tuple(
+                NodesAnywhere(clause)
+                for clause in one.needed
+                if all(op.name != root or op.dtypes for op in clause)
+            )
+            for one in having
+        )
 
     def candidates(self, op: TorchOp) -> Sequence[int]:
         """The numbers of the rewrites that may apply at an op, in order."""

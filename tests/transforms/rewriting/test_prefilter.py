@@ -47,6 +47,15 @@ def test_no_graph_of_a_filecheck_file_is_missed(name: str) -> None:
             assert cls().may_fire(to_fx(before).graph), graph.sym_name.data
 
 
+int8, bfloat16 = torch.int8, torch.bfloat16
+
+
+def _scaled(x: Any, dtype: torch.dtype) -> Any:
+    weight = torch.ops.prims.convert_element_type(x.to(int8), dtype)
+    rows = torch.ops.prims.convert_element_type(x, dtype)
+    return torch.mm(rows, weight.permute(1, 0)) * rows[0, 0]
+
+
 FIRES: dict[str, tuple[str, Callable[..., Any]]] = {
     "a permutation in a list": ("randperm_index", lambda x: x[torch.randperm(8)]),
     "a slice of one": ("randperm_index", lambda x: x[torch.randperm(8)[:3]]),
@@ -55,6 +64,7 @@ FIRES: dict[str, tuple[str, Callable[..., Any]]] = {
         lambda x: torch.cat([c := torch.cat([x, x + 1], 1), c[:, :3]], 1),
     ),
     "two reductions of one tensor": ("reuse_partial", lambda x: (x.amax(1), x.amax())),
+    "a product with what was widened": ("woq_lowerings", lambda x: _scaled(x, bfloat16)),
     "a full slice": ("remove_noop_ops", lambda x: aten.slice.Tensor(x, 0, 0, 8) + 1),
     "a cat of one": ("remove_noop_ops", lambda x: torch.cat([x]) + 1),
     "a power of one": ("remove_noop_ops", lambda x: aten.pow.Tensor_Scalar(x, 1) + 1),
@@ -70,6 +80,8 @@ FIRES: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
 }
 STAYS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "a product with another dtype": ("woq_lowerings", lambda x: _scaled(x, torch.float32)),
+    "a product without a conversion": ("woq_lowerings", lambda x: torch.mm(x, x.t()) * x[0, 0]),
     "another index": ("randperm_index", lambda x: x[torch.arange(8).flip(0)]),
     "a cat of others": ("cat_slice_cat", lambda x: torch.cat([x + 1, x[:, :3]], 1)),
     "reductions of two tensors": ("reuse_partial", lambda x: (x.amax(1), (x + 1).amax())),
