@@ -1,7 +1,7 @@
 """Whether a fused call is faster than the products and the softmax that it replaces.
 
 On CUDA this was measured: each row of `measured_costs.csv` is an attention that was timed in both
-forms on an H200 by `tests/benchmarks/gpu_attention_costs.py`. Another attention is judged by the
+forms on an H200 by `tests/benchmarks/attention_costs.py`. Another attention is judged by the
 rows nearest to it. Short rows with a mask lose, as in the windows of a vision transformer. So do
 most long rows with a bias that has a gradient: the kernel writes one as large as the scores.
 """

@@ -1,11 +1,12 @@
-"""What attention costs on a GPU, fused and spelled out: the measurements behind `attention.costs`.
+"""What attention costs, fused and spelled out: the measurements behind `attention.costs`.
 
-    python -m tests.benchmarks.gpu_attention_costs --out attention_costs.csv --processes 12
+    python -m tests.benchmarks.attention_costs --out attention_costs.csv --processes 12
+    python -m tests.benchmarks.attention_costs --out attention_costs_on_cpu.csv --device cpu
 
 Each row is one attention between the projections of a layer: kind of mask, sizes, dtype, with or
-without a backward. Both forms are compiled by us, one with `fuse_attention` left out, captured in a
-CUDA graph, and replayed in turns: median microseconds of each. With several processes these compile
-first, into the cache that the measuring one reads.
+without a backward. Both forms are compiled by us, one with `fuse_attention` left out, and take
+turns: on a GPU captured in CUDA graphs, median microseconds of each; on a CPU the least of each, by
+the clock. With several processes these compile first, into the cache that the measuring one reads.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from typing import Any, NamedTuple
 import torch
 
 import xductor
+from tests.benchmarks.gpu_timing import alternating
 from xductor.transforms.rewriting.driver import watching
 
 _ROUNDS = 15
+_ROUNDS_ON_CPU = 100
 _LEFT_OUT = {"xductor.disabled_passes": ["fuse_attention"]}
 
 
@@ -72,6 +75,21 @@ def cases() -> Iterator[Case]:
             yield Case(kind, batch, heads, tokens, tokens, head, "float16")
 
 
+def cases_on_cpu() -> Iterator[Case]:
+    """Sizes as models have them on a CPU, in the dtypes of which it has fast products."""
+    sizes = [
+        *((8, 4, tokens, 32) for tokens in (16, 64, 128, 256)),
+        *((batch, 4, 64, 32) for batch in (1, 2, 64)),
+        *((1, 12, tokens, 64) for tokens in (16, 64, 128, 256, 512)),
+        *((4, 8, tokens, 128) for tokens in (64, 256)),
+    ]
+    for dtype in ("float32", "bfloat16"):
+        for grad in (False, True):
+            for kind in ("plain", "padding"):
+                for batch, heads, tokens, head in sizes:
+                    yield Case(kind, batch, heads, tokens, tokens, head, dtype, grad)
+
+
 def _is_usual(case: Case) -> bool:
     """Windows are many, and a number for each score of each batch entry is of longer rows."""
     if case.kind == "window":
@@ -83,13 +101,13 @@ KINDS = ("plain", "causal", "padding", "bias", "window", "scores")
 _WINDOWS = ((64, 3), (64, 12), (512, 6), (2048, 4))
 
 
-def inputs(case: Case) -> list[torch.Tensor]:
+def inputs(case: Case, device: str) -> list[torch.Tensor]:
     """Query, key and value as projections give them, and what masks the scores."""
-    generator = torch.Generator("cuda").manual_seed(0)
+    generator = torch.Generator(device).manual_seed(0)
     dtype = getattr(torch, case.dtype)
 
     def drawn(*sizes: int, grad: bool = case.grad) -> torch.Tensor:
-        tensor = torch.randn(sizes, device="cuda", generator=generator).to(dtype)
+        tensor = torch.randn(sizes, device=device, generator=generator).to(dtype)
         return tensor.requires_grad_(grad)
 
     width = case.heads * case.head
@@ -99,7 +117,7 @@ def inputs(case: Case) -> list[torch.Tensor]:
     ]
     if case.kind == "padding":
         made.append(
-            torch.arange(case.columns, device="cuda").expand(case.batch, -1) < case.columns - 3
+            torch.arange(case.columns, device=device).expand(case.batch, -1) < case.columns - 3
         )
     if case.kind in ("bias", "window"):
         made.append(drawn(case.heads, case.rows, case.columns))
@@ -177,48 +195,63 @@ def _microseconds(graph: torch.cuda.CUDAGraph, times: int) -> float:
     return start.elapsed_time(end) * 1e3 / times
 
 
-def measure(case: Case) -> tuple[float, float, int]:
+def measure(case: Case, device: str) -> tuple[float, float, int]:
     """Microseconds fused and spelled out, and how many attentions were fused."""
     torch._dynamo.reset()
-    given = inputs(case)
+    given = inputs(case, device)
     fused = _work(case, given, {})
     with watching(even_unprofitable=True):
         fused()
     count = sum(stage.applications("fuse_attention") for stage in xductor.last_compile().stages)
-    graphs = [_captured(fused), _captured(_work(case, given, _LEFT_OUT))]
+    spelled_out = _work(case, given, _LEFT_OUT)
+    found = _on_cpu(fused, spelled_out) if device == "cpu" else _on_gpu(fused, spelled_out)
+    return *found, count
+
+
+def _on_cpu(fused: Callable[[], object], spelled_out: Callable[[], object]) -> tuple[float, float]:
+    times = alternating({True: fused, False: spelled_out}, _ROUNDS_ON_CPU, "cpu")
+    return times[True] * 1e3, times[False] * 1e3
+
+
+def _on_gpu(fused: Callable[[], object], spelled_out: Callable[[], object]) -> tuple[float, float]:
+    graphs = [_captured(fused), _captured(spelled_out)]
     times = max(3, min(50, int(2000 / max(1.0, _microseconds(graphs[1], 3)))))
     found: list[list[float]] = [[], []]
     for _ in range(_ROUNDS):
         for graph, each in zip(graphs, found, strict=True):
             each.append(_microseconds(graph, times))
-    return statistics.median(found[0]), statistics.median(found[1]), count
+    return statistics.median(found[0]), statistics.median(found[1])
 
 
-def warm(share: int, shares: int, kinds: Collection[str]) -> None:
+def warm(share: int, shares: int, kinds: Collection[str], device: str) -> None:
     """Compile every case of a share, so that its code is in the cache."""
-    for number, case in enumerate(cases()):
+    for number, case in enumerate(_CASES[device]()):
         if number % shares == share and case.kind in kinds:
             torch._dynamo.reset()
-            given = inputs(case)
+            given = inputs(case, device)
             with watching(even_unprofitable=True):
                 for options in ({}, _LEFT_OUT):
                     _work(case, given, options)()
 
 
+_CASES = {"cuda": cases, "cpu": cases_on_cpu}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What attention costs, fused and spelled out.")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--device", choices=_CASES, default="cuda")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--warm", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     given = parser.parse_args()
     if given.warm is not None:
-        warm(given.warm, given.processes, given.kinds)
+        warm(given.warm, given.processes, given.kinds, given.device)
         return
     began = time.monotonic()
-    own = [sys.executable, "-m", "tests.benchmarks.gpu_attention_costs", "--out", str(given.out)]
-    own += ["--kinds", *given.kinds]
+    own = [sys.executable, "-m", "tests.benchmarks.attention_costs", "--out", str(given.out)]
+    own += ["--kinds", *given.kinds, "--device", given.device]
     if given.processes > 1:
         shares = [
             subprocess.Popen([*own, "--processes", str(given.processes), "--warm", str(share)])
@@ -230,14 +263,14 @@ def main() -> None:
     with given.out.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow([*Case._fields, "fused_us", "spelled_out_us", "fusions"])
-        for case in cases():
+        for case in _CASES[given.device]():
             if case.kind not in given.kinds:
                 continue
             if time.monotonic() - began > given.seconds:
                 print("out of time", flush=True)
                 break
             try:
-                fused, spelled, count = measure(case)
+                fused, spelled, count = measure(case, given.device)
             except Exception as error:  # the others are measured all the same
                 print(case, f"{type(error).__name__}: {str(error)[:300]}", flush=True)
                 continue
