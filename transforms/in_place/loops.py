@@ -10,6 +10,7 @@ import torch
 from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place.realized import is_kernel
 from xductor.transforms.in_place.storage_uses import StorageUses
@@ -114,13 +115,14 @@ def _is_in_memory(op: SchemaOp) -> bool:
     before, after = op._operands[0]._type, op.results[0]._type
     if type(before) is not TensorType or type(after) is not TensorType:
         return False
-    if not all(type(size) is int for size in (*before.shape, *after.shape)):
+    return is_long(before.shape, after.shape)
+
+
+def is_long(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
+    """Whether a reduction from a shape to another has a loop of its own; False if not known."""
+    if not all(type(size) is int for size in (*before, *after)):
         return False
-    return _count(before) >= _WRITTEN_OUT * _count(after)
-
-
-def _count(type_: Any) -> int:
-    return math.prod(type_.shape)
+    return math.prod(before) >= _WRITTEN_OUT * math.prod(after)  # type: ignore[arg-type]
 
 
 def may_be_fused(op: TorchOp) -> bool:
@@ -169,6 +171,7 @@ def same_offset(value: SSAValue, other: SSAValue, facts: Facts) -> bool:
 
 __all__ = [
     "gives_shape",
+    "is_long",
     "is_pointwise",
     "may_be_fused",
     "reads_elsewhere",
