@@ -92,7 +92,7 @@ def _program(written: str, computed: str) -> Function:
 
 
 def _x() -> torch.Tensor:
-    return (torch.arange(36.0).view(6, 6) * 7).remainder(11.3) / 5
+    return (torch.arange(36.0).view(6, 6) * 7).remainder(11.3) / 5 + 0.1
 
 
 def _run_in_loops(gm: Any, x: torch.Tensor, order: random.Random) -> None:
@@ -135,6 +135,12 @@ def _graph(program: Function) -> Any:
     return make_fx(program, tracing_mode="fake")(_x())
 
 
+#: Parts that have few elements in common with what they are not, by chance of their places.
+SPARSE = ("a row", "a column", "the diagonal", "every other row")
+#: What reads elements in an order that only their values tell, or writes what was there.
+BY_CHANCE = ("chosen", "padded", "in one row")
+
+
 @pytest.mark.parametrize("written", WRITTEN)
 def test_loops_in_any_order(written: str) -> None:
     """Nothing is copied for nothing either: without the copy some order gives something else."""
@@ -154,4 +160,84 @@ def test_loops_in_any_order(written: str) -> None:
         torch.testing.assert_close(x, expected, msg=lambda text, name=computed: f"{name}: {text}")
         if copied and all(torch.equal(x, expected) for x in before):
             for_nothing.append(computed)
-    assert for_nothing == []
+    assert written in SPARSE or set(for_nothing) <= set(BY_CHANCE)
+
+
+#: Some of each kind, since building code takes long.
+BUILT = [
+    ("the transpose", "a column and a number"), ("the transpose", "a row of a sum"),
+    ("the transpose", "the transpose of a sum"), ("rows", "sines in reverse"),
+    ("columns", "rows by index"), ("the transpose of a part", "in 64 bits"),
+    ("the transpose of a part", "an element"), ("the transpose", "a diagonal"),
+    ("three dims", "a row and a number"), ("with a dim of one", "the same"),
+    ("the transpose", "columns of exponentials"), ("by strides", "the transpose of a sum"),
+    ("the transpose", "repeated"), ("all", "times the transpose"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_generated_code(dynamic: bool) -> None:
+    programs = [_program(*one) for one in BUILT if not (dynamic and one[0] == "three dims")]
+    inputs = [_x() + place / 100 for place in range(len(programs))]
+    wanted = [one.clone() for one in inputs]
+
+    def function(*inputs: Any) -> None:
+        for program, x in zip(programs, inputs, strict=True):
+            program(x)
+
+    function(*wanted)
+    torch._dynamo.reset()
+    options: Any = {"xductor.on_error": "raise", "fx_graph_cache": False, "cpp.simdlen": 1}
+    with torch.no_grad():
+        compiled = torch.compile(function, backend="xductor", dynamic=dynamic, options=options)
+        compiled(*inputs)
+    for one, found, expected in zip(BUILT, inputs, wanted, strict=False):
+        torch.testing.assert_close(found, expected, msg=lambda text, one=one: f"{one}: {text}")
+
+
+def _copied(program: Callable[..., Any], *inputs: Any) -> int:
+    gm = make_fx(program, tracing_mode="symbolic")(*inputs)
+    return realize_sources(gm.graph)
+
+
+#: Epilogues of models, which their loops read in step or not at all.
+QUIET: dict[str, Callable[..., Any]] = {
+    "a cache": lambda x, y: aten.copy_(x[:, 2:4], (y.t()[:6] * 2)[:, :2]),
+    "a cache, moved on": lambda x, y: aten.copy_(x, torch.roll(x, 1, 0)),
+    "a parameter": lambda x, y: aten.copy_(x, x - y * 0.1),
+    "the transpose of a parameter": lambda x, y: aten.copy_(x, ((x.t() - y.t()) * 0.1).t()),
+    "a parameter in one dim": lambda x, y: aten.copy_(x.view(-1), (x * 0.9 + y).view(-1)),
+    "statistics": lambda x, y: aten.copy_(x[0], x[0] * 0.9 + y.mean(0) * 0.1),
+    "statistics of a batch": lambda x, y: aten.copy_(
+        x.select(0, 0), (x[:1] * 0.9 + y.mean(0, True) * 0.1).squeeze(0)
+    ),
+    "a product": lambda x, y: aten.copy_(x, (x @ y).t()),
+    "a count": lambda x, y: aten.copy_(x[0, 0], x[0, 0] + 1),
+    "another tensor": lambda x, y: aten.copy_(x.t(), y[0] + 1),
+    "another row": lambda x, y: aten.copy_(x[2], (x[3:4] + 1).squeeze(0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_quiet(name: str) -> None:
+    assert _copied(QUIET[name], _x(), _x() + 1) == 0
+
+
+def test_symbolic_sizes() -> None:
+    assert _copied(lambda x: aten.copy_(x.t(), x[:, 0] + 1), _x()) == 1
+    assert _copied(lambda x: aten.copy_(x, (x + 1).t()), _x()) == 1
+    assert _copied(lambda x: aten.copy_(x, x[0] * 2), _x()) == 1
+
+
+def test_each_write_has_its_copy() -> None:
+    def twice(x: Any) -> None:
+        aten.copy_(x.t(), x[0] + 1)
+        aten.copy_(x, x[0] * 2)
+        aten.copy_(x, x * 2)
+
+    assert _copied(twice, _x()) == 2
+
+
+def test_what_the_graph_makes_becomes_another_buffer() -> None:
+    assert _copied(lambda x: aten.copy_(y := x.exp(), (y + 1).t()), _x()) == 0
+    assert _copied(lambda x: aten.copy_((y := x.exp())[1:], (y + 1).t()[1:]), _x()) == 1
