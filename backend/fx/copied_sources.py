@@ -83,8 +83,8 @@ class _Reads:
         for node in graph.nodes:
             source = viewed(node)
             self._bases[node] = node if source is None else self._bases[source]
-        self._bits = {base: 0 for base in (self._bases[one] for one in written)}
-        self._bits = {base: 1 << place for place, base in enumerate(self._bits)}
+        bases = dict.fromkeys([self._bases[one] for one in written])
+        self._bits = {base: 1 << place for place, base in enumerate(bases)}
         self._types = TypeReader("post_grad")
 
     def may_read_elsewhere(self, into: Node, source: Node) -> bool:
