@@ -63,7 +63,7 @@ def propagate_values(gm: GraphModule, example_inputs: Sequence[Any]) -> None:
     with torch.set_grad_enabled(torch.is_grad_enabled()):  # a graph may leave another mode
         _WithGradients(gm, mode).propagate_dont_convert_inputs(*inputs)
     for node in gm.graph.nodes:
-        if node.op != "output" and "val" in node.meta:
+        if "val" in node.meta:
             node.meta["example_value"] = node.meta.pop("val")
 
 

@@ -8,7 +8,9 @@ from itertools import chain
 from typing import Any
 
 from xductor.backend import lowerings
+from xductor.backend.fx.copied_sources import realize_sources
 from xductor.backend.fx.overlapping_writes import separate_reads
+from xductor.backend.fx.shared_results import keep_results_shared
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.pipelines.row_loops import row_loop_step
 from xductor.backend.steps import (
@@ -199,6 +201,9 @@ def _custom_backend_passes(run: StageRun) -> Iterator[Hook]:
 
 
 def _recompile_and_lint(run: StageRun) -> None:
+    realize_sources(run.gm.graph)
+    if run.is_inference:
+        keep_results_shared(run.gm.graph)
     run.recompile()
     run.gm.graph.lint()
 

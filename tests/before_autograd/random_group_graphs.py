@@ -146,6 +146,8 @@ def without_draws(gm: GraphModule) -> GraphModule:
     for node in gm.graph.nodes:
         if node.target in (F.dropout, torch.dropout):
             node.target = _dropped
+            names = {"train": "training"}  # as the two functions call it
+            node.kwargs = {names.get(key, key): one for key, one in node.kwargs.items()}
     gm.recompile()
     return gm
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from torch._inductor import config
 from torch.fx import GraphModule
 
 from tests.before_autograd.random_group_graphs import run
+from tests.before_autograd.stages_with_all_options import STAGES
 from tests.before_autograd.surrounded_programs import (
     PATTERNS,
     PROGRAMS,
@@ -21,37 +22,11 @@ from tests.before_autograd.surrounded_programs import (
 )
 from tests.corpus.capture import graph_copy
 from xductor.backend.config import settings
-from xductor.backend.pipelines.predispatch import DEFAULT, OPTIONAL
 from xductor.backend.records import stage_records
 from xductor.backend.stages import pre_grad_passes
 from xductor.transforms.rewriting.driver import watching
-from xductor.transforms.rows import registry
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-_LONG = {"threshold_to_cat": 2, "min_fuse_set_size": 2}
-OPTIONS: Mapping[str, Any] = {
-    row.name: {key: _LONG[key] for key in _LONG if (key[0] == "m") is (".groups." in row.factory)}
-    for row in registry.rows("pre_grad")
-    if row.flag == "pre_grad_fusion_options" and not row.covered_by
-    if row.name != "batch_dropout"
-}
-"""Every option that draws nothing, with thresholds at which small graphs are taken."""
-
-STAGES: Mapping[str, tuple[dict[str, Any], str | None]] = {
-    "torch level": (
-        {
-            "pre_grad_fusion_options": OPTIONS,
-            "efficient_conv_bn_eval_fx_passes": True,
-            "apply_gumbel_max_trick": True,
-        },
-        None,
-    ),
-    "pre-dispatch": (
-        {"is_predispatch": True, "pre_grad_fusion_options": OPTIONS},
-        ",".join((*OPTIONAL, *DEFAULT)),
-    ),
-}
 
 
 def _compiled(one: Surrounded, applied: Counter[str]) -> list[Callable[..., Any]]:

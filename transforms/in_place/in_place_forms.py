@@ -38,6 +38,24 @@ MAYBE_THEMSELVES = frozenset(
     ("prims.inductor_force_stride_order.default", "prims.convert_element_type.default")
 )
 
+#: Functional ops that code generation lowers as a copy, and a write to the copy.
+WRITE_COPIES = frozenset(
+    f"aten.{name}"
+    for name in (
+        "_unsafe_index_put.default",
+        "_unsafe_masked_index_put_accumulate.default",
+        "as_strided_scatter.default",
+        "diagonal_scatter.default",
+        "index_put.default",
+        "scatter.reduce",
+        "scatter.src",
+        "scatter.value",
+        "scatter.value_reduce",
+        "scatter_add.default",
+        "scatter_reduce.two",
+    )
+)
+
 #: Ops that return the tensors of their first list with other content; in place they return nothing.
 LIST_FORM = {
     f"aten._foreach_{name}": f"aten._foreach_{name.replace('.', '_.')}"
@@ -74,5 +92,6 @@ __all__ = [
     "LIST_FORM",
     "MAYBE_IN_PLACE",
     "MAYBE_THEMSELVES",
+    "WRITE_COPIES",
     "WRITTEN_OPERAND",
 ]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
+from xductor.ir import Facts, GetAttrOp, OutputOp, SchemaOp, TensorType, TorchOp
+from xductor.ir.dialect.types import Dim
 from xductor.transforms.editing.replacement import known_equal
 from xductor.transforms.in_place.realized import is_kernel
 from xductor.transforms.in_place.storage_uses import StorageUses
+from xductor.transforms.in_place.views import viewed
 from xductor.transforms.pieces.regions import strided
 
 _OWN_LIBRARIES = ("aten", "prims")
 _NEVER_FUSED = ("aten._scaled_dot_product", "aten._flash_attention", "aten.convolution")
 _LISTS = "aten._foreach_"
+_PICKS = ("aten.index.Tensor", "aten._unsafe_index.Tensor")
 
 
 def reads_elsewhere(
@@ -29,11 +32,58 @@ def reads_elsewhere(
     far as they are not in memory. Such a loop may read the element that it writes, and no other
     element of any written tensor.
     """
-    return _Reads(tensors, uses, facts).problem(op)
+    count = len(tensors)
+    operands = [
+        (value, index % count) for index, value in enumerate(op._operands) if index >= count
+    ]
+    return _Reads(tensors, uses, facts).problem(operands)
+
+
+def indexed_by_itself(
+    op: SchemaOp, tensor: SSAValue, uses: StorageUses, facts: Facts
+) -> str | None:
+    """Why a call that puts values by indices may not write to a tensor; None if it may.
+
+    Code generation computes indices that are not in memory in the loop that writes. Values it
+    realizes if they read the tensor, unless all indices are drawn by `randperm`.
+    """
+    indices, values = op._operands[1:-1], op._operands[-1]
+    reads = _Reads([tensor], uses, facts)
+    loop: list[tuple[SSAValue, int | None]] = [(one, None) for one in indices]
+    if all(map(_may_be_drawn, indices)):
+        loop += [(one, None) for one in _not_read_by(indices, values, facts)]
+    return reads.problem(loop)
+
+
+def _not_read_by(indices: Sequence[SSAValue], values: SSAValue, facts: Facts) -> Iterator[SSAValue]:
+    """What values are computed of, elementwise, but elements that the same indices pick."""
+    pending, seen = [values], {values}
+    while pending:
+        value = pending.pop()
+        op: Any = value.owner
+        if isinstance(op, SchemaOp) and gives_shape(op, values._type, facts):
+            if op.name in _PICKS and tuple(op._operands[1:]) == tuple(indices):
+                continue
+            if is_pointwise(op):
+                above = [one for one in op._operands if one not in seen]
+                seen.update(above)
+                pending += above
+                continue
+        yield value
+
+
+def _may_be_drawn(value: SSAValue) -> bool:
+    """Whether a value is a view of a random permutation, as far as its op says."""
+    while (above := viewed(value)) is not None:
+        value = above
+    op = value.owner
+    if not isinstance(op, SchemaOp):  # `control_deps` calls what its body says
+        return isinstance(op, TorchOp) and not isinstance(op, GetAttrOp)
+    return op.name.startswith("aten.randperm")
 
 
 class _Reads:
-    """What the loops of one call on lists read of the tensors that they write."""
+    """What the loops of one call read of the tensors that they write."""
 
     def __init__(self, tensors: Sequence[SSAValue], uses: StorageUses, facts: Facts) -> None:
         self._tensors = tensors
@@ -41,15 +91,12 @@ class _Reads:
         self._facts = facts
         self._written = {id(uses.memory.storage(one)) for one in tensors}
 
-    def problem(self, op: SchemaOp) -> str | None:
-        """Follow the operands up, each with the place in the list as long as it is read in step.
+    def problem(self, operands: Iterable[tuple[SSAValue, int | None]]) -> str | None:
+        """Follow operands up, each with the place in the list as long as it is read in step.
 
         The place is None once other elements than the written one may be read.
         """
-        count = len(self._tensors)
-        pending: list[tuple[SSAValue, int | None]] = [
-            (value, index % count) for index, value in enumerate(op._operands) if index >= count
-        ]
+        pending = list(operands)
         seen = set(pending)
         while pending:
             value, place = pending.pop()
@@ -114,13 +161,14 @@ def _is_in_memory(op: SchemaOp) -> bool:
     before, after = op._operands[0]._type, op.results[0]._type
     if type(before) is not TensorType or type(after) is not TensorType:
         return False
-    if not all(type(size) is int for size in (*before.shape, *after.shape)):
+    return is_long(before.shape, after.shape)
+
+
+def is_long(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
+    """Whether a reduction from a shape to another has a loop of its own; False if not known."""
+    if not all(type(size) is int for size in (*before, *after)):
         return False
-    return _count(before) >= _WRITTEN_OUT * _count(after)
-
-
-def _count(type_: Any) -> int:
-    return math.prod(type_.shape)
+    return math.prod(before) >= _WRITTEN_OUT * math.prod(after)  # type: ignore[arg-type]
 
 
 def may_be_fused(op: TorchOp) -> bool:
@@ -169,6 +217,8 @@ def same_offset(value: SSAValue, other: SSAValue, facts: Facts) -> bool:
 
 __all__ = [
     "gives_shape",
+    "indexed_by_itself",
+    "is_long",
     "is_pointwise",
     "may_be_fused",
     "reads_elsewhere",

@@ -16,6 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import Facts, OutputOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms.analysis.op_effects import written_operands
+from xductor.transforms.in_place.in_place_forms import WRITE_COPIES
 from xductor.transforms.in_place.loops import (
     gives_shape,
     is_pointwise,
@@ -199,7 +200,7 @@ class MayWrite:
             storages.append(self.uses.memory.storage(write.result))
         writes = sorted({one for storage in storages for one in storage.writes})
         dropped = back if self.restores(write, back) else None
-        earlier = [one for one in writes if one < start]
+        earlier = sorted([one for one in writes if one < start] + self._made_by_writes(write.value))
         later = [one for one in writes if one > start]
         if dropped is not None:
             later = [one for one in later if one != self.uses.position(dropped)]
@@ -225,6 +226,11 @@ class MayWrite:
             if may_be_fused(reader):
                 return f"{_name(reader)} reads the result before it is written again"
         return None
+
+    def _made_by_writes(self, value: SSAValue) -> list[int]:
+        """The places of calls that made a storage and that code generation makes copy and write."""
+        makers = [one.op for one in self.uses.sharing(value) if isinstance(one, OpResult)]
+        return [self.uses.position(op) for op in makers if op.name in WRITE_COPIES]
 
     def _writes_to(self, op: TorchOp, value: SSAValue) -> bool:
         """Whether an op only writes to a value, and does not read it."""

@@ -27,8 +27,13 @@ def is_kernel(op: object) -> bool:
     """Whether a call is one of a kernel that is not generated."""
     if not isinstance(op, SchemaOp):
         return isinstance(op, TorchOp)
-    library, name, _ = op.name.split(".", 2)
-    return library not in _OWN_LIBRARIES or name in _KERNELS
+    return is_kernel_name(op.name)
 
 
-__all__ = ["is_kernel", "is_realized"]
+def is_kernel_name(name: str) -> bool:
+    """Whether an overload such as `aten.mm.default` is one of a kernel that is not generated."""
+    library, operator, _ = name.split(".", 2)
+    return library not in _OWN_LIBRARIES or operator in _KERNELS
+
+
+__all__ = ["is_kernel", "is_kernel_name", "is_realized"]

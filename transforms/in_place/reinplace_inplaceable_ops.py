@@ -31,7 +31,7 @@ from xductor.transforms.in_place.in_place_forms import (
     MAYBE_THEMSELVES,
     WRITTEN_OPERAND,
 )
-from xductor.transforms.in_place.loops import reads_elsewhere
+from xductor.transforms.in_place.loops import indexed_by_itself, reads_elsewhere
 from xductor.transforms.in_place.may_write import MayWrite, Write, overlapping
 from xductor.transforms.in_place.realized import is_realized
 from xductor.transforms.in_place.separate_reads import copy_reinterpreted, separate_reads
@@ -43,6 +43,7 @@ from xductor.transforms.onednn.operators import CONVOLUTION_BINARY
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
+_PUTS = frozenset(("aten.index_put.default", "aten._unsafe_index_put.default"))
 _LISTS = LIST_FORM | COALESCED_FORM
 _REINTERPRETING = frozenset(
     {"aten.view.dtype", "aten.view_as_real.default", "aten.view_as_complex.default"}
@@ -126,6 +127,8 @@ class _Reinplacing:
     def _in_place(self, op: SchemaOp) -> int:
         write = Write(op, op._operands[WRITTEN_OPERAND.get(op.name, 0)], op.results[0])
         if op.name in MAYBE_IN_PLACE and not self._is_own_sum(op, write.value):
+            return 0
+        if op.name in _PUTS and indexed_by_itself(op, write.value, self.uses, self.facts):
             return 0
         if not self._may(write):
             return 0

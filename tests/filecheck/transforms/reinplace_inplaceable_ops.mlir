@@ -337,3 +337,33 @@ fx.graph @sizes_unknown stage(post_grad) symbols(s0 : int positive [5, int_oo] h
   %r = aten.diagonal_scatter.default %a, %t : !fx.tensor<f32[s0, s1], cpu>
   fx.output (%r,)
 }
+
+// The index is computed of what would be written, in the loop that writes.
+// CHECK-LABEL: fx.graph @indexed_by_itself
+fx.graph @indexed_by_itself stage(post_grad) symbols() (%x : !fx.tensor<i64[5, 4], cpu>, %v : !fx.tensor<i64[5], cpu>) {
+  // CHECK-NEXT: %w = aten.select.int %x, 1, 0 : !fx.tensor<i64[5][4], cpu>
+  // CHECK-NEXT: %i = aten.abs.default %w : !fx.tensor<i64[5], cpu>
+  // CHECK-NEXT: %r = aten.index_put.default %x, [%i, %i], %v : !fx.tensor<i64[5, 4], cpu>
+  // CHECK-NEXT: %c = aten.copy_.default %x, %r : !fx.tensor<i64[5, 4], cpu>
+  // CHECK-NEXT: fx.output ()
+  %w = aten.select.int %x, 1, 0 : !fx.tensor<i64[5][4], cpu>
+  %i = aten.abs.default %w : !fx.tensor<i64[5], cpu>
+  %r = aten.index_put.default %x, [%i, %i], %v : !fx.tensor<i64[5, 4], cpu>
+  %c = aten.copy_.default %x, %r : !fx.tensor<i64[5, 4], cpu>
+  fx.output ()
+}
+
+// Generated code adds into a copy: the rows are read between two writes to it.
+// CHECK-LABEL: fx.graph @a_written_copy
+fx.graph @a_written_copy stage(post_grad) symbols() (%x : !fx.tensor<f32[5, 4], cpu>, %v : !fx.tensor<f32[2, 4], cpu>, %i : !fx.tensor<i64[2], cpu>, %j : !fx.tensor<i64[2, 4], cpu>) {
+  // CHECK-NEXT: %a = aten.scatter_add.default %x, 0, %j, %v : !fx.tensor<f32[5, 4], cpu>
+  // CHECK-NEXT: %w = aten.slice.Tensor %a, 0, 1, 3 : !fx.tensor<f32[2, 4], cpu, offset 4>
+  // CHECK-NEXT: %s = aten.sin.default %w : !fx.tensor<f32[2, 4], cpu>
+  // CHECK-NEXT: %r = aten.index_put.default %a, [%i], %s : !fx.tensor<f32[5, 4], cpu>
+  // CHECK-NEXT: fx.output (%r,)
+  %a = aten.scatter_add.default %x, 0, %j, %v : !fx.tensor<f32[5, 4], cpu>
+  %w = aten.slice.Tensor %a, 0, 1, 3 : !fx.tensor<f32[2, 4], cpu, offset 4>
+  %s = aten.sin.default %w : !fx.tensor<f32[2, 4], cpu>
+  %r = aten.index_put.default %a, [%i], %s : !fx.tensor<f32[5, 4], cpu>
+  fx.output (%r,)
+}
