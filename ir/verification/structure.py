@@ -79,7 +79,11 @@ def check_op(op: TorchOp) -> None:
     if fields["refs"] != len(operands):
         _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
     if op.raw_arguments:
-        _check_raw_arguments(op, args)
+        if "are_raw" not in fields:
+            _check_raw_arguments(op, args)
+        wrong = op.wrong_form()  # type: ignore[attr-defined]
+        if wrong:
+            _fail(op, wrong)
     else:
         known = fields.get("allowed")
         allowed = known.get(type(op)) if known is not None else None
@@ -98,9 +102,7 @@ def check_op(op: TorchOp) -> None:
 def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
     if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
         _fail(op, "the arguments are not positional and keyword ones")
-    wrong = op.wrong_form()  # type: ignore[attr-defined]
-    if wrong:
-        _fail(op, wrong)
+    vars(args)["are_raw"] = True
 
 
 def _check_result_count(op: Any) -> None:
@@ -211,9 +213,8 @@ def check_graph(graph: GraphOp) -> None:
             if not isinstance(op, TorchOp):
                 _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
             op_kinds.add(cls)
-        for operand in op._operands:
-            if id(operand) not in defined:
-                _fail_undefined(op, operand, graph)
+        if not defined.issuperset(map(id, op._operands)):
+            _fail_undefined(op, defined, graph)
         check_op(op)
         if (cls is OutputOp) != (op is last):
             _fail(op, "fx.output must be the last op, and the only one")
@@ -223,14 +224,14 @@ def check_graph(graph: GraphOp) -> None:
             if id(kind) not in known_types:
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
+        args = op.properties["args"]
+        symbols = args.symbols
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        node = op.attributes.get("node") or op.node
-        own = node.data  # type: ignore[attr-defined]
+        own = (op.attributes.get("node") or op.node).data
         if len(own) != len(op.results):
             _fail_names(op, own)
         for name in own:
@@ -240,7 +241,7 @@ def check_graph(graph: GraphOp) -> None:
                 names.add(name)
         if unbacked.names:
             unbacked.check(op)
-        if op.raw_arguments:
+        if args.subgraphs and op.raw_arguments:
             _check_references(op, graph)
         op = op._next_op
 
@@ -274,8 +275,6 @@ def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
 def _check_references(op: TorchOp, graph: GraphOp) -> None:
     """Check that symbol references refer to graphs of the module."""
     names = op.args.subgraphs
-    if not names:
-        return
     module = graph.parent_op()
     graphs: Any = () if module is None else module.regions[0].block.ops
     known = {other.sym_name.data for other in graphs if other.name == "fx.graph"}
@@ -336,11 +335,14 @@ def _fail_graph(graph: GraphOp, problem: str) -> None:
     fail_graph(graph, problem)
 
 
-def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:
-    owner = operand.owner
+def _fail_undefined(op: TorchOp, defined: set[int], graph: GraphOp) -> None:
+    index, owner = next(
+        (index, operand.owner)
+        for index, operand in enumerate(op._operands)
+        if id(operand) not in defined
+    )
     inside = isinstance(owner, TorchOp) and owner.parent_op() is graph
     where = "after this op" if inside else "in another graph, or nowhere"
-    index = list(op._operands).index(operand)
     _fail(op, f"operand {index} is defined {where}", expected="a value defined above the op")
 
 

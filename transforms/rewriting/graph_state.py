@@ -205,7 +205,8 @@ class GraphState(Storages):
 
     def region(self, op: Operation) -> int:
         """The number of the mode region that an op is in."""
-        return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)
+        ops = self._mode_ops
+        return bisect_left(ops, self.order.key(op), key=self.order.key) if ops else 0
 
     def symints(self) -> list[SSAValue]:
         """The values of the graph that are integers."""
@@ -230,6 +231,12 @@ class GraphState(Storages):
         """The ops at `start` and below that may write to an operand."""
         key = self.order.key
         return self.writes[bisect_left(self.writes, key(start), key=key) :]
+
+    def events_within(self, first: int, last: int) -> list[TorchOp]:
+        """The events from one key of the order to another, both included."""
+        key = self.order.key
+        start = bisect_left(self.events, first, key=key)
+        return self.events[start : bisect_right(self.events, last, key=key)]
 
     def events_between(self, start: TorchOp, end: TorchOp) -> list[TorchOp]:
         """The events below `start` and above `end`."""
@@ -297,7 +304,7 @@ class GraphState(Storages):
                 continue
             if op not in wanted and not may_go(op):
                 continue
-            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
+            above = [operand.op for operand in op._operands if type(operand) is OpResult]
             self.erase(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
 
