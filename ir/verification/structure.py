@@ -6,12 +6,13 @@ argument list; after that only the types of an op's operands are checked.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.dialect.registry import LASTING, HigherOrderOp
 from xductor.ir.dialect.schema import Param
 from xductor.ir.dialect.types import (
@@ -71,6 +72,17 @@ def check_op(op: TorchOp) -> None:
 
     Raises VerifyException.
     """
+    _check_call(op)
+    for result in op.results:
+        _check_kind(op, result._type)
+
+
+def _check_kind(op: TorchOp, kind: Any) -> None:
+    if type(kind) not in _ANY:
+        _fail(op, "a result has a type of another dialect", found=str(kind))
+
+
+def _check_call(op: TorchOp) -> None:
     args: Any = op.properties.get("args")
     if type(args) is not ArgsAttr:
         _fail(op, "the op has no arguments attribute")
@@ -81,9 +93,8 @@ def check_op(op: TorchOp) -> None:
     if op.raw_arguments:
         if "are_raw" not in fields:
             _check_raw_arguments(op, args)
-        wrong = op.wrong_form()  # type: ignore[attr-defined]
-        if wrong:
-            _fail(op, wrong)
+        if _has_a_form(type(op)):
+            _check_form(op)
     else:
         known = fields.get("allowed")
         allowed = known.get(type(op)) if known is not None else None
@@ -94,9 +105,18 @@ def check_op(op: TorchOp) -> None:
                 _fail_operand(op, operand, kinds)
         if len(results) != op.table.returns:  # type: ignore[attr-defined]
             _check_result_count(op)
-    for result in results:
-        if type(result._type) not in _ANY:
-            _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+@cache
+def _has_a_form(cls: type[TorchOp]) -> bool:
+    """Whether the arguments of a class's calls must be of some form."""
+    return getattr(cls, "wrong_form", RawOp.wrong_form) is not RawOp.wrong_form
+
+
+def _check_form(op: TorchOp) -> None:
+    wrong = op.wrong_form()  # type: ignore[attr-defined]
+    if wrong:
+        _fail(op, wrong)
 
 
 def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
@@ -215,23 +235,25 @@ def check_graph(graph: GraphOp) -> None:
             op_kinds.add(cls)
         if not defined.issuperset(map(id, op._operands)):
             _fail_undefined(op, defined, graph)
-        check_op(op)
+        _check_call(op)
         if (cls is OutputOp) != (op is last):
             _fail(op, "fx.output must be the last op, and the only one")
         for result in op.results:
             defined.add(id(result))
             kind = result._type
             if id(kind) not in known_types:
+                _check_kind(op, kind)
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        args = op.properties["args"]
+        args: Any = op.properties["args"]
         symbols = args.symbols
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        own = (op.attributes.get("node") or op.node).data
+        node: Any = op.attributes.get("node") or op.node
+        own = node.data
         if len(own) != len(op.results):
             _fail_names(op, own)
         for name in own:

@@ -120,9 +120,7 @@ class _Fusion:
             new, call, is_seen = self._replacement(attention, builder, state)
             made = builder.made
             self._check_operands(made, root)
-            Legality(state).check(
-                match, root, made, [new], self.options.permits, strides=is_seen
-            )
+            Legality(state).check(match, root, made, [new], self.options.permits, strides=is_seen)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
             tell(Fused(self.graph, match, made, call, [new], state))

@@ -78,7 +78,7 @@ class WrittenVersions:
         return held
 
     def are_held(self, values: Iterable[SSAValue], op: TorchOp) -> bool:
-        """Whether nothing was written to these values since they were made, when `op` reads them."""
+        """Whether nothing has been written to any of these values before `op` reads them."""
         return all(self.is_unwritten(value, op) for value in values)
 
     def is_unwritten(self, value: SSAValue, op: TorchOp) -> bool:

@@ -15,11 +15,12 @@ from xductor.ir.dialect.arguments import leaves
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
-from xductor.transforms.analysis.effect_order import Footprints, events, is_event
+from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
+    subgraphs_of,
     written_operands,
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
@@ -49,6 +50,7 @@ class GraphState(Storages):
         self.facts: Facts = facts_of(graph)
         self.analyses = Analyses(graph) if analyses is None else analyses
         self.order = self.analyses.order
+        self._silence = Silence()
         self.entered: int | None = None
         """The number of the mode region whose modes are entered (`modes_at`)."""
 
@@ -337,7 +339,13 @@ class GraphState(Storages):
         for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
             vars(self).pop(name, None)
 
+    def _is_silent(self, op: TorchOp) -> bool:
+        """Whether a call is certain to be no event, nor a write: most are."""
+        return self._silence.of(type(op)) and not subgraphs_of(op)
+
     def _adds(self, op: TorchOp) -> None:
+        if self._is_silent(op):
+            return
         known = vars(self)
         if "writes" in known and written_operands(op, self.bodies):
             known.pop("writes")
@@ -346,6 +354,8 @@ class GraphState(Storages):
             known.pop("events")
 
     def _erases(self, op: TorchOp) -> None:
+        if self._is_silent(op):
+            return
         known = vars(self)
         for name in ("writes", "events"):
             if op in known.get(name, ()):
