@@ -289,8 +289,8 @@ class GraphLowering:
         value: FakeTensor,
     ) -> None:
         """Do the work of `emit` for a call that gives one tensor, as most do."""
-        name, used = node.name, SSAValues(operands)
-        meta = NodeMeta((name,), node=name, origin=node, args=args, operands=used)
+        used = SSAValues(operands)
+        meta = NodeMeta.of_call(node, args, used)
         types = (self.types.tensor_type(value),)
         op = new_op(callee.cls, used, types, {"args": args}, {"node": meta})
         append_op(self.block, op)

@@ -40,7 +40,8 @@ class Storages:
 
     def aliases_of_one(self, op: TorchOp, value: torch.Tensor) -> AliasAttr | None:
         """What `aliases` gives, for a call with one tensor as its value."""
-        storage = self._known[id(op.results[0])] = storage_of(value)
+        (result,) = op.results
+        storage = self._known[id(result)] = storage_of(value)
         if storage is not None:
             for index, operand in enumerate(op._operands):
                 if self._of(operand) == storage:

@@ -166,6 +166,14 @@ class NodeMeta(Data[tuple[str, ...]]):
     def __init__(self, names: tuple[str, ...] | Self = (), **fields: Any) -> None:
         """Everything is set in `__new__`."""
 
+    @classmethod
+    def of_call(cls, node: Any, args: Any, operands: Any) -> Self:
+        """`cls((node.name,), node=node.name, origin=node, ...)`, of a call that was lowered."""
+        made = object.__new__(cls)
+        name = node.name
+        vars(made).update(data=(name,), node=name, origin=node, args=args, operands=operands)
+        return made
+
     @property
     def names(self) -> tuple[str, ...]:
         return self.data

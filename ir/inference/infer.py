@@ -465,12 +465,13 @@ def _operand_values(
 
 def storage_root(value: SSAValue) -> SSAValue:
     """The value whose storage this one shares, as far as the graph tells."""
-    while isinstance(value, OpResult) and isinstance(value.op, TorchOp):
+    while type(value) is OpResult and isinstance(value.op, TorchOp):
         facts = result_aliases(value.op)
         fact = facts[value.index] if value.index < len(facts) else None
         if fact is None:
             break
-        value = value.op._operands[fact[0]]
+        # xDSL's own sequence is slow to index
+        value = tuple.__getitem__(value.op._operands, fact[0])
     return value
 
 

@@ -138,15 +138,19 @@ class TypeReader:
             stride = tuple([dim(step) for step in stride])
             offset = dim(offset)
         dtype = value.dtype
-        # Few tensors have a flag; which one is only asked of those.
-        flagged = dtype.is_complex or value.is_neg() or (self.with_grad and value.requires_grad)
+        if dtype.is_complex or value.is_neg():
+            flags = self._flags(value)
+        elif self.with_grad:
+            flags = _OF_AUTOGRAD[value.requires_grad, _is_parameter(value)]
+        else:
+            flags = ()
         fields = (
             dtype,
             shape,
             stride,
             value.fake_device if fake else value.device,
             offset,
-            self._flags(value) if flagged or (self.with_grad and _is_parameter(value)) else (),
+            flags,
             "strided",
             "" if fake else _subclass(value),
         )
@@ -177,11 +181,17 @@ class TypeReader:
         if value.is_neg():
             flags += ("neg",)
         if self.with_grad:
-            if value.requires_grad:
-                flags += ("requires_grad",)
-            if _is_parameter(value):
-                flags += ("parameter",)
+            flags += _OF_AUTOGRAD[value.requires_grad, _is_parameter(value)]
         return flags
+
+
+#: The flags of a tensor that requires a gradient or not, and is a parameter or not.
+_OF_AUTOGRAD: dict[tuple[bool, bool], tuple[str, ...]] = {
+    (False, False): (),
+    (True, False): ("requires_grad",),
+    (False, True): ("parameter",),
+    (True, True): ("requires_grad", "parameter"),
+}
 
 
 def _is_parameter(value: torch.Tensor) -> bool:

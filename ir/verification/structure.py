@@ -6,12 +6,13 @@ argument list; after that only the types of an op's operands are checked.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from xductor.ir.dialect.arguments import ArgsAttr, Ref
-from xductor.ir.dialect.operations import SchemaOp, TorchOp
+from xductor.ir.dialect.operations import RawOp, SchemaOp, TorchOp
 from xductor.ir.dialect.registry import LASTING, HigherOrderOp
 from xductor.ir.dialect.schema import Param
 from xductor.ir.dialect.types import (
@@ -71,6 +72,17 @@ def check_op(op: TorchOp) -> None:
 
     Raises VerifyException.
     """
+    _check_call(op)
+    for result in op.results:
+        _check_kind(op, result._type)
+
+
+def _check_kind(op: TorchOp, kind: Any) -> None:
+    if type(kind) not in _ANY:
+        _fail(op, "a result has a type of another dialect", found=str(kind))
+
+
+def _check_call(op: TorchOp) -> None:
     args: Any = op.properties.get("args")
     if type(args) is not ArgsAttr:
         _fail(op, "the op has no arguments attribute")
@@ -79,7 +91,10 @@ def check_op(op: TorchOp) -> None:
     if fields["refs"] != len(operands):
         _fail(op, f"the arguments refer to {args.refs} operands, the op has {len(operands)}")
     if op.raw_arguments:
-        _check_raw_arguments(op, args)
+        if "are_raw" not in fields:
+            _check_raw_arguments(op, args)
+        if _has_a_form(type(op)):
+            _check_form(op)
     else:
         known = fields.get("allowed")
         allowed = known.get(type(op)) if known is not None else None
@@ -90,17 +105,24 @@ def check_op(op: TorchOp) -> None:
                 _fail_operand(op, operand, kinds)
         if len(results) != op.table.returns:  # type: ignore[attr-defined]
             _check_result_count(op)
-    for result in results:
-        if type(result._type) not in _ANY:
-            _fail(op, "a result has a type of another dialect", found=str(result._type))
+
+
+@cache
+def _has_a_form(cls: type[TorchOp]) -> bool:
+    """Whether the arguments of a class's calls must be of some form."""
+    return getattr(cls, "wrong_form", RawOp.wrong_form) is not RawOp.wrong_form
+
+
+def _check_form(op: TorchOp) -> None:
+    wrong = op.wrong_form()  # type: ignore[attr-defined]
+    if wrong:
+        _fail(op, wrong)
 
 
 def _check_raw_arguments(op: TorchOp, args: ArgsAttr) -> None:
     if len(args.data) != 2 or type(args.data[0]) is not tuple or type(args.data[1]) is not tuple:
         _fail(op, "the arguments are not positional and keyword ones")
-    wrong = op.wrong_form()  # type: ignore[attr-defined]
-    if wrong:
-        _fail(op, wrong)
+    vars(args)["are_raw"] = True
 
 
 def _check_result_count(op: Any) -> None:
@@ -211,26 +233,27 @@ def check_graph(graph: GraphOp) -> None:
             if not isinstance(op, TorchOp):
                 _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
             op_kinds.add(cls)
-        for operand in op._operands:
-            if id(operand) not in defined:
-                _fail_undefined(op, operand, graph)
-        check_op(op)
+        if not defined.issuperset(map(id, op._operands)):
+            _fail_undefined(op, defined, graph)
+        _check_call(op)
         if (cls is OutputOp) != (op is last):
             _fail(op, "fx.output must be the last op, and the only one")
         for result in op.results:
             defined.add(id(result))
             kind = result._type
             if id(kind) not in known_types:
+                _check_kind(op, kind)
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        symbols = op.properties["args"].symbols  # type: ignore[attr-defined]
+        args: Any = op.properties["args"]
+        symbols = args.symbols
         if symbols and not symbols <= bound:
             _fail(
                 op,
                 f"an argument mentions symbols the graph does not have: {sorted(symbols - bound)}",
             )
-        node = op.attributes.get("node") or op.node
-        own = node.data  # type: ignore[attr-defined]
+        node: Any = op.attributes.get("node") or op.node
+        own = node.data
         if len(own) != len(op.results):
             _fail_names(op, own)
         for name in own:
@@ -240,7 +263,7 @@ def check_graph(graph: GraphOp) -> None:
                 names.add(name)
         if unbacked.names:
             unbacked.check(op)
-        if op.raw_arguments:
+        if args.subgraphs and op.raw_arguments:
             _check_references(op, graph)
         op = op._next_op
 
@@ -274,8 +297,6 @@ def _check_symbols(graph: GraphOp, type_: Any, bound: set[str]) -> None:
 def _check_references(op: TorchOp, graph: GraphOp) -> None:
     """Check that symbol references refer to graphs of the module."""
     names = op.args.subgraphs
-    if not names:
-        return
     module = graph.parent_op()
     graphs: Any = () if module is None else module.regions[0].block.ops
     known = {other.sym_name.data for other in graphs if other.name == "fx.graph"}
@@ -336,11 +357,14 @@ def _fail_graph(graph: GraphOp, problem: str) -> None:
     fail_graph(graph, problem)
 
 
-def _fail_undefined(op: TorchOp, operand: Any, graph: GraphOp) -> None:
-    owner = operand.owner
+def _fail_undefined(op: TorchOp, defined: set[int], graph: GraphOp) -> None:
+    index, owner = next(
+        (index, operand.owner)
+        for index, operand in enumerate(op._operands)
+        if id(operand) not in defined
+    )
     inside = isinstance(owner, TorchOp) and owner.parent_op() is graph
     where = "after this op" if inside else "in another graph, or nowhere"
-    index = list(op._operands).index(operand)
     _fail(op, f"operand {index} is defined {where}", expected="a value defined above the op")
 
 

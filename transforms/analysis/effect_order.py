@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any
 
 import torch
-from xdsl.ir import Block, SSAValue
+from torch._ops import OpOverloadPacket
+from xdsl.ir import BlockArgument, SSAValue
 
 from xductor.ir import (
     GetAttrOp,
@@ -26,9 +27,10 @@ from xductor.ir import (
     TorchOp,
     result_aliases,
 )
+from xductor.ir.dialect.registry import PythonOp
 from xductor.ir.effects.effects import Effects
 from xductor.ir.effects.operator_effects import overload_effects
-from xductor.ir.effects.target_effects import is_registered
+from xductor.ir.effects.target_effects import is_registered, target_effects
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -130,7 +132,7 @@ class Footprints:
         writes: set[Any] = set()
         is_view_only = not written and is_view(op)
         for index, operand in enumerate(op._operands):
-            if isinstance(operand.type, _NUMBERS):
+            if type(operand._type) in _NUMBERS:
                 continue
             root = storage_root(operand)
             heads: list[Any] = [root]
@@ -153,7 +155,7 @@ class Footprints:
 
 
 def _is_outside(root: SSAValue) -> bool:
-    return isinstance(root.owner, Block) or type(root.owner) is GetAttrOp
+    return type(root) is BlockArgument or type(root.owner) is GetAttrOp
 
 
 def _touches(op: TorchOp, effects: Effects, waits: bool) -> Iterator[Any]:
@@ -194,10 +196,16 @@ def is_view(op: TorchOp) -> bool:
 
 @cache
 def _silent(cls: type[TorchOp]) -> bool:
-    """Whether the schema of an overload's class says that its calls have no effect."""
-    if not issubclass(cls, SchemaOp):
+    """Whether calls of a class do nothing besides computing results and running graphs.
+
+    An operator's schema says so, and of functions and methods the tables of effects.
+    """
+    if issubclass(cls, SchemaOp):
+        return overload_effects(cls.target).silent
+    if not issubclass(cls, PythonOp) or cls.fx_op == "call_module":
         return False
-    return overload_effects(cls.target).silent
+    # Which overloads a packet has, and what they do, may change while the program runs.
+    return not isinstance(cls.target, OpOverloadPacket) and target_effects(cls.target).pure
 
 
 class Silence:
@@ -211,7 +219,7 @@ class Silence:
         self._known: dict[type[TorchOp], bool] = {OutputOp: True, GetAttrOp: True}
 
     def of(self, cls: type[TorchOp]) -> bool:
-        """Whether no call of a class has an effect; False promises nothing."""
+        """Whether no call of a class has an effect of its own; False promises nothing."""
         silent = self._known.get(cls)
         if silent is None:
             silent = self._known[cls] = _silent(cls) and not is_registered(cls.target)
@@ -221,7 +229,18 @@ class Silence:
 def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
     """The calls whose relative order can be observed, in order."""
     silence = Silence()
-    return [op for op in ops if not silence.of(type(op)) and is_event(op, bodies)]
+    silent: dict[type[TorchOp], bool] = {}
+    found: list[TorchOp] = []
+    for op in ops:
+        cls = type(op)
+        known = silent.get(cls)
+        if known is None:
+            known = silent[cls] = silence.of(cls)
+        if known and not op.properties["args"].subgraphs:
+            continue
+        if is_event(op, bodies):
+            found.append(op)
+    return found
 
 
 def is_event(op: TorchOp, bodies: Bodies) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +78,7 @@ class _Fusion:
         roots = [op for op in self.graph.block.ops if is_product(op)]
         if len(roots) < 2:
             return 0
-        with InferenceEnv.of(self.graph) as env:
+        with InferenceEnv.of(self.graph) as env, ExitStack() as self.modes:
             state = GraphState(self.graph, self.bodies, env)
             self.versions = WrittenVersions(self.graph, state.writes, self.bodies)
             self.reader = Reader(self.versions if self.versions else None)
@@ -115,13 +116,11 @@ class _Fusion:
             lambda value: state.is_above(value, root),
         )
         try:
-            with modes_at(root, state):
-                new, call, is_seen = self._replacement(attention, builder, state)
-                made = builder.made
-                self._check_operands(made, root)
-                Legality(state).check(
-                    match, root, made, [new], self.options.permits, strides=is_seen
-                )
+            self._enter_modes(root, state)
+            new, call, is_seen = self._replacement(attention, builder, state)
+            made = builder.made
+            self._check_operands(made, root)
+            Legality(state).check(match, root, made, [new], self.options.permits, strides=is_seen)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
             tell(Fused(self.graph, match, made, call, [new], state))
@@ -132,10 +131,16 @@ class _Fusion:
         self._connect(attention, new, made, state)
         self.masks.keep()
 
+    def _enter_modes(self, root: TorchOp, state: GraphState) -> None:
+        """Infer types as at `root`, until attention of another region is found."""
+        if state.entered is None or state.entered != state.region(root):
+            self.modes.close()
+            self.modes.enter_context(modes_at(root, state))
+
     def _check_operands(self, made: Sequence[TorchOp], root: TorchOp) -> None:
         """Check that operands are unwritten since they were made; copies were looked through."""
         inside = set(made)
-        for operand in {operand for op in made for operand in op.operands}:
+        for operand in {operand for op in made for operand in op._operands}:
             if operand.owner not in inside and not self.versions.is_unwritten(operand, root):
                 raise Declined("what the fused call would read is written before it")
 

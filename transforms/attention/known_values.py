@@ -61,10 +61,17 @@ class KnownValues:
         self.facts = facts
         self._terms = terms
         self._calls = calls
-        self._found: dict[SSAValue, Known | None] = {}
+        # By identity: to hash a value is a call of its own. Each entry keeps its value alive.
+        self._found: dict[int, tuple[SSAValue, Known | None]] = {}
 
     def of(self, value: Any) -> Known | None:
         """What is known about a tensor or a number."""
+        if isinstance(value, SSAValue):
+            known = self._found.get(id(value))
+            if known is None:
+                self._found[id(value)] = value, None
+                known = self._found[id(value)] = value, self._read(value)
+            return known[1]
         if isinstance(value, bool):
             return ALWAYS if value else NEVER
         if isinstance(value, int):
@@ -73,12 +80,7 @@ class KnownValues:
             return Affine(value)
         if isinstance(value, float):
             return number(value)
-        if not isinstance(value, SSAValue):
-            return None
-        if value not in self._found:
-            self._found[value] = None
-            self._found[value] = self._read(value)
-        return self._found[value]
+        return None
 
     def condition(self, value: Any) -> Condition:
         """A boolean tensor as a condition, which may be an unknown one."""

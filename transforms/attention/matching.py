@@ -177,7 +177,8 @@ class _Descent:
 
     @property
     def place(self) -> Place:
-        return Place(self.axes, tuple(self.shape[axis] for axis in self.axes))
+        shape = self.shape
+        return Place(self.axes, tuple([shape[axis] for axis in self.axes]))
 
     def to_softmax(self) -> Softmax | None:
         """Go through copies, casts, reshapes of the batch and dropout to the softmax."""

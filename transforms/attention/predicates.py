@@ -38,10 +38,19 @@ class Affine:
 
     def at(self, dims: Mapping[int, Affine]) -> Affine:
         """The form with expressions substituted for the indices of some dims."""
-        found = Affine(self.constant)
+        constant = self.constant
+        sums: dict[int, int] = {}
         for dim, coefficient in self.terms:
-            found = found.plus(dims.get(dim, Affine(0, ((dim, 1),))), coefficient)
-        return found
+            form = dims.get(dim)
+            if form is None:
+                sums[dim] = sums.get(dim, 0) + coefficient
+                continue
+            for other, factor in form.terms:
+                sums[other] = sums.get(other, 0) + coefficient * factor
+            if form.constant != 0:
+                scaled = expressions.mul(form.constant, coefficient)
+                constant = expressions.add(constant, scaled)
+        return affine(constant, sums)
 
     def least(self, sizes: Sequence[Dim]) -> Dim:
         """The smallest value over all indices, if no size is zero."""

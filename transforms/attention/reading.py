@@ -7,15 +7,15 @@ kind each, whatever their arguments: the types of operand and result tell the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Protocol, TypeGuard
 
 import torch
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xductor.ir import OutputOp, TensorType, TorchOp
+from xductor.ir import OutputOp, Ref, TensorType, TorchOp
+from xductor.ir.dialect.arguments import CONSTANT_TYPES, leaves
 from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.ir.python.canonical_names import canonical_name
 from xductor.transforms.analysis.op_effects import arguments_of
@@ -23,23 +23,22 @@ from xductor.transforms.analysis.op_effects import arguments_of
 Args = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
 class Term:
     """The definition of a value.
 
-    `kind` names the function, `op` is the call, and `args` has its arguments: the tensors are `x`,
-    `y`, `z`; the others have torch's names.
+    `kind` names the function, `op` is the call, and `args` has its arguments, which are attributes
+    too: the tensors are `x`, `y`, `z`; the others have torch's names.
     """
 
     kind: str
     op: TorchOp
     args: Args
 
+    def __init__(self, kind: str, op: TorchOp, args: Args) -> None:
+        vars(self).update(args, kind=kind, op=op, args=args)
+
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self.args[name]
-        except KeyError:
-            raise AttributeError(f"a term {self.kind!r} has no argument {name!r}") from None
+        raise AttributeError(f"a term {self.kind!r} has no argument {name!r}")
 
 
 Found = tuple[str, dict[str, Any]] | None
@@ -330,17 +329,18 @@ class Reader:
     """
 
     def __init__(self, versions: Versions | None = None) -> None:
-        self._terms: dict[SSAValue, Term | None] = {}
+        # By identity: to hash a value is a call of its own. Each entry keeps its value alive.
+        self._terms: dict[int, tuple[SSAValue, Term | None]] = {}
         self._versions = versions
 
     def term(self, value: Any) -> Term | None:
         """The term of a value; None for inputs, constants and calls outside the vocabulary."""
-        if not isinstance(value, OpResult):
+        if type(value) is not OpResult:
             return None
-        if value in self._terms:
-            return self._terms[value]
-        term = self._terms[value] = self._read(value)
-        return term
+        known = self._terms.get(id(value))
+        if known is None:
+            known = self._terms[id(value)] = (value, self._read(value))
+        return known[1]
 
     def kind(self, value: Any) -> str:
         term = self.term(value)
@@ -362,7 +362,7 @@ class Reader:
     def _current(self, item: Any, op: TorchOp) -> Any:
         """An argument with current versions. Raises LookupError if a version is unknown."""
         assert self._versions is not None
-        if isinstance(item, SSAValue):
+        if type(item) is OpResult or type(item) is BlockArgument:
             return self._versions.at(item, op)
         if type(item) in (tuple, list):
             return type(item)([self._current(part, op) for part in item])
@@ -372,6 +372,25 @@ class Reader:
         op = value.op
         if not isinstance(op, TorchOp) or op.fx_op == "call_module" or len(op.results) != 1:
             return None
+        operands = tuple(op._operands)  # xDSL's own sequence is slow to index
+        if self._versions is not None and not self._versions.are_held(operands, op):
+            return self._read_now(op)
+        # Calls with equal arguments and types are read alike, whatever their operands.
+        fields = vars(op.args)
+        known: dict[Any, Outline] | None = fields.get("terms")
+        if known is None or len(known) > _LIMIT:
+            known = fields["terms"] = {}
+        key = (type(op), value._type, *[operand._type for operand in operands])
+        outline = known.get(key, _UNREAD)
+        if outline is _UNREAD:
+            term = self._read_now(op)
+            outline = _outline(term, operands)
+            if outline is not _UNREAD:
+                known[key] = outline
+            return term
+        return None if outline is None else _filled(outline, op, operands)
+
+    def _read_now(self, op: TorchOp) -> Term | None:
         call = _meant(op)
         name = name_of(op) if call is None else _operator(call)
         read = _READERS.get(_IN_PLACE.get(name, name)) if name is not None else None
@@ -382,6 +401,44 @@ class Reader:
             return None
         found = read(op, args)
         return None if found is None else Term(found[0], op, found[1])
+
+
+#: A term without its call: its kind, and its arguments with references to the call's operands.
+#: None for a call that has no term.
+Outline = tuple[str, tuple[tuple[str, Any], ...]] | None
+
+_UNREAD: Any = object()
+#: The most outlines that are kept of calls with the same arguments; then all are read anew.
+_LIMIT = 64
+_PLAIN = frozenset(CONSTANT_TYPES)
+
+
+def _outline(term: Term | None, operands: tuple[SSAValue, ...]) -> Outline:
+    """The outline of what was read of a call; `_UNREAD` if a call that is alike may have another.
+
+    That is so if an operand stands in two places, where another call may have two values, or if an
+    argument is neither an operand nor made of plain constants.
+    """
+    if term is None:
+        return None
+    places = {id(operand): place for place, operand in enumerate(operands)}
+    if len(places) != len(operands):
+        return _UNREAD
+    items: list[tuple[str, Any]] = []
+    for name, item in term.args.items():
+        place = places.get(id(item))
+        if place is None and not all(type(leaf) in _PLAIN for leaf in leaves(item)):
+            return _UNREAD
+        items.append((name, item if place is None else Ref(place)))
+    return term.kind, tuple(items)
+
+
+def _filled(outline: Outline, op: TorchOp, operands: tuple[SSAValue, ...]) -> Term:
+    """The term of a call that has an outline."""
+    assert outline is not None
+    kind, items = outline
+    args = {name: operands[item.index] if type(item) is Ref else item for name, item in items}
+    return Term(kind, op, args)
 
 
 def _meant(op: TorchOp) -> AtenCall | None:
@@ -402,9 +459,14 @@ def _operator(call: AtenCall) -> str:
 
 def is_product(op: Any) -> TypeGuard[TorchOp]:
     """Whether an op may be a product of matrices, judging by its name."""
-    if not isinstance(op, TorchOp) or len(op.results) != 1:
+    return _makes_products(type(op)) and len(op.results) == 1
+
+
+@cache
+def _makes_products(cls: type[Any]) -> bool:
+    if not issubclass(cls, TorchOp) or cls.fx_op == "call_module":
         return False
-    return op.fx_op != "call_module" and name_of(op) in _PRODUCTS
+    return _class_name(cls) in _PRODUCTS
 
 
 def in_place(op: TorchOp) -> bool:
@@ -440,6 +502,10 @@ class Versions(Protocol):
 
         Raises LookupError if there is no such value.
         """
+        ...
+
+    def are_held(self, values: Iterable[SSAValue], op: TorchOp) -> bool:
+        """Whether nothing was written to these values when `op` reads them."""
         ...
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Block, OpResult, SSAValue
 
 from xductor.ir import GetAttrOp, GraphOp, TorchOp
 from xductor.ir.inference.infer import storage_root
+from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import Bodies, written_operands
 from xductor.transforms.attention.reading import in_place, tensor_type
 from xductor.transforms.editing.aliasing import tensor_of
@@ -28,15 +29,18 @@ class WrittenVersions:
     """
 
     def __init__(self, graph: GraphOp, writes: Sequence[TorchOp], bodies: Bodies) -> None:
-        self._positions: dict[object, int] = {}
+        # By identity, which is faster than to hash ops; all ops of the graph are kept alive.
+        self._positions: dict[int, int] = {}
+        self._ops: list[TorchOp] = []
         # For each storage: the positions of writes, and its content after each.
-        self._writes: dict[SSAValue, list[tuple[int, SSAValue | None]]] = defaultdict(list)
+        self._writes: dict[int, list[tuple[int, SSAValue | None]]] = defaultdict(list)
         self._outside: list[int] = []
         if not writes:
             return
-        self._positions = {op: position for position, op in enumerate(graph.block.ops)}
+        self._ops = ops_of(graph.block)
+        self._positions = {id(op): position for position, op in enumerate(self._ops)}
         for op in writes:
-            self._visit(self._positions[op], op, bodies)
+            self._visit(self._positions[id(op)], op, bodies)
 
     def _visit(self, position: int, op: TorchOp, bodies: Bodies) -> None:
         written = list(written_operands(op, bodies))
@@ -44,7 +48,7 @@ class WrittenVersions:
             root = storage_root(op.operands[index])
             whole = len(written) == 1 and index == 0 and in_place(op) and len(op.results) == 1
             held = op.results[0] if whole and _same_place(op.operands[0], root) else None
-            self._writes[root].append((position, held))
+            self._writes[id(root)].append((position, held))
             if isinstance(root.owner, Block) or type(root.owner) is GetAttrOp:
                 self._outside.append(position)  # inputs may overlap
 
@@ -57,18 +61,25 @@ class WrittenVersions:
         Raises LookupError if there is no such value.
         """
         root = storage_root(value)
-        start = self._positions.get(value.owner, -1) if isinstance(value, OpResult) else -1
-        end = self._positions.get(op, len(self._positions))
+        writes = self._writes.get(id(root), ())
+        if not writes and not self._outside:
+            return value
+        start = self._positions.get(id(value.op), -1) if type(value) is OpResult else -1
+        end = self._positions.get(id(op), len(self._positions))
         outside = isinstance(root.owner, Block) or type(root.owner) is GetAttrOp
         if outside and self._between(self._outside, start, end):
             raise LookupError
         held: SSAValue = value
-        for position, after in self._writes.get(root, ()):
+        for position, after in writes:
             if start < position < end:
                 if after is None or tensor_of(after) is not tensor_of(value):
                     raise LookupError
                 held = after
         return held
+
+    def are_held(self, values: Iterable[SSAValue], op: TorchOp) -> bool:
+        """Whether nothing has been written to any of these values before `op` reads them."""
+        return all(self.is_unwritten(value, op) for value in values)
 
     def is_unwritten(self, value: SSAValue, op: TorchOp) -> bool:
         """Whether `value` has not been written before `op` since it was made."""

@@ -65,9 +65,8 @@ def _sort(graph: GraphOp) -> int:
 def _is_sorted(block: Block) -> bool:
     seen = set(map(id, block.args))
     for op in ops_of(block):
-        for operand in op._operands:
-            if id(operand) not in seen:
-                return False
+        if not seen.issuperset(map(id, op._operands)):
+            return False
         seen.update(map(id, op.results))
     return True
 

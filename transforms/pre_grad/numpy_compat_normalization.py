@@ -32,8 +32,10 @@ class NumpyCompatNormalization(Respelling):
         )
 
     def respelled(self, op: RawOp) -> Written | None:
-        named = [name for name, _ in op.args.data[1]]
-        if op.fx_op != "call_function" or NUMPY_NAMES.isdisjoint(named):
+        named = op.args.data[1]
+        if not named or op.fx_op != "call_function":
+            return None
+        if NUMPY_NAMES.isdisjoint([name for name, _ in named]):
             return None
         keywords = op.keywords
         for signature in signatures(op.target) or ():

@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.ir import RawOp, TorchOp
+from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.effect_order import changes_geometry
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.editing.editor import Editor, raw_call_args
@@ -32,18 +33,17 @@ class Respelling(TypedPass):
     def rewrite(self, module: ModuleOp) -> int:
         applied = 0
         for graph in graphs_of(module):
-            if any(changes_geometry(type(op)) for op in graph.block.ops):
+            ops = ops_of(graph.block)
+            if any(map(changes_geometry, {type(op) for op in ops})):
                 continue  # types of what is changed, and of its views, are not those of the calls
             with Editor(graph) as editor:
-                for op in list(graph.block.ops):
-                    if isinstance(op, RawOp) and op.results:
-                        applied += self._put(op, editor)
+                for op in ops:
+                    written = self.respelled(op) if op.raw_arguments and op.results else None
+                    if written is not None:
+                        applied += self._put(op, written, editor)
         return applied
 
-    def _put(self, op: RawOp, editor: Editor) -> bool:
-        written = self.respelled(op)
-        if written is None:
-            return False
+    def _put(self, op: RawOp, written: Written, editor: Editor) -> bool:
         cls, positional, keywords = written
         args, operands = raw_call_args(positional, keywords)
         if cls is type(op) and args == op.args:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from xductor.ir import (
     ArgsAttr,
@@ -77,6 +77,7 @@ class ReplacementBuilder:
         self._in_scope = in_scope
         self._torch_level = torch_level
         self._dims: dict[Expr, SSAValue] = {}
+        self._heir: NodeMeta | None = None
 
     def call(self, name: str, calls: list[BoundCall]) -> Any:
         written = torch_call(calls[0]) if self._torch_level else None
@@ -118,13 +119,23 @@ class ReplacementBuilder:
         structure = None
         if found.structure != "*" and not issubclass(cls, SchemaOp):
             structure = StructureAttr(found.structure)
-        meta = self.node.inherited(("",) * len(found.types))
+        meta = self._place(len(found.types))
         op = cls.make(args, operands, found.types, meta, structure=structure, aliases=found.aliases)
         self.made.append(op)
         values = [value_handle(result, self.facts) for result in op.results]
         return values[0] if found.structure == "*" else values
 
+    def _place(self, results: int) -> NodeMeta:
+        """Metadata for an op at the place of the match; what it inherits is read only once."""
+        if self._heir is None:
+            self._heir = self.node.inherited(())
+        made = self._heir.renamed(("",) * results)
+        vars(made)["textual"] = dict(self._heir.textual or {})
+        return made
+
     def _argument(self, item: Any, operands: list[SSAValue]) -> Any:
+        if type(item) is OpResult or type(item) is BlockArgument:
+            return self._operand(item, operands)
         if isinstance(item, Tensor | Opaque):
             if item.value is None:
                 raise Unbuildable("a tensor without a value cannot be an argument")

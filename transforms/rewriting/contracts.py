@@ -287,8 +287,9 @@ def check_order(match: Match, insertion: TorchOp, state: GraphState) -> None:
     key = state.order.key
     first = min(*map(key, ops), key(insertion))
     last = max(*map(key, ops), key(insertion))
-    if not state.events or key(state.events[0]) > last or key(state.events[-1]) < first:
-        return
+    felt = state.events_within(first, last)
+    if inside.issuperset(felt) and not any(state.footprints.of(op).writes for op in felt):
+        return  # what is crossed has no effect, nor what is written to
     for op in ops:
         crossed = _crossed(op, insertion, inside, state)
         if crossed:
@@ -327,9 +328,9 @@ def check_inner_order(match: Match, made: Sequence[TorchOp], state: GraphState) 
     storage, what is right for the pattern's calls may be wrong for these ops.
     """
     matched = {op for _, op in match.matched_ops()}
-    if len(matched) == 1 or not state.events:
+    if len(matched) == 1:
         return
-    if not any(state.footprints.of(op).has_effect for op in matched):
+    if not any(op in matched and state.footprints.of(op).has_effect for op in state.events):
         return
     ops = sorted(matched, key=state.order.key)
     pairs = [(a, b) for number, b in enumerate(ops) for a in ops[:number] if state.conflict(a, b)]

@@ -15,11 +15,12 @@ from xductor.ir.dialect.arguments import leaves
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
-from xductor.transforms.analysis.effect_order import Footprints, events, is_event
+from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
     effects_of,
+    subgraphs_of,
     written_operands,
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
@@ -49,6 +50,7 @@ class GraphState(Storages):
         self.facts: Facts = facts_of(graph)
         self.analyses = Analyses(graph) if analyses is None else analyses
         self.order = self.analyses.order
+        self._silence = Silence()
         self.entered: int | None = None
         """The number of the mode region whose modes are entered (`modes_at`)."""
 
@@ -205,7 +207,8 @@ class GraphState(Storages):
 
     def region(self, op: Operation) -> int:
         """The number of the mode region that an op is in."""
-        return bisect_left(self._mode_ops, self.order.key(op), key=self.order.key)
+        ops = self._mode_ops
+        return bisect_left(ops, self.order.key(op), key=self.order.key) if ops else 0
 
     def symints(self) -> list[SSAValue]:
         """The values of the graph that are integers."""
@@ -230,6 +233,12 @@ class GraphState(Storages):
         """The ops at `start` and below that may write to an operand."""
         key = self.order.key
         return self.writes[bisect_left(self.writes, key(start), key=key) :]
+
+    def events_within(self, first: int, last: int) -> list[TorchOp]:
+        """The events from one key of the order to another, both included."""
+        key = self.order.key
+        start = bisect_left(self.events, first, key=key)
+        return self.events[start : bisect_right(self.events, last, key=key)]
 
     def events_between(self, start: TorchOp, end: TorchOp) -> list[TorchOp]:
         """The events below `start` and above `end`."""
@@ -297,7 +306,7 @@ class GraphState(Storages):
                 continue
             if op not in wanted and not may_go(op):
                 continue
-            above = [operand.owner for operand in op.operands if type(operand) is OpResult]
+            above = [operand.op for operand in op._operands if type(operand) is OpResult]
             self.erase(op)
             pending += [one for one in above if isinstance(one, TorchOp)]
 
@@ -330,7 +339,13 @@ class GraphState(Storages):
         for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
             vars(self).pop(name, None)
 
+    def _is_silent(self, op: TorchOp) -> bool:
+        """Whether a call is certain to be no event, nor a write: most are."""
+        return self._silence.of(type(op)) and not subgraphs_of(op)
+
     def _adds(self, op: TorchOp) -> None:
+        if self._is_silent(op):
+            return
         known = vars(self)
         if "writes" in known and written_operands(op, self.bodies):
             known.pop("writes")
@@ -339,6 +354,8 @@ class GraphState(Storages):
             known.pop("events")
 
     def _erases(self, op: TorchOp) -> None:
+        if self._is_silent(op):
+            return
         known = vars(self)
         for name in ("writes", "events"):
             if op in known.get(name, ()):
