@@ -1,9 +1,14 @@
 """Whether a fused call is faster than the products and the softmax that it replaces.
 
-On CUDA this was measured: each row of `measured_costs.csv` is an attention that was timed in both
-forms on an H200 by `tests/benchmarks/attention_costs.py`. Another attention is judged by the
-rows nearest to it. Short rows with a mask lose, as in the windows of a vision transformer. So do
-most long rows with a bias that has a gradient: the kernel writes one as large as the scores.
+This was measured: each row of a table is an attention that was timed in both forms by
+`tests/benchmarks/attention_costs.py`. Another attention is judged by the rows nearest to it.
+
+`measured_costs.csv` is of an H200. Short rows with a mask lose, as in the windows of a vision
+transformer. So do most long rows with a bias that has a gradient: the kernel writes one as large as
+the scores.
+
+`measured_costs_on_cpu.csv` is of two cores with AVX-512 and without AMX. The kernel multiplies
+bfloat16 slowly there.
 """
 
 from __future__ import annotations
@@ -15,10 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
+
 from xductor.ir.dialect.types import TensorFields
 from xductor.transforms.attention.kernels import Request
 
-_TABLE = Path(__file__).with_name("measured_costs.csv")
+_TABLES = {"cuda": "measured_costs.csv", "cpu": "measured_costs_on_cpu.csv"}
 _NEAREST = 4
 #: The weight of a doubling in the number of heads, against one of rows, columns or the head size.
 _HEADS = 0.4
@@ -55,43 +62,72 @@ class Measured(NamedTuple):
     ratio: float
 
 
-Group = tuple[str, bool]
+class Group(NamedTuple):
+    """What is compared with each other.
+
+    - `device`: its type.
+    - `kind`: of mask, as the table has it.
+    - `grad`: whether there is a backward.
+    - `dtype`: on a CPU; GPUs were measured in half precision, and are judged so in any dtype.
+    """
+
+    device: str
+    kind: str
+    grad: bool
+    dtype: torch.dtype | None = None
 
 
 def refusal_by_cost(request: Request, slower: float = 1.0) -> str | None:
     """Why a fused call does not pay; None if it does, or if nothing is known of its costs.
 
-    Nothing is known of CPUs, and of sizes that are not known while compiling.
+    Nothing is known of sizes that are not known while compiling, of CPUs with AMX in 16 bits, and
+    of dtypes of which the table has no row.
 
     - `slower`: how many times longer what it replaces takes than products and a softmax in the
       dtype of the request.
     """
-    if request.device.type != "cuda":
-        return None
     sizes = (*request.query.shape, request.key.shape[2])
     batch, heads, rows, head, columns = (one if isinstance(one, int) else 0 for one in sizes)
     if not all((batch, heads, rows, head, columns)):
         return None
+    group = group_of(request)
+    known = measured(group.device).get(group)
+    if known is None or _has_other_products(group):
+        return None
     shape = Shape(batch * heads, rows, columns, head)
-    ratio = estimated(shape, measured()[group_of(request)]) / slower
+    ratio = estimated(shape, known) / slower
     if ratio <= 1:
         return None
     return f"the fused call would take {ratio:.2f} times as long as what it replaces"
 
 
+def _has_other_products(group: Group) -> bool:
+    """Whether products of a CPU are not those that were measured."""
+    return group.dtype is torch.bfloat16 and torch.cpu._is_amx_tile_supported()
+
+
 def group_of(request: Request) -> Group:
-    """Kind of mask, and whether there is a backward, as the table has them.
+    """The group of the table by which a request is judged."""
+    device = request.device.type
+    if device == "cpu":
+        kind = "plain" if request.mask is None else "padding"
+        return Group(device, kind, request.grad, request.dtype)
+    return Group(device, _kind_of(request), request.grad)
+
+
+def _kind_of(request: Request) -> str:
+    """The kind of mask.
 
     A mask that wants no gradient costs a backward what padding does, whatever its sizes.
     """
     mask = request.mask
     if mask is None:
-        return ("causal" if request.causal else "plain"), request.grad
+        return "causal" if request.causal else "plain"
     if request.grad and not request.mask_grad:
-        return "padding", True
+        return "padding"
     if _is_spread(mask, 0):
-        return "bias", request.grad
-    return ("padding" if _is_spread(mask, 1) else "scores"), request.grad
+        return "bias"
+    return "padding" if _is_spread(mask, 1) else "scores"
 
 
 def _is_spread(mask: TensorFields, dim: int) -> bool:
@@ -107,10 +143,12 @@ def estimated(shape: Shape, rows: Iterable[Measured]) -> float:
 
 
 @cache
-def measured() -> dict[Group, list[Measured]]:
-    """The rows of the table, by kind of mask and whether there is a backward."""
+def measured(device: str) -> dict[Group, list[Measured]]:
+    """The rows of the table of a type of device, by group; none if there is no table."""
     found: dict[Group, list[Measured]] = {}
-    with _TABLE.open(newline="") as file:
+    if device not in _TABLES:
+        return found
+    with Path(__file__).with_name(_TABLES[device]).open(newline="") as file:
         for row in csv.DictReader(file):
             batch, heads, *sizes = (
                 int(row[name]) for name in ("batch", "heads", "rows", "columns", "head")
@@ -118,8 +156,10 @@ def measured() -> dict[Group, list[Measured]]:
             shape = Shape(batch * heads, *sizes)
             ratio = float(row["fused_us"]) / float(row["spelled_out_us"])
             kind = "scores" if row["kind"] == "window" else row["kind"]
-            found.setdefault((kind, row["grad"] == "True"), []).append(Measured(shape, ratio))
+            dtype = getattr(torch, row["dtype"]) if device == "cpu" else None
+            group = Group(device, kind, row["grad"] == "True", dtype)
+            found.setdefault(group, []).append(Measured(shape, ratio))
     return found
 
 
-__all__ = ["Measured", "Shape", "estimated", "group_of", "measured", "refusal_by_cost"]
+__all__ = ["Group", "Measured", "Shape", "estimated", "group_of", "measured", "refusal_by_cost"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import pytest
 import sympy
@@ -15,6 +16,7 @@ from xductor.frontend import from_fx
 from xductor.ir import parse_ir, print_ir
 from xductor.ir.dialect.types import TensorFields
 from xductor.transforms.attention.costs import (
+    Group,
     estimated,
     group_of,
     measured,
@@ -25,7 +27,11 @@ from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rewriting.driver import watching
 
 _CUDA = torch.device("cuda")
-_ROWS = [(group, row) for group, rows in measured().items() for row in rows]
+_ROWS = {
+    device: [(group, row) for group, rows in measured(device).items() for row in rows]
+    for device in ("cuda", "cpu")
+}
+_DEVICES = pytest.mark.parametrize("device", _ROWS)
 
 
 def _loss(chosen: float, ratio: float) -> float:
@@ -35,29 +41,39 @@ def _loss(chosen: float, ratio: float) -> float:
 
 def test_the_table_is_of_every_kind_in_both_directions() -> None:
     kinds = {"plain", "causal", "padding", "bias", "scores"}
-    assert {group for group, _ in _ROWS} == {(kind, grad) for kind in kinds for grad in (0, 1)}
-    assert len(_ROWS) >= 200
+    assert {group for group, _ in _ROWS["cuda"]} == {
+        Group("cuda", kind, bool(grad)) for kind in kinds for grad in (0, 1)
+    }
+    assert len(_ROWS["cuda"]) >= 200
+    assert {group for group, _ in _ROWS["cpu"]} == {
+        Group("cpu", kind, bool(grad), dtype)
+        for kind in ("plain", "padding")
+        for grad in (0, 1)
+        for dtype in (torch.float32, torch.bfloat16)
+    }
 
 
-def test_what_was_measured_is_decided_right() -> None:
+@_DEVICES
+def test_what_was_measured_is_decided_right(device: str) -> None:
     wrong = [
         row
-        for group, row in _ROWS
-        if _loss(estimated(row.shape, measured()[group]), row.ratio) > 1.05
+        for group, row in _ROWS[device]
+        if _loss(estimated(row.shape, measured(device)[group]), row.ratio) > 1.05
     ]
-    assert len(wrong) <= 0.03 * len(_ROWS), wrong
+    assert len(wrong) <= 0.03 * len(_ROWS[device]), wrong
 
 
-def test_what_was_not_measured_is_mostly_decided_right() -> None:
+@_DEVICES
+def test_what_was_not_measured_is_mostly_decided_right(device: str) -> None:
     """Each row by the others alone: the loss is a third of what fusing all of them loses."""
     lost = always = wrong = 0.0
-    for group, row in _ROWS:
-        others = [one for one in measured()[group] if one is not row]
+    for group, row in _ROWS[device]:
+        others = [one for one in measured(device)[group] if one is not row]
         loss = _loss(estimated(row.shape, others), row.ratio)
         wrong += loss > 1.05
         lost += max(0.0, loss - 1)
         always += max(0.0, row.ratio - 1)
-    assert wrong <= 0.06 * len(_ROWS)
+    assert wrong <= 0.06 * len(_ROWS[device])
     assert lost < always / 3
 
 
@@ -88,13 +104,14 @@ def _fields(*sizes: int) -> TensorFields:
     ],
 )
 def test_kinds_of_masks(mask: tuple[int, ...], kind: str) -> None:
-    assert group_of(_request(8, 4, 64, 32, mask)) == (kind, False)
+    assert group_of(_request(8, 4, 64, 32, mask)) == Group("cuda", kind, False)
     trained = _request(8, 4, 64, 32, mask, grad=True)
-    assert group_of(trained) == ("padding" if mask else "plain", True)
+    assert group_of(trained) == Group("cuda", "padding" if mask else "plain", True)
 
 
 def test_causal() -> None:
-    assert group_of(_request(8, 4, 64, 32, causal=True, grad=True)) == ("causal", True)
+    request = _request(8, 4, 64, 32, causal=True, grad=True)
+    assert group_of(request) == Group("cuda", "causal", True)
 
 
 def test_windows_are_not_fused() -> None:
@@ -105,11 +122,28 @@ def test_windows_are_not_fused() -> None:
     assert refusal_by_cost(_request(8, 16, 1024, 64, (1, 16, 1024, 1024))) is None
 
 
-def test_nothing_is_known_of_a_cpu_or_of_unknown_sizes() -> None:
+def test_nothing_is_known_of_unknown_sizes_or_of_other_devices() -> None:
     windows = _request(512, 6, 49, 32, (512, 6, 49, 49))
-    assert refusal_by_cost(replace(windows, device=torch.device("cpu"))) is None
     query = windows.query._replace(shape=(sympy.Symbol("s0"), 6, 49, 32))
     assert refusal_by_cost(replace(windows, query=query)) is None
+    assert refusal_by_cost(replace(windows, device=torch.device("xpu"))) is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "amx", "slow"),
+    [
+        (torch.bfloat16, False, True),
+        (torch.bfloat16, True, False),
+        (torch.float32, False, False),
+        (torch.float32, True, False),
+        (torch.float16, False, False),
+        (torch.float64, False, False),
+    ],
+)
+def test_on_a_cpu(dtype: torch.dtype, amx: bool, slow: bool) -> None:
+    request = replace(_request(8, 4, 256, 32), device=torch.device("cpu"), dtype=dtype)
+    with mock.patch.object(torch.cpu, "_is_amx_tile_supported", return_value=amx):
+        assert (refusal_by_cost(request) is not None) is slow
 
 
 def _windows(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> Any:
