@@ -305,25 +305,24 @@ class GraphState(Storages):
         known = vars(self)
         if "footprints" in known:
             self.footprints.forget()
-        if known.get("writes") is None or known["writes"]:
-            self.changed()
-            return
         if old in known.get("returned", ()):
             self.returned.discard(old)
             self.returned.add(new)
         if old in known.get("returned_tensors", ()):
             self.returned_tensors.discard(old)
             self.returned_tensors.add(tensor_of(new))
-        roots = known.get("returned_roots")
-        if roots is None:
-            return
         before, after = storage_root(old), storage_root(new)
-        if before is not after and before in roots:
+        if before is after:
+            return
+        for name in ("returned_roots", "written_roots"):
+            roots = known.get(name, ())
+            if before not in roots:
+                continue
             if before is old:
                 roots.discard(old)
                 roots.add(after)
-            else:  # other outputs may have that storage by other ways
-                known.pop("returned_roots")
+            else:  # outputs and writes may have that storage by other ways
+                known.pop(name)
 
     def changed(self) -> None:
         """Forget which values the graph returns and writes, and their storage roots."""

@@ -76,15 +76,19 @@ class _Check:
 
     def run(self) -> None:
         key = self.state.order.key
-        for op in sorted(self.removed, key=key):
+        for op in sorted(filter(_has_backward, self.removed), key=key):
             later = [one for one in self.writes if key(one) > key(op)]
             self._check(op, later, storage_root, "eager raises for that, as must what stands here")
+        if not any(map(_has_backward, self.made)):
+            return
         below = [
             one for one in self.writes if one not in self.removed and key(one) >= key(self.place)
         ]
         for number, op in enumerate(self.made):
-            later = [one for one in self.made[number + 1 :] if self._written(one)]
-            self._check(op, [*later, *below], self._root_in_graph, "what stands here keeps another")
+            if _has_backward(op):
+                later = [one for one in self.made[number + 1 :] if self._written(one)]
+                why = "what stands here keeps another"
+                self._check(op, [*later, *below], self._root_in_graph, why)
 
     def _check(
         self,
@@ -94,8 +98,6 @@ class _Check:
         why: str,
     ) -> None:
         """Raise Declined if a write hits what an op saves."""
-        if not any(requires_grad(result.type) for result in op.results):
-            return
         touched = {root_of(value) for value in (*op.operands, *op.results)}
         hits = {root: write.name for root in touched for write in writes if self._hits(write, root)}
         around = {storage_root(value) for value in self.state.written_around}
@@ -166,8 +168,15 @@ class _Check:
 
     def _gained(self, op: TorchOp) -> frozenset[SSAValue]:
         """Operands that may have gained a gradient by a write above, which types do not show."""
+        roots = {one: self._root_in_graph(one) for one in op.operands}
+        if self.state.written_roots.isdisjoint(roots.values()):
+            return frozenset()
         written = self._written_above(self.place if op in self.made else op)
-        return frozenset([one for one in op.operands if self._root_in_graph(one) in written])
+        return frozenset([one for one, root in roots.items() if root in written])
+
+
+def _has_backward(op: TorchOp) -> bool:
+    return any(requires_grad(result.type) for result in op.results)
 
 
 def _writes_nothing(op: TorchOp, state: GraphState) -> bool:
