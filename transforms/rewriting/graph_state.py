@@ -219,7 +219,8 @@ class GraphState(Storages):
     @cached_property
     def events(self) -> list[TorchOp]:
         """The ops whose relative order can be observed, in order."""
-        return events(self.analyses.ops, self.bodies)
+        known = self.bodies is self.analyses.bodies
+        return self.analyses.events.copy() if known else events(self.analyses.ops, self.bodies)
 
     @cached_property
     def footprints(self) -> Footprints:
