@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, KeysView
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -69,12 +69,18 @@ class GraphState(Storages):
         return [op for op in self.events if written_operands(op, self.bodies)]
 
     @cached_property
-    def written_roots(self) -> set[SSAValue]:
-        return {
-            storage_root(op.operands[index])
-            for op in self.writes
-            for index in written_operands(op, self.bodies)
-        }
+    def first_writes(self) -> dict[SSAValue, TorchOp]:
+        """The first op that may write to each storage, by the root of the storage."""
+        found: dict[SSAValue, TorchOp] = {}
+        for op in self.writes:
+            for index in written_operands(op, self.bodies):
+                found.setdefault(storage_root(op.operands[index]), op)
+        return found
+
+    @property
+    def written_roots(self) -> KeysView[SSAValue]:
+        """The roots of the storages that an op may write to."""
+        return self.first_writes.keys()
 
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""
@@ -315,35 +321,40 @@ class GraphState(Storages):
         before, after = storage_root(old), storage_root(new)
         if before is after:
             return
-        for name in ("returned_roots", "written_roots"):
-            roots = known.get(name, ())
-            if before not in roots:
-                continue
+        roots = known.get("returned_roots", ())
+        if before in roots:
             if before is old:
                 roots.discard(old)
                 roots.add(after)
-            else:  # outputs and writes may have that storage by other ways
-                known.pop(name)
+            else:  # other outputs may have that storage by other ways
+                known.pop("returned_roots")
+        first = known.get("first_writes", {})
+        if before in first:
+            if before is old:
+                writes = [one for one in (first.pop(before), first.get(after)) if one is not None]
+                first[after] = min(writes, key=self.order.key)
+            else:  # so may other writes
+                known.pop("first_writes")
 
     def changed(self) -> None:
         """Forget which values the graph returns and writes, and their storage roots."""
-        for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
+        for name in ("returned", "returned_tensors", "returned_roots", "first_writes"):
             vars(self).pop(name, None)
 
     def _adds(self, op: TorchOp) -> None:
         known = vars(self)
         if "writes" in known and written_operands(op, self.bodies):
             known.pop("writes")
-            known.pop("written_roots", None)
+            known.pop("first_writes", None)
         if "events" in known and is_event(op, self.bodies):
             known.pop("events")
 
     def _erases(self, op: TorchOp) -> None:
         known = vars(self)
         for name in ("writes", "events"):
-            if op in known.get(name, ()):
+            if name in known and is_event(op, self.bodies) and op in known[name]:
                 known[name].remove(op)
-                known.pop("written_roots", None)
+                known.pop("first_writes", None)
 
 
 __all__ = ["GraphState"]

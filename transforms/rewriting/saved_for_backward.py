@@ -40,6 +40,8 @@ def check_saved(
     if state.graph.stage.data != "pre_grad" or not (state.writes or state.written_around):
         return
     removed = match.removable()
+    if not any(map(_has_backward, (*removed, *made))):
+        return
     first = min((*removed, place), key=state.order.key)
     writes = [op for op in state.writes_below(first) if not _writes_nothing(op, state)]
     if writes or state.written_around:
@@ -65,14 +67,12 @@ class _Check:
         self.writes = writes
         self.saved: dict[TorchOp, Saved] = {}
         self.written: dict[TorchOp, set[SSAValue]] = {}
-        self.written_above: dict[TorchOp, set[SSAValue]] = {}
         self.stands_for: dict[SSAValue, SSAValue] = {}
         for old, new in pairs:
             root = self._root(new)
             if root.owner in made:
                 self.stands_for[root] = storage_root(old)
                 self.written.clear()
-                self.written_above.clear()
 
     def run(self) -> None:
         key = self.state.order.key
@@ -129,14 +129,6 @@ class _Check:
             }
         return found
 
-    def _written_above(self, place: TorchOp) -> set[SSAValue]:
-        found = self.written_above.get(place)
-        if found is None:
-            key = self.state.order.key
-            above = [self._written(one) for one in self.state.writes if key(one) < key(place)]
-            found = self.written_above[place] = set().union(*above)
-        return found
-
     def _root_in_graph(self, value: SSAValue) -> SSAValue:
         """The root of a value's storage, in terms of the graph as it is before the application."""
         root = self._root(value)
@@ -169,10 +161,11 @@ class _Check:
     def _gained(self, op: TorchOp) -> frozenset[SSAValue]:
         """Operands that may have gained a gradient by a write above, which types do not show."""
         roots = {one: self._root_in_graph(one) for one in op.operands}
-        if self.state.written_roots.isdisjoint(roots.values()):
-            return frozenset()
-        written = self._written_above(self.place if op in self.made else op)
-        return frozenset([one for one, root in roots.items() if root in written])
+        place = self.place if op in self.made else op
+        first, before = self.state.first_writes, self.state.order.before
+        return frozenset(
+            [one for one, root in roots.items() if root in first and before(first[root], place)]
+        )
 
 
 def _has_backward(op: TorchOp) -> bool:
