@@ -9,7 +9,7 @@ import torch.fx as fx
 
 from tests.benchmarks.group_fusion import layers_graph, ratio, residual_graph, seconds
 
-#: Inductor's fusion is quadratic in the nodes: at 10,000 the ratio is a third of what it is here.
+#: Inductor's time grows faster than the graph: at 10,000 the ratio is a third of what it is here.
 NODES, LIMIT = 2_000, 0.7
 #: How much more a node may cost in a graph of `LARGE` nodes than in one of `SMALL`; a stage that is
 #: quadratic costs 5 times as much.

@@ -22,8 +22,7 @@ class JoinedReads:
     def __init__(self, state: GraphState) -> None:
         self.state = state
         self.facts = state.facts
-        # A pass that changes nothing leaves them to the next.
-        self.regions = state.analyses.find("regions", lambda: Regions(self.facts))
+        self.regions = Regions(self.facts)
 
     def check_types(self, join: Join) -> None:
         """Check that the parts lie where their types say. Raises Declined."""

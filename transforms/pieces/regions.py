@@ -49,12 +49,11 @@ class Regions:
 
     def _find(self, value: SSAValue) -> Source | None:
         type_ = strided(value)
-        if type_ is None:
+        if type_ is None or not all(self._is_true(one) for one in bases(value)[:-1]):
             return None
-        way = bases(value)
-        if not all(self._is_true(one) for one in way[:-1]):
-            return None
-        return self._behind_copy(value, type_) or Source(reading_by_type(way[-1], type_), ())
+        return self._behind_copy(value, type_) or Source(
+            reading_by_type(bases(value)[-1], type_), ()
+        )
 
     def _is_true(self, value: SSAValue) -> bool:
         """Whether a view under other sizes has the elements that its type claims."""
