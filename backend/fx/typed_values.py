@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from xductor.backend.fx.call_arguments import ValueNodes
 from xductor.ir import SchemaOp, TensorType, TorchOp, result_aliases
 from xductor.ir.dialect.types import TensorFields
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.fake_values import computed, device_exists, leaf_with_grad
 from xductor.ir.inference.value_types import TypeReader
 from xductor.transforms.analysis.op_effects import effects_of
@@ -20,37 +21,60 @@ MISSING = object()
 
 
 def value_of_type(op: TorchOp, nodes: ValueNodes, reader: TypeReader, key: str = "val") -> Any:
-    """A FakeTensor of the type of an op's result, in the storage that its alias facts say.
+    """A FakeTensor of the type of an op's result, in the storage that its alias facts say; a tuple
+    of them for a call before autograd that cuts a tensor into pieces.
 
     It lives in the fake mode of the graph's values, which nodes record under `key`. `MISSING` if
-    the call must be run: for anything but a single strided tensor, for a storage that may or may
+    the call must be run: for other values than strided tensors, for a storage that may or may
     not be shared, for sizes that the call finds or that no input tells, and for operands known as
     constants, since results may be constants too.
     """
-    if op.tuple_valued or len(op.results) != 1:
+    is_tuple = op.tuple_valued or len(op.results) != 1
+    if is_tuple and (key == "val" or aten_name(op) not in _CUTS):
         return MISSING
     if isinstance(op, SchemaOp):
         if torch.Tag.dynamic_output_shape in op.target.tags:
             return MISSING
     elif key == "val" or isinstance(op.target, HigherOrderOperator):
         return MISSING
-    type_ = op.results[0].type
     effects = op.effects if key == "val" else effects_of(op)
-    if effects.unknown or not isinstance(type_, TensorType):
+    if effects.unknown:
         return MISSING
     if effects.writes:
         return _written(op, nodes, reader) if isinstance(op, SchemaOp) and key == "val" else MISSING
-    fields = type_.data
-    if fields.layout != "strided" or fields.subclass or not _can_have(fields):
-        return MISSING
     operands = [nodes.node(operand).meta.get(key) for operand in op.operands]
     if any(getattr(value, "constant", None) is not None for value in operands):
+        return MISSING
+    made: list[Any] = []
+    for place in range(len(op.results)):
+        made.append(_result(op, place, operands, nodes, reader))
+        if made[-1] is MISSING:
+            return MISSING
+    return tuple(made) if is_tuple else made[0]
+
+
+#: What gives a tuple of views, however it is spelled before autograd.
+_CUTS = frozenset(
+    ("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
+     "aten.unbind.int")
+)  # fmt: skip
+
+
+def _result(
+    op: TorchOp, place: int, operands: list[Any], nodes: ValueNodes, reader: TypeReader
+) -> Any:
+    """The value of one result; `MISSING` if its type and alias fact do not determine it."""
+    type_ = op.results[place].type
+    if not isinstance(type_, TensorType):
+        return MISSING
+    fields = type_.data
+    if fields.layout != "strided" or fields.subclass or not _can_have(fields):
         return MISSING
     dims = (fields.offset, *fields.shape, *fields.stride)
     numbers = [_live(dim, op, nodes, reader) for dim in dims]
     if any(number is MISSING for number in numbers):
         return MISSING
-    fact = result_aliases(op)[0]
+    fact = result_aliases(op)[place]
     base = None if fact is None else operands[fact[0]]
     if fact is None:
         if fields.offset != 0:

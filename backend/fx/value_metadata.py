@@ -257,6 +257,10 @@ def _inherit_results(op: SchemaOp, node: fx.Node, heir_of: fx.Node, reader: Type
 
 def _check_storage(op: TorchOp, made: Any, given: Any, nodes: ValueNodes, key: str) -> None:
     """Check that a value made from a type shares storage with the operands as the call's does."""
+    if isinstance(made, tuple):
+        for part, given_part in zip(made, given, strict=True):
+            _check_storage(op, part, given_part, nodes, key)
+        return
     for operand in op.operands:
         storage = _storage(nodes.node(operand).meta.get(key))
         if storage is not None and (_storage(made) == storage) != (_storage(given) == storage):

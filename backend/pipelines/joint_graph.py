@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xductor.backend.pipelines import post_grad_fusion_options
 from xductor.backend.pipelines.algebra import algebra
 from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
@@ -71,6 +72,7 @@ def _counted(run: StageRun) -> bool:
 
 
 STEPS = (
+    CoveringStep(post_grad_fusion_options.check_first),  # thresholds of padding are among them
     BridgedStep("lazy_init", _lazy_init),
     BridgedStep(
         "eliminate_dead_draws_of_nothing",

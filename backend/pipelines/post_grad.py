@@ -121,7 +121,6 @@ def _group_batch_fusions(run: StageRun) -> None:
     """The group and batch fusions, under the observer name that Inductor gives them."""
     if not _pattern_matcher(run) or run.untyped:
         return
-    post_grad_fusion_options.check()
     fuse = stock.lookup("post_grad:group_batch_fusion_passes")
     if not stock.is_stock(fuse):
         flush(run)
@@ -215,6 +214,7 @@ def _fsdp_hooks(_: StageRun) -> bool:
 
 
 STEPS = (
+    CoveringStep(post_grad_fusion_options.check_first),
     unobserved(
         "remove_fsdp2_unsharded_param_graph_input_usage",
         "torch._inductor.comms:remove_fsdp2_unsharded_param_graph_input_usage",

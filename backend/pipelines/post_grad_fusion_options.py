@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 
-from xductor.backend.pipelines import group_options
+from xductor.backend.pipelines import fusion_keys, group_options
 from xductor.backend.pipelines.fusion_options import fusion_option_passes
 from xductor.backend.pipelines.realized_operands import realizing_operands
 from xductor.backend.steps import stock
@@ -32,25 +32,12 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "decompose_mm_pass": DECOMPOSITIONS,
 }
 
-#: Numeric thresholds, by option.
-_NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "split_cat_aten_pass": ("threshold_to_cat",),
-    "shape_padding_multiplier": ("value",),
-    "pad_aten_mm_pass": ("k_threshold_to_pad",),
-    "decompose_mm_pass": (
-        "min_first_dimension_decomposition",
-        "max_other_dimension_decomposition",
-        "cpu_max_first_dimension_decomposition",
-        "cpu_max_other_dimension_decomposition",
-    ),
-}
-
 
 def check() -> None:
     """Check the options before anything is changed.
 
-    Raises KeyError for an unknown name, TypeError for a threshold that is not a number, and
-    ValueError for a minimum above the maximum.
+    Raises KeyError for an unknown name, TypeError for an option of another type, and ValueError for
+    a negative counter and a minimum above the maximum.
     """
     options = stock.flag(OPTION, {})
     if not options:
@@ -66,14 +53,15 @@ def check() -> None:
             continue
         if not isinstance(given, Mapping):
             raise TypeError(f"{OPTION}[{name!r}]: expected a dict of options, found {given!r}")
-        for threshold in _NUMBERS.get(name, ()):
-            number = given.get(threshold, 0)
-            if not isinstance(number, int | float) or isinstance(number, bool):
-                raise TypeError(
-                    f"{OPTION}[{name!r}][{threshold!r}]: expected a number, found {number!r}"
-                )
+        fusion_keys.check(OPTION, name, given)
         if name in fusions:
             group_options.check(OPTION, name, given)
+
+
+def check_first(_: StageRun) -> None:
+    """Check the options before a stage that reads them changes anything, as `check` does."""
+    if stock.flag("pattern_matcher", True):
+        check()
 
 
 def _excluded() -> set[str]:
@@ -99,4 +87,4 @@ def _around(name: str, run: StageRun) -> AbstractContextManager[None]:
     return realizing_operands(run) if name == "decompose_mm_pass" else nullcontext()
 
 
-__all__ = ["DECOMPOSITIONS", "OPTION", "TYPED", "check", "run_tables"]
+__all__ = ["DECOMPOSITIONS", "OPTION", "TYPED", "check", "check_first", "run_tables"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
-from xductor.backend.pipelines import group_options
+from xductor.backend.pipelines import fusion_keys, group_options
 from xductor.backend.steps import stock
 from xductor.backend.steps.stage_run import StageRun
 
@@ -27,8 +27,8 @@ def options_of(run: StageRun) -> dict[str, Any]:
 def check(options: Mapping[str, Any]) -> None:
     """Check the options before anything is changed.
 
-    Raises KeyError for an unknown name, TypeError for an option that is not a number, and
-    ValueError for a minimum above the maximum.
+    Raises KeyError for an unknown name, TypeError for an option of another type, and ValueError for
+    a negative counter and a minimum above the maximum.
     """
     if not options:
         return
@@ -41,11 +41,7 @@ def check(options: Mapping[str, Any]) -> None:
             )
         if not isinstance(given, Mapping):
             raise TypeError(f"{OPTION}[{name!r}]: expected a dict of options, found {given!r}")
-        for key, kind in (("threshold_to_cat", int | float), ("counter", int)):
-            if not isinstance(given.get(key, 1), kind):
-                raise TypeError(
-                    f"{OPTION}[{name!r}][{key!r}]: expected a number, found {given[key]!r}"
-                )
+        fusion_keys.check(OPTION, name, given)
         if name in fusions:
             group_options.check(OPTION, name, given)
 

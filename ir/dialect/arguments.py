@@ -145,7 +145,7 @@ def float_bits(value: float) -> int:
 _OWN_KEYS = frozenset((int, Ref, type(None), str))
 
 
-def _key(item: Any) -> Any:
+def constant_key(item: Any) -> Any:
     """A hashable key that is equal only for equal constants (type-exact, bit-exact)."""
     kind = type(item)
     if kind in _OWN_KEYS:
@@ -157,11 +157,11 @@ def _key(item: Any) -> Any:
     if kind is complex:
         return (complex, float_bits(item.real), float_bits(item.imag))
     if kind is tuple:
-        return tuple([_key(element) for element in item])
+        return tuple([constant_key(element) for element in item])
     if kind in _CONTAINERS:
         if _OWN_KEYS.issuperset(map(type, item)):
             return (kind, *item)
-        return (kind, *[_key(element) for element in item])
+        return (kind, *[constant_key(element) for element in item])
     return (kind, item)
 
 
@@ -185,7 +185,7 @@ CONSTANT_TYPES: tuple[type, ...] = (
 
 def same_constant(left: Any, right: Any) -> bool:
     """Whether two constants are equal: the same type and the same bits, element by element."""
-    return left is right or _key(left) == _key(right)
+    return left is right or constant_key(left) == constant_key(right)
 
 
 class ArgsAttr(Data[tuple[Any, ...]]):
@@ -195,7 +195,7 @@ class ArgsAttr(Data[tuple[Any, ...]]):
     _interned: ClassVar[weakref.WeakValueDictionary[Any, ArgsAttr]] = weakref.WeakValueDictionary()
 
     def __new__(cls, data: tuple[Any, ...]) -> Self:
-        key = tuple([_key(item) for item in data])
+        key = tuple([constant_key(item) for item in data])
         found = cls._interned.get(key)
         if found is not None:
             return found  # type: ignore[return-value]

@@ -24,6 +24,7 @@ from xductor.ir.dialect.registry import (
     op_class_by_name,
     packet_named,
 )
+from xductor.ir.functions.call_forms import UNKNOWN, FormTable, form_of
 from xductor.ir.functions.overload_resolution import BoundCall, fitting_calls
 
 
@@ -95,6 +96,7 @@ class OpFunction:
         self.name = name
         self._packet = packet
         self._overloads: tuple[type[Any], ...] | None = None
+        self._forms = FormTable()
 
     @property
     def overloads(self) -> tuple[type[Any], ...]:
@@ -109,8 +111,17 @@ class OpFunction:
         return overload in self.__dict__ or overload in dispatcher_overloads(self._packet)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        calls = fitting_calls(self.name, self.overloads, args, kwargs)
-        return _current(self.name).call(self.name, calls)
+        return _current(self.name).call(self.name, self._calls(args, kwargs))
+
+    def _calls(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[BoundCall]:
+        """The overloads that fit, as `fitting_calls` finds them for the first call of a form."""
+        form = form_of(args, kwargs)
+        found: Any = UNKNOWN if form is None else self._forms.find(*form)
+        if found is UNKNOWN:
+            found = tuple(map(tuple, fitting_calls(self.name, self.overloads, args, kwargs)))
+            if form is not None:
+                self._forms.keep(*form, found)
+        return [BoundCall(*one) for one in found]
 
     def __getattr__(self, overload: str) -> OverloadFunction:
         if overload.startswith("__"):

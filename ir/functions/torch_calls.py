@@ -58,12 +58,32 @@ class AtenCall:
     It answers as the op of that overload would: `name`, `argument("dim")`, `operands`, `results`.
     """
 
-    __slots__ = ("cls", "items", "op")
+    __slots__ = ("_bound", "_items", "cls", "op")
 
-    def __init__(self, op: TorchOp, cls: type[SchemaOp], items: tuple[Any, ...]) -> None:
+    def __init__(self, op: TorchOp, cls: type[SchemaOp], bound: tuple[Any, ...] | None) -> None:
         self.op = op
         self.cls = cls
-        self.items = items
+        self._bound = bound
+        self._items: tuple[Any, ...] | None = None
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """The arguments in the order of the schema, with the values that they had when they were
+        first asked for.
+        """
+        if self._items is None:
+            self._items = self._read()
+        return self._items
+
+    def _read(self) -> tuple[Any, ...]:
+        op = self.op
+        if self._bound is None:
+            assert isinstance(op, SchemaOp)
+            return op.argument_tree(op.args.data)
+        operands = tuple(op._operands)  # xDSL's own sequence is slow to index
+        return map_tree(
+            self._bound, lambda leaf: operands[leaf.index] if type(leaf) is Operand else leaf
+        )
 
     @property
     def name(self) -> str:
@@ -90,7 +110,7 @@ class AtenCall:
 def aten_call(op: Any) -> AtenCall | None:
     """The call of an overload that a call in a graph is, or means; None where nobody can say."""
     if isinstance(op, SchemaOp):
-        return AtenCall(op, type(op), op.argument_tree(op.args.data))
+        return AtenCall(op, type(op), None)
     if not isinstance(op, RawOp) or not may_mean(type(op)):
         return None
     kinds = tuple([_kind_and_rank(value) for value in op._operands])
@@ -99,13 +119,7 @@ def aten_call(op: Any) -> AtenCall | None:
     if key not in known:
         known[key] = _find(type(op), op.args.data, kinds)
     found = known[key]
-    if found is None:
-        return None
-    operands = tuple(op._operands)  # xDSL's own sequence is slow to index
-    items = map_tree(
-        found.args, lambda leaf: operands[leaf.index] if type(leaf) is Operand else leaf
-    )
-    return AtenCall(op, found.cls, items)
+    return None if found is None else AtenCall(op, found.cls, found.args)
 
 
 def aten_name(op: Any) -> str:

@@ -12,6 +12,7 @@ import torch
 from xductor.ir.dialect.arguments import SliceArg, same_constant
 from xductor.ir.dialect.operations import TorchOp
 from xductor.ir.dialect.registry import method_class, op_class
+from xductor.ir.functions.call_forms import UNKNOWN, FormTable, form_of
 from xductor.ir.functions.overload_resolution import BoundCall, kind_of
 from xductor.ir.functions.torch_calls import (
     ACTIVATIONS,
@@ -129,6 +130,23 @@ def torch_call(call: BoundCall) -> Written | None:
 
     Functions are preferred to methods. What is returned means that very call again.
     """
+    form = form_of(call.args, ranks=True) if call.cls.name.startswith("aten.") else None
+    if form is None:
+        return _find(call)
+    # `F.batch_norm` means a call with what this switch says.
+    key = (call.cls, bool(torch.backends.cudnn.enabled), form.key)
+    found = _WRITTEN.find(key, form.values)
+    if found is UNKNOWN:
+        written = _find(call)
+        found = None if written is None else (*written[:2], tuple(written[2].items()))
+        _WRITTEN.keep(key, form.values, found)
+    return None if found is None else (found[0], found[1], dict(found[2]))
+
+
+_WRITTEN = FormTable()
+
+
+def _find(call: BoundCall) -> Written | None:
     for cls, args, kwargs in _candidates(call):
         again = call_meant(cls, args, kwargs)
         if again is not None and again.cls is call.cls and _same(again.args, call.args):

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 from unittest.mock import patch
 
-from tests.benchmarks.stage_ratios import _seconds, step_of
+from tests.benchmarks.stage_ratios import seconds_of, step_of
 from tests.corpus import models
 from tests.corpus.capture import StageCall, capture
 from xductor.backend import stages
@@ -158,10 +158,10 @@ def paired(call: StageCall, turns: int, what: What = "off") -> Paired:
 def _turn(
     work: Callable[[Any], Any], call: StageCall, what: What, *, first: bool
 ) -> tuple[float, float]:
-    whole = _seconds(work, call.copy()) if first else 0.0
+    whole = seconds_of(work, call.copy()) if first else 0.0
     with without(what):
-        bare = _seconds(work, call.copy())
-    return (whole if first else _seconds(work, call.copy())), bare
+        bare = seconds_of(work, call.copy())
+    return (whole if first else seconds_of(work, call.copy())), bare
 
 
 def measure(model: str, layers: int, turns: int, what: What = "off") -> list[Paired]:

@@ -2,7 +2,8 @@
 
 Each is compiled up to code generation, with static sizes and with symbolic ones, runs forward and
 backward as eager does, and shows which passes fired; then the stage is timed beside Inductor's with
-the same options, as `stage_ratios` does it. With `--pre-dispatch` the other list of passes runs.
+the same options, as `stage_ratios` does it. With `--pre-dispatch` the other list of passes runs;
+with `--times` models are timed alone, with static sizes, and summed.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def _fired(
 
 def _time(
     models: ModuleType, name: str, args: argparse.Namespace, dynamic: bool, flags: dict[str, Any]
-) -> str:
+) -> tuple[float, float]:
+    """The milliseconds of Inductor's stage, and of ours."""
     with (
         config.patch(flags),
         torch._dynamo.config.patch(assume_static_by_default=not dynamic),
@@ -102,7 +104,27 @@ def _time(
             "pre_grad"
         ]
     stock, own = (sum(each) * 1e3 for each in zip(*calls, strict=True))
+    return stock, own
+
+
+def _row(stock: float, own: float) -> str:
     return f"{stock:.1f} | {own:.1f} | {own / stock:.2f}"
+
+
+def _print_times(models: ModuleType, args: argparse.Namespace, flags: dict[str, Any]) -> None:
+    """A row for each model that compiles, and their sum."""
+    print("| model | stock ms | ours ms | ratio |")
+    print("| --- | --- | --- | --- |")
+    found: list[tuple[float, float]] = []
+    for name in args.only.split(",") if args.only else models.names():
+        try:
+            found.append(_time(models, name, args, False, flags))
+        except Exception as error:
+            print(f"| {name} | {type(error).__name__}: {str(error).splitlines()[0][:80]} | | |")
+            continue
+        print(f"| {name} | {_row(*found[-1])} |", flush=True)
+    stock, own = (sum(each) for each in zip(*found, strict=True))
+    print(f"| **all** | {_row(stock, own)} |")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,20 +132,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpus = Path(__file__).parents[1] / "corpus" / "models.py"
     parser.add_argument("--models-file", type=Path, default=corpus)
-    parser.add_argument("--only", default=",".join(MODELS))
+    parser.add_argument("--only", default="")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--pre-dispatch", action="store_true")
+    parser.add_argument("--times", action="store_true")
     args = parser.parse_args(argv)
     flags = options() | {"is_predispatch": args.pre_dispatch}
     models = load(args.models_file)
+    if args.times:
+        _print_times(models, args, flags)
+        return 0
     print("| model | sizes | stock ms | ours ms | ratio | passes applied |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for name in args.only.split(","):
+    for name in args.only.split(",") if args.only else MODELS:
         for dynamic in (False, True):
             fired = _fired(models, name, args.layers, dynamic, flags)
             try:
-                times = _time(models, name, args, dynamic, flags)
+                times = _row(*_time(models, name, args, dynamic, flags))
             except Exception as error:
                 times = f"{type(error).__name__}: {str(error).splitlines()[0][:80]} | | "
             kind = "symbolic" if dynamic else "static"

@@ -55,7 +55,7 @@ def in_turns(stock: Work, ours: Work, copy: Callable[[], Any], runs: int) -> tup
     gc.collect()
     gc.freeze()
     try:
-        spent = [(_seconds(stock, copy()), _seconds(ours, copy())) for _ in range(runs + 1)]
+        spent = [(seconds_of(stock, copy()), seconds_of(ours, copy())) for _ in range(runs + 1)]
     finally:
         gc.unfreeze()
     least = min(theirs for theirs, _ in spent[1:])
@@ -63,7 +63,7 @@ def in_turns(stock: Work, ours: Work, copy: Callable[[], Any], runs: int) -> tup
 
 
 @with_stack_room
-def _seconds(work: Work, gm: Any) -> float:
+def seconds_of(work: Work, gm: Any) -> float:
     """The thread CPU time of some work that no collection interrupts."""
     gc.collect()
     gc.disable()

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.ir import GraphOp
 from xductor.transforms.analysis.block_order import Order, erase_unused, ops_of
 from xductor.transforms.analysis.dependence import reaches
+from xductor.transforms.analysis.effect_order import events
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.memory import Memory
 from xductor.transforms.analysis.op_effects import Bodies, never_writes, written_operands
@@ -95,6 +96,11 @@ class Analyses:
         """Storages, and who reads and writes them."""
         return Memory(self.graph, self.bodies, self.ops)
 
+    @cached_property
+    def events(self) -> list[Any]:
+        """The ops whose relative order can be observed, in order."""
+        return events(self.ops, self.bodies)
+
     @property
     def known_memory(self) -> Memory | None:
         """The storages if they have been computed, so that they can be kept up to date."""
@@ -112,6 +118,7 @@ class Analyses:
         self.graph.block.insert_op_before(made, op)
         known = vars(self)
         known.pop("ops", None)
+        known.pop("events", None)
         if "order" in known:
             self.order.insert(made, op)
         if "by_name" in known:
@@ -121,6 +128,7 @@ class Analyses:
         """Erase an op, keeping `ORDER` up to date."""
         known = vars(self)
         known.pop("ops", None)
+        known.pop("events", None)
         if "by_name" in known:
             same = self.by_name[op.name]
             if len(same) == 1:
@@ -136,6 +144,7 @@ class Analyses:
         """Move an op of the graph right before another, keeping `ORDER` up to date."""
         known = vars(self)
         known.pop("ops", None)
+        known.pop("events", None)
         if "by_name" in known:
             key = self.order.key
             same = self.by_name[op.name]

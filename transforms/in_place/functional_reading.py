@@ -257,7 +257,12 @@ class Reading:
         """Read any other call: its results, and what it writes, are terms of its arguments."""
         effects = effects_of(op) | self._bodies.effects(op)
         form = FUNCTIONAL_FORM.get(op.name)
-        if form is None and isinstance(op, SchemaOp) and effects.writes:
+        # An operator that got None for what it may write to is carried in functional form too.
+        if (
+            form is None
+            and isinstance(op, SchemaOp)
+            and (effects.writes or written_names(op.target))
+        ):
             self._operator(op)
             return
         call = self._terms.term(

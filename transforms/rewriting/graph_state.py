@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, KeysView
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -71,12 +71,18 @@ class GraphState(Storages):
         return [op for op in self.events if written_operands(op, self.bodies)]
 
     @cached_property
-    def written_roots(self) -> set[SSAValue]:
-        return {
-            storage_root(op.operands[index])
-            for op in self.writes
-            for index in written_operands(op, self.bodies)
-        }
+    def first_writes(self) -> dict[SSAValue, TorchOp]:
+        """The first op that may write to each storage, by the root of the storage."""
+        found: dict[SSAValue, TorchOp] = {}
+        for op in self.writes:
+            for index in written_operands(op, self.bodies):
+                found.setdefault(storage_root(op.operands[index]), op)
+        return found
+
+    @property
+    def written_roots(self) -> KeysView[SSAValue]:
+        """The roots of the storages that an op may write to."""
+        return self.first_writes.keys()
 
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""
@@ -222,7 +228,8 @@ class GraphState(Storages):
     @cached_property
     def events(self) -> list[TorchOp]:
         """The ops whose relative order can be observed, in order."""
-        return events(self.analyses.ops, self.bodies)
+        known = self.bodies is self.analyses.bodies
+        return self.analyses.events.copy() if known else events(self.analyses.ops, self.bodies)
 
     @cached_property
     def footprints(self) -> Footprints:
@@ -314,29 +321,33 @@ class GraphState(Storages):
         known = vars(self)
         if "footprints" in known:
             self.footprints.forget()
-        if known.get("writes") is None or known["writes"]:
-            self.changed()
-            return
         if old in known.get("returned", ()):
             self.returned.discard(old)
             self.returned.add(new)
         if old in known.get("returned_tensors", ()):
             self.returned_tensors.discard(old)
             self.returned_tensors.add(tensor_of(new))
-        roots = known.get("returned_roots")
-        if roots is None:
-            return
         before, after = storage_root(old), storage_root(new)
-        if before is not after and before in roots:
+        if before is after:
+            return
+        roots = known.get("returned_roots", ())
+        if before in roots:
             if before is old:
                 roots.discard(old)
                 roots.add(after)
             else:  # other outputs may have that storage by other ways
                 known.pop("returned_roots")
+        first = known.get("first_writes", {})
+        if before in first:
+            if before is old:
+                writes = [one for one in (first.pop(before), first.get(after)) if one is not None]
+                first[after] = min(writes, key=self.order.key)
+            else:  # so may other writes
+                known.pop("first_writes")
 
     def changed(self) -> None:
         """Forget which values the graph returns and writes, and their storage roots."""
-        for name in ("returned", "returned_tensors", "returned_roots", "written_roots"):
+        for name in ("returned", "returned_tensors", "returned_roots", "first_writes"):
             vars(self).pop(name, None)
 
     def _is_silent(self, op: TorchOp) -> bool:
@@ -349,7 +360,7 @@ class GraphState(Storages):
         known = vars(self)
         if "writes" in known and written_operands(op, self.bodies):
             known.pop("writes")
-            known.pop("written_roots", None)
+            known.pop("first_writes", None)
         if "events" in known and is_event(op, self.bodies):
             known.pop("events")
 
@@ -358,9 +369,9 @@ class GraphState(Storages):
             return
         known = vars(self)
         for name in ("writes", "events"):
-            if op in known.get(name, ()):
+            if name in known and is_event(op, self.bodies) and op in known[name]:
                 known[name].remove(op)
-                known.pop("written_roots", None)
+                known.pop("first_writes", None)
 
 
 __all__ = ["GraphState"]

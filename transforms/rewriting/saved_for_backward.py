@@ -40,6 +40,8 @@ def check_saved(
     if state.graph.stage.data != "pre_grad" or not (state.writes or state.written_around):
         return
     removed = match.removable()
+    if not any(map(_has_backward, (*removed, *made))):
+        return
     first = min((*removed, place), key=state.order.key)
     writes = [op for op in state.writes_below(first) if not _writes_nothing(op, state)]
     if writes or state.written_around:
@@ -65,26 +67,28 @@ class _Check:
         self.writes = writes
         self.saved: dict[TorchOp, Saved] = {}
         self.written: dict[TorchOp, set[SSAValue]] = {}
-        self.written_above: dict[TorchOp, set[SSAValue]] = {}
         self.stands_for: dict[SSAValue, SSAValue] = {}
         for old, new in pairs:
             root = self._root(new)
             if root.owner in made:
                 self.stands_for[root] = storage_root(old)
                 self.written.clear()
-                self.written_above.clear()
 
     def run(self) -> None:
         key = self.state.order.key
-        for op in sorted(self.removed, key=key):
+        for op in sorted(filter(_has_backward, self.removed), key=key):
             later = [one for one in self.writes if key(one) > key(op)]
             self._check(op, later, storage_root, "eager raises for that, as must what stands here")
+        if not any(map(_has_backward, self.made)):
+            return
         below = [
             one for one in self.writes if one not in self.removed and key(one) >= key(self.place)
         ]
         for number, op in enumerate(self.made):
-            later = [one for one in self.made[number + 1 :] if self._written(one)]
-            self._check(op, [*later, *below], self._root_in_graph, "what stands here keeps another")
+            if _has_backward(op):
+                later = [one for one in self.made[number + 1 :] if self._written(one)]
+                why = "what stands here keeps another"
+                self._check(op, [*later, *below], self._root_in_graph, why)
 
     def _check(
         self,
@@ -94,8 +98,6 @@ class _Check:
         why: str,
     ) -> None:
         """Raise Declined if a write hits what an op saves."""
-        if not any(requires_grad(result.type) for result in op.results):
-            return
         touched = {root_of(value) for value in (*op.operands, *op.results)}
         hits = {root: write.name for root in touched for write in writes if self._hits(write, root)}
         around = {storage_root(value) for value in self.state.written_around}
@@ -125,14 +127,6 @@ class _Check:
                 self._root_in_graph(op.operands[index])
                 for index in written_operands(op, self.state.bodies)
             }
-        return found
-
-    def _written_above(self, place: TorchOp) -> set[SSAValue]:
-        found = self.written_above.get(place)
-        if found is None:
-            key = self.state.order.key
-            above = [self._written(one) for one in self.state.writes if key(one) < key(place)]
-            found = self.written_above[place] = set().union(*above)
         return found
 
     def _root_in_graph(self, value: SSAValue) -> SSAValue:
@@ -166,8 +160,16 @@ class _Check:
 
     def _gained(self, op: TorchOp) -> frozenset[SSAValue]:
         """Operands that may have gained a gradient by a write above, which types do not show."""
-        written = self._written_above(self.place if op in self.made else op)
-        return frozenset([one for one in op.operands if self._root_in_graph(one) in written])
+        roots = {one: self._root_in_graph(one) for one in op.operands}
+        place = self.place if op in self.made else op
+        first, before = self.state.first_writes, self.state.order.before
+        return frozenset(
+            [one for one, root in roots.items() if root in first and before(first[root], place)]
+        )
+
+
+def _has_backward(op: TorchOp) -> bool:
+    return any(requires_grad(result.type) for result in op.results)
 
 
 def _writes_nothing(op: TorchOp, state: GraphState) -> bool:

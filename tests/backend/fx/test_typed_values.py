@@ -18,6 +18,7 @@ from xductor.backend.fx.export import to_fx
 from xductor.backend.fx.typed_values import MISSING, value_of_type
 from xductor.backend.fx.value_metadata import run_on_recorded
 from xductor.ir import ArgsAttr, ListArg, Ref, TensorType, TorchOp, entry_graph, op_class_by_name
+from xductor.ir.inference.value_types import leaves_of
 
 aten = torch.ops.aten
 
@@ -200,6 +201,10 @@ BEFORE_AUTOGRAD: dict[str, Program] = {
     "no gradient": lambda x, y: x < y,
     "detached": lambda x, y: x.detach(),
     "several results": lambda x, y: x.split(2)[0],
+    "pieces of sizes": lambda x, y: torch.split(x, [1, 3], dim=1)[1],
+    "pieces of a number": lambda x, y: x.chunk(3, dim=-1)[0],
+    "rows": lambda x, y: torch.unbind(x.detach(), 1)[2],
+    "results of two storages": lambda x, y: torch.frexp(x.detach())[0],
     "a size": lambda x, y: x.reshape(y.size(0), -1),
     "a write": lambda x, y: x.clone().add_(y),
 }
@@ -251,18 +256,21 @@ def test_as_running_the_call_before_autograd(name: str, grad: bool, dynamic: boo
         recorded = [node.meta["example_value"] for node in calls]
         found[values] = [
             (
-                reader.type_of(value),
-                [_storage(used.meta["example_value"]) == _storage(value)
+                type(value),
+                reader.type_of(part),
+                [_storage(used.meta["example_value"]) == _storage(part)
                  for used in node.all_input_nodes],
-                isinstance(value, torch.Tensor) and value.is_leaf,
+                isinstance(part, torch.Tensor) and part.is_leaf,
             )
             for node, value in zip(calls, recorded, strict=True)
+            for part in leaves_of(value)
         ]  # fmt: skip
     assert found["run"] == found["types"] == found["checked"]
 
 
+@pytest.mark.parametrize("name", ["attention", "several results", "pieces of sizes", "rows"])
 def test_calls_before_autograd_that_were_inferred_are_not_run(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     ran: list[str] = []
     run = value_metadata.run_on_recorded
@@ -271,7 +279,7 @@ def test_calls_before_autograd_that_were_inferred_are_not_run(
         "run_on_recorded",
         lambda node, key, mode: ran.append(node.name) or run(node, key, mode),
     )
-    gm, module = _before_autograd(BEFORE_AUTOGRAD["attention"], True, False)
+    gm, module = _before_autograd(BEFORE_AUTOGRAD[name], True, False)
     to_fx(module, into=gm, values="types")
     assert ran == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -18,7 +19,11 @@ from torch._inductor.pattern_matcher import (
     PatternMatcherPass,
     register_graph_pattern,
 )
+from torch.fx.experimental.proxy_tensor import make_fx
 
+from xductor.backend import stages
+from xductor.backend.config.warn_once import forget_warnings
+from xductor.backend.pipelines.fusion_keys import UnknownKeyWarning
 from xductor.backend.records import stage_records
 from xductor.backend.steps.typed_steps import all_bridged
 
@@ -158,6 +163,52 @@ def test_options_that_there_are_not(options: dict[str, Any], error: str, message
     with pytest.raises(Exception, match=message) as raised:
         _run(CASES["select_cat_aten_pass"][0], torch.randn(2, 4), options=options)
     assert error in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_aten_tanh": {"min_fuse_set_size": 0}},
+        {"shape_padding_multiplier": {"value": "much"}},
+        {"batch_aten_tanh": {"fuse_nodes_with_same_users": "yes"}},
+        {"no_such_fusion": {}},
+    ],
+)
+@pytest.mark.parametrize("stage", [stages.joint_graph_passes, stages.post_grad_passes])
+def test_a_bad_option_is_refused_before_anything_is_changed(
+    options: dict[str, Any], stage: Callable[..., Any]
+) -> None:
+    """Dead and needless ops stay too, which the first passes of the stage would take away."""
+    gm = make_fx(lambda x: (x.view(4, 4).neg(), x * 1 + 0)[1])(torch.randn(4, 4))
+    before = str(gm.graph)
+    given = (gm, True) if stage is stages.post_grad_passes else (gm,)
+    patch = inductor_config.patch(post_grad_fusion_options=options)
+    with patch, pytest.raises((KeyError, TypeError, ValueError), match="post_grad_fusion_options"):
+        stage(*given)
+    assert str(gm.graph) == before
+
+
+def test_a_key_that_no_pass_reads() -> None:
+    forget_warnings()
+    with pytest.warns(UnknownKeyWarning, match=r"\['batch_aten_tanh'\]: no pass reads 'min_set'"):
+        _run(_towers, torch.ones(4, 4), options={"batch_aten_tanh": {"min_set": 2}})
+
+
+def test_keys_of_the_passes_of_products() -> None:
+    forget_warnings()
+    options = {
+        "decompose_mm_pass": {
+            "min_first_dimension_decomposition": 8,
+            "skip_dynamic_shape_dim_check": True,
+        },
+        "shape_padding_multiplier": {"value": 1.2},
+        "pad_aten_mm_pass": {"k_threshold_to_pad": 100},
+        "inductor_autotune_lookup_table": {"anything": 1},
+        "group_linear": {"require_fbgemm": True, "max_fuse_tensor_size_group_linear": 8},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnknownKeyWarning)
+        _run(_towers, torch.ones(4, 4), options=options)
 
 
 def _towers(x: torch.Tensor) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from torch._dynamo.utils import counters
 from torch._inductor import config
 
 from tests.before_autograd.captured import graph_module
+from xductor.backend.config.warn_once import forget_warnings
+from xductor.backend.pipelines.fusion_keys import UnknownKeyWarning
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.stages import pre_grad_passes
@@ -93,6 +96,14 @@ def _stage(gm: Any, options: dict[str, Any], x: torch.Tensor) -> Any:
         ({"no_such_pass": {}}, KeyError, "there is no fusion 'no_such_pass'; there are"),
         ({"split_cat_to_slices_pass": {"threshold_to_cat": "x"}}, TypeError, "expected a number"),
         ({"split_cat_pass": {"counter": None}}, TypeError, "'counter'.*expected a number"),
+        ({"split_cat_pass": {"counter": -1}}, ValueError, "'counter'.*0 or more, found -1"),
+        ({"split_cat_pass": {"counter": True}}, TypeError, "'counter'.*expected a number"),
+        ({"batch_relu": {"counter": 1.5}}, TypeError, "'counter'.*expected a number, found 1.5"),
+        (
+            {"batch_relu": {"fuse_nodes_with_same_parent": "no"}},
+            TypeError,
+            "expected True or False, found 'no'",
+        ),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -102,6 +113,52 @@ def test_bad_options(options: dict[str, Any], error: type[Exception], message: s
     with pytest.raises(error, match=message):
         _stage(gm, options, x)
     assert str(gm.graph) == before
+
+
+def _warnings(options: dict[str, Any]) -> list[str]:
+    forget_warnings()
+    x = torch.randn(3, 6)
+    gm = graph_module(lambda x: torch.cat(x.split(2, 1), 1) * 2, x)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        _stage(gm, options, x)
+        _stage(gm, options, x)
+    return [str(one.message) for one in seen if one.category is UnknownKeyWarning]
+
+
+@pytest.mark.parametrize("name", ["batch_linear", "split_cat_to_slices_pass"])
+def test_a_key_that_no_pass_reads(name: str) -> None:
+    """Inductor ignores it; so does the compile, and says so once."""
+    (said,) = _warnings({name: {"min_fuze_set_size": 2}})
+    assert f"pre_grad_fusion_options['{name}']: no pass reads 'min_fuze_set_size'" in said
+    assert "did you mean 'min_fuse_set_size'" in said
+    assert "threshold_to_cat" in said
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_linear": {"min_fuse_set_size": 2, "shape_broadcast_batch_linear": False}},
+        {"batch_relu": {"threshold_to_cat": 2, "require_fbgemm": True, "counter": 0}},
+        {"split_cat_pass": {"counter": 2, "fuse_nodes_with_same_users": True}},
+    ],
+)
+def test_a_key_that_some_pass_reads(options: dict[str, Any]) -> None:
+    assert _warnings(options) == []
+
+
+def test_keys_of_a_fusion_of_the_users_are_his(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor.fx_passes import group_batch_fusion
+
+    base: Any = group_batch_fusion.BatchReLuPreGradFusion
+
+    class Mine(base):
+        pass
+
+    monkeypatch.setitem(group_batch_fusion.PRE_GRAD_FUSIONS, "batch_relu", Mine)
+    assert _warnings({"batch_relu": {"mine": 2, "threshold_to_cat": "few"}}) == []
+    monkeypatch.setitem(group_batch_fusion.graph_search_options, "everywhere", 1)
+    assert _warnings({"batch_tanh": {"everywhere": 2}}) == []
 
 
 def test_a_user_table_of_that_name_runs() -> None:
