@@ -31,6 +31,8 @@ _ROWS = {
     device: [(group, row) for group, rows in measured(device).items() for row in rows]
     for device in ("cuda", "cpu")
 }
+#: How many rows may be decided wrongly by the others; on CPUs few sizes were measured.
+_WRONG = {"cuda": 0.06, "cpu": 0.2}
 _DEVICES = pytest.mark.parametrize("device", _ROWS)
 
 
@@ -73,7 +75,7 @@ def test_what_was_not_measured_is_mostly_decided_right(device: str) -> None:
         wrong += loss > 1.05
         lost += max(0.0, loss - 1)
         always += max(0.0, row.ratio - 1)
-    assert wrong <= 0.06 * len(_ROWS[device])
+    assert wrong <= _WRONG[device] * len(_ROWS[device])
     assert lost < always / 3
 
 
