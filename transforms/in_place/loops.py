@@ -45,9 +45,12 @@ def indexed_by_itself(
     """Why a call that puts values by indices may not write to a tensor; None if it may.
 
     Code generation computes indices that are not in memory in the loop that writes. Values it
-    realizes if they read the tensor, unless all indices are drawn by `randperm`.
+    realizes if they read the tensor, unless they are views of it, or all indices are drawn by
+    `randperm`.
     """
     indices, values = op._operands[1:-1], op._operands[-1]
+    if uses.memory.storage(values) is uses.memory.storage(tensor):
+        return "its values are a view of the tensor that it writes"
     reads = _Reads([tensor], uses, facts)
     loop: list[tuple[SSAValue, int | None]] = [(one, None) for one in indices]
     if all(map(_may_be_drawn, indices)):

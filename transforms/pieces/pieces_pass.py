@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import torch
 from xdsl.ir import OpResult
 
 from xductor.ir import (
@@ -177,7 +178,11 @@ class _Work:
         reader = Reader(self.facts)
 
         def build() -> Any:
-            return aten.cat([self._part(run, way, join, reader) for run, way in found], join.dim)
+            parts = [self._part(run, way, join, reader) for run, way in found]
+            if len(parts) == 1 and join.type.is_contiguous:
+                # In generated code a cat of one part has the strides of that part.
+                return aten.clone(parts[0], memory_format=torch.contiguous_format)
+            return aten.cat(parts, join.dim)
 
         self.procedure.replace(_match(join, tuple(copies)), build)
         return True

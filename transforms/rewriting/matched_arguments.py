@@ -17,6 +17,9 @@ def same_argument(pattern: Any, item: Any) -> bool:
         return isinstance(item, FunctionArg) and item.name in {
             cls.name for cls in pattern.overloads
         } | {f"torch.ops.{cls.name}" for cls in pattern.overloads}
+    if type(pattern) in (tuple, list) and type(item) is ListArg:
+        # A call of a Python function takes either for a list.
+        pattern = frozen(list(pattern))
     return not isinstance(item, SSAValue) and same_constant(pattern, item)
 
 

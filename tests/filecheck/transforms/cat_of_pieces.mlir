@@ -65,11 +65,11 @@ fx.graph @stays stage(post_grad) symbols() (%x : !fx.tensor<f32[4, 6], cpu>) {
 // An output may not become the input; what is returned may not begin elsewhere.
 // CHECK-LABEL: fx.graph @seen
 fx.graph @seen stage(post_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {
-  // CHECK-NEXT: %u = aten.cat.default [%x] : !fx.tensor<f32[4], cpu>
+  // CHECK-NEXT: %clone = aten.clone.default %x, memory_format = memory_format<contiguous_format> : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %a = aten.relu.default %x : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %slice = aten.slice.Tensor %a, 0, 1, 3 : !fx.tensor<f32[2], cpu, offset 1>
-  // CHECK-NEXT: %v = aten.cat.default [%slice] : !fx.tensor<f32[2], cpu>
-  // CHECK-NEXT: fx.output (%u, %v)
+  // CHECK-NEXT: %clone_1 = aten.clone.default %slice, memory_format = memory_format<contiguous_format> : !fx.tensor<f32[2], cpu>
+  // CHECK-NEXT: fx.output (%clone, %clone_1)
   %p0, %p1 = aten.split.Tensor %x, 2 : !fx.tensor<f32[2], cpu>, !fx.tensor<f32[2], cpu, offset 2>
   %u = aten.cat.default [%p0, %p1] : !fx.tensor<f32[4], cpu>
   %a = aten.relu.default %x : !fx.tensor<f32[4], cpu>
@@ -82,10 +82,10 @@ fx.graph @seen stage(post_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {
 // It is written to later.
 // CHECK-LABEL: fx.graph @written
 fx.graph @written stage(post_grad) symbols() (%x : !fx.tensor<f32[4], cpu>) {
-  // CHECK-NEXT: %u = aten.cat.default [%x] : !fx.tensor<f32[4], cpu>
+  // CHECK-NEXT: %clone = aten.clone.default %x, memory_format = memory_format<contiguous_format> : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %a = aten.neg.default %x : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: %c = aten.copy_.default %x, %a : !fx.tensor<f32[4], cpu>
-  // CHECK-NEXT: %z = aten.relu.default %u : !fx.tensor<f32[4], cpu>
+  // CHECK-NEXT: %z = aten.relu.default %clone : !fx.tensor<f32[4], cpu>
   // CHECK-NEXT: fx.output (%z,)
   %p0, %p1 = aten.split.Tensor %x, 2 : !fx.tensor<f32[2], cpu>, !fx.tensor<f32[2], cpu, offset 2>
   %u = aten.cat.default [%p0, %p1] : !fx.tensor<f32[4], cpu>

@@ -44,8 +44,8 @@ fx.graph @twice stage(pre_grad) symbols() (%x : !fx.tensor<f32[4, 6], cpu>) {
 // CHECK-LABEL: fx.graph @written
 fx.graph @written stage(pre_grad) symbols() (%x : !fx.tensor<f32[4, 6], cpu>) {
   // CHECK-NEXT: %a, %b, %c = pyfn.torch.split %x, 2, 1 : !fx.tensor<f32[4, 2][6, 1], cpu>, !fx.tensor<f32[4, 2][6, 1], cpu, offset 2>, !fx.tensor<f32[4, 2][6, 1], cpu, offset 4> aliases(0, 0, 0) as (*, *, *)
-  // CHECK-NEXT: %y = pyfn.torch.cat [%x], 1 : !fx.tensor<f32[4, 6], cpu>
-  // CHECK-NEXT: %w = method.add_ %y, 1 : !fx.tensor<f32[4, 6], cpu> aliases(0)
+  // CHECK-NEXT: %torch = pyfn.torch.clone %x, memory_format = memory_format<contiguous_format> : !fx.tensor<f32[4, 6], cpu>
+  // CHECK-NEXT: %w = method.add_ %torch, 1 : !fx.tensor<f32[4, 6], cpu> aliases(0)
   // CHECK-NEXT: fx.output (%w,)
   %a, %b, %c = pyfn.torch.split %x, 2, 1 : !fx.tensor<f32[4, 2][6, 1], cpu>, !fx.tensor<f32[4, 2][6, 1], cpu, offset 2>, !fx.tensor<f32[4, 2][6, 1], cpu, offset 4> aliases(0, 0, 0) as (*, *, *)
   %y = pyfn.torch.cat (%a, %b, %c), 1 : !fx.tensor<f32[4, 6], cpu>

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._inductor import config as inductor_config
 
 import xductor
 from tests.before_autograd.captured import captured, graph_module
@@ -155,17 +156,45 @@ def test_rows_that_are_stacked(one: TypedPass, function: Function) -> None:
         (UnbindStackToSlicesPass(threshold_to_cat=2),
          lambda x, y: torch.stack([x.select(0, 1), x.select(0, 2), y[0]]), [2]),
         (MoveReshapeOutOfSplitStackPass(threshold_to_cat=2),
-         lambda x, y: torch.stack([p.reshape(3, 1, 2) for p in x.split(2, 1)], 0), [1]),
+         lambda x, y: torch.stack([p.reshape(3, 1, 2) for p in x.split(2, 1)], 0), []),
         (MoveReshapeOutOfSplitStackPass(threshold_to_cat=2),
          lambda x, y: torch.stack([p.reshape(6) for p in x.chunk(3, 1)], dim=0) * y.sum(), []),
         (MoveReshapeOutOfSplitStackPass(threshold_to_cat=2),
          lambda x, y: torch.stack([torch.reshape(p, (1, 6)) for p in x.split(1)], 0), []),
         (MoveReshapeOutOfSplitStackPass(threshold_to_cat=2),
-         lambda x, y: torch.stack([p.view(6, 1) for p in x.split(1, dim=0)], axis=1), [1]),
+         lambda x, y: torch.stack([p.view(6, 1) for p in x.split(1, dim=0)], axis=1), []),
     ],
 )  # fmt: skip
 def test_less_work(one: TypedPass, function: Function, left: list[int]) -> None:
     check(one, lambda x, y: function(x, y) + 0 * y.sum(), left, tensor(3, 6), tensor(3, 6))
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_strides_in_generated_code(dynamic: bool) -> None:
+    """A cat of one part would have the strides of that part there."""
+    programs: list[tuple[Function, torch.Tensor]] = [
+        (lambda x: torch.stack(x.unbind(1)[1:4], 0), torch.randn(4, 5, 3)),
+        (lambda x: torch.stack([p.squeeze() for p in x.split(1, 1)]), torch.randn(4, 3, 1)),
+        (
+            lambda x: torch.stack([p.reshape(4, 2, 4) for p in x.split(8, 1)]),
+            torch.randn(4, 24),
+        ),
+    ]
+
+    def function(*given: torch.Tensor) -> list[torch.Tensor]:
+        return [one(x) for (one, _), x in zip(programs, given, strict=True)]
+
+    names = (
+        "normalization_pass", "unbind_stack_pass", "split_cat_pass",
+        "move_reshape_out_of_split_stack_pass",
+    )  # fmt: skip
+    inputs = [x for _, x in programs]
+    torch._dynamo.reset()
+    with inductor_config.patch(pre_grad_fusion_options={name: {} for name in names}):
+        found = torch.compile(function, backend="xductor", dynamic=dynamic)(*inputs)
+    for mine, wanted in zip(found, function(*inputs), strict=True):
+        torch.testing.assert_close(mine, wanted, rtol=0, atol=0)
+        assert mine.stride() == wanted.stride()
 
 
 ALL = [
