@@ -45,17 +45,27 @@ def indexed_by_itself(
     """Why a call that puts values by indices may not write to a tensor; None if it may.
 
     Code generation computes indices that are not in memory in the loop that writes. Values it
-    realizes if they read the tensor, unless they are views of it, or all indices are drawn by
-    `randperm`.
+    realizes if they read the tensor, unless they are the tensor, or all indices are drawn by
+    `randperm`. Other views of it are copied behind this pass.
     """
     indices, values = op._operands[1:-1], op._operands[-1]
-    if uses.memory.storage(values) is uses.memory.storage(tensor):
-        return "its values are a view of the tensor that it writes"
+    if _is_same(values, tensor, uses, facts):
+        return "its values are the tensor that it writes"
     reads = _Reads([tensor], uses, facts)
     loop: list[tuple[SSAValue, int | None]] = [(one, None) for one in indices]
     if all(map(_may_be_drawn, indices)):
         loop += [(one, None) for one in _not_read_by(indices, values, facts)]
     return reads.problem(loop)
+
+
+def _is_same(one: SSAValue, other: SSAValue, uses: StorageUses, facts: Facts) -> bool:
+    """Whether two values show the same elements in the same order."""
+    return (
+        uses.memory.storage(one) is uses.memory.storage(other)
+        and type(other._type) is TensorType
+        and same_layout(one, other._type, facts)
+        and same_offset(one, other, facts)
+    )
 
 
 def _not_read_by(indices: Sequence[SSAValue], values: SSAValue, facts: Facts) -> Iterator[SSAValue]:

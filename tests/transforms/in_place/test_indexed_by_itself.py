@@ -36,7 +36,6 @@ READ: dict[str, Program] = {
     "rows drawn, and others": _drawn_elsewhere,
     "a copy of it": lambda x, y: x.index_put_((y[0].argsort(),), x.clone()),
     "a copy of it, summed": lambda x, y: x.index_put_((y[0] % 6,), x.clone(), accumulate=True),
-    "a copy of some rows": lambda x, y: x.index_put_((y[0, :3] % 6,), x[2:5].clone()),
     "a copy in other sizes": lambda x, y: x.index_put_(
         (y[0].argsort(),), x.view(-1).clone().view(6, 6)
     ),
