@@ -49,23 +49,13 @@ def indexed_by_itself(
     `randperm`. Other views of it are copied behind this pass.
     """
     indices, values = op._operands[1:-1], op._operands[-1]
-    if _is_same(values, tensor, uses, facts):
-        return "its values are the tensor that it writes"
     reads = _Reads([tensor], uses, facts)
+    if reads.is_written(values, 0):
+        return "its values are the tensor that it writes"
     loop: list[tuple[SSAValue, int | None]] = [(one, None) for one in indices]
     if all(map(_may_be_drawn, indices)):
         loop += [(one, None) for one in _not_read_by(indices, values, facts)]
     return reads.problem(loop)
-
-
-def _is_same(one: SSAValue, other: SSAValue, uses: StorageUses, facts: Facts) -> bool:
-    """Whether two values show the same elements in the same order."""
-    return (
-        uses.memory.storage(one) is uses.memory.storage(other)
-        and type(other._type) is TensorType
-        and same_layout(one, other._type, facts)
-        and same_offset(one, other, facts)
-    )
 
 
 def _not_read_by(indices: Sequence[SSAValue], values: SSAValue, facts: Facts) -> Iterator[SSAValue]:
@@ -116,7 +106,7 @@ class _Reads:
             if type(value._type) is not TensorType:
                 continue
             if id(self._memory.storage(value)) in self._written:
-                if place is None or not self._is_written(value, place):
+                if place is None or not self.is_written(value, place):
                     return f"its loop may read {value.name_hint or 'a tensor'} after it is written"
                 continue
             above = [one for one in self._above(value, place) if one not in seen]
@@ -124,7 +114,7 @@ class _Reads:
             pending += above
         return None
 
-    def _is_written(self, value: SSAValue, place: int) -> bool:
+    def is_written(self, value: SSAValue, place: int) -> bool:
         """Whether a value shows the elements of one written tensor, in the same order."""
         tensor = self._tensors[place]
         return (
