@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from xductor.ir.effects.target_effects import call_effects
+from xductor.transforms.analysis.fx_targets import called_functions
 
 if TYPE_CHECKING:
     from torch.fx import Graph, Node
@@ -17,20 +18,25 @@ if TYPE_CHECKING:
 
 def draws(node: Node) -> bool:
     """Whether a call of an operator that is tagged as random does draw, as far as is known."""
-    return _is_tagged(node) and not only_seems_to_draw(node)
+    return _is_tagged(node.target) and not only_seems_to_draw(node)
 
 
 def only_seems_to_draw(node: Node) -> bool:
     """Whether a call of an operator that is tagged as random is known to draw nothing."""
     target = node.target
-    if not _is_tagged(node) or not isinstance(target, torch._ops.OpOverload):
+    if not _is_tagged(target) or not isinstance(target, torch._ops.OpOverload):
         return False
     return not call_effects(target, _arguments(target, node)).rng
 
 
 def has_dead_draws_of_nothing(graph: Graph) -> bool:
     """Whether a graph has dead calls that FX may keep only because their operators are tagged."""
-    return any(not node.users and only_seems_to_draw(node) for node in graph.nodes)
+    tagged = [target for target in called_functions(graph) if _is_tagged(target)]
+    return any(
+        not node.users and only_seems_to_draw(node)
+        for target in tagged
+        for node in graph.find_nodes(op="call_function", target=target, sort=False)
+    )
 
 
 def eliminate_dead_draws_of_nothing(graph: Graph) -> None:
@@ -38,8 +44,8 @@ def eliminate_dead_draws_of_nothing(graph: Graph) -> None:
     graph.eliminate_dead_code(lambda node: node.is_impure() and not only_seems_to_draw(node))
 
 
-def _is_tagged(node: Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+def _is_tagged(target: object) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
 
 
 def _arguments(target: torch._ops.OpOverload, node: Node) -> dict[str, Any]:

@@ -17,4 +17,14 @@ def called_functions(graph: Graph) -> list[Any]:
     return [key[1] for key, nodes in table.items() if key[0] == "call_function" and nodes]
 
 
-__all__ = ["called_functions"]
+def holds(graph: Graph, op: str, target: Any) -> bool:
+    """Whether a graph has a node of this op and target: `Graph.find_nodes` without the list.
+
+    Most of what passes look for is not there, and they look for it in every graph.
+    """
+    if op == "call_function":
+        return bool(graph._find_nodes_lookup_table.table.get((op, target)))
+    return bool(graph.find_nodes(op=op, target=target, sort=False))
+
+
+__all__ = ["called_functions", "holds"]

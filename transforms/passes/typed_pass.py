@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from xductor.ir import op_class_by_name
 from xductor.ir.dialect.registry import packet_named
+from xductor.transforms.analysis.fx_targets import holds
 from xductor.transforms.passes.events import tell
 from xductor.transforms.passes.numerics import EXACT, Declared
 from xductor.transforms.passes.pass_members import check_pass
@@ -88,9 +89,7 @@ class TypedPass(ModulePass):
     @classmethod
     def has_root(cls, graph: Graph) -> bool:
         """Whether `graph` holds one of `roots`."""
-        return any(
-            graph.find_nodes(op=op, target=target, sort=False) for op, target in _lookups(cls)
-        )
+        return any(holds(graph, op, target) for op, target in _lookups(cls))
 
     @classmethod
     def root_nodes(cls, graph: Graph) -> Iterator[Node]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
+from torch import TensorType
 from torch._ops import OpOverload
-from torch.fx import Graph, Node
+from torch.fx import Graph
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
@@ -17,6 +19,7 @@ from xductor.transforms import EXACT, Analyses, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
+from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.analysis.kept_memory import KeptMemory
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.freezing.computed import Computed
@@ -89,13 +92,36 @@ class FoldTables(TypedPass):
 
 
 def _has_dear_constant(graph: Graph) -> bool:
-    found: set[Node] = set()
-    for node in graph.nodes:
-        if type(node.target) is OpOverload and found.issuperset(node.all_input_nodes):
-            if f"{node.target.namespace}.{node.target.__name__}" in _DEAR:
-                return True
-            found.add(node)
+    """Whether a dear operator is called below nothing but calls without an input."""
+    pending = [
+        node
+        for target in called_functions(graph)
+        if _needs_no_tensor(target)
+        for node in graph.find_nodes(op="call_function", target=target, sort=False)
+        if not node.all_input_nodes
+    ]
+    found = set(pending)
+    while pending:
+        node = pending.pop()
+        if _is_dear(node.target):
+            return True
+        for user in node.users:
+            if type(user.target) is OpOverload and found.issuperset(user.all_input_nodes):
+                pending.append(user)
+                found.add(user)
     return False
+
+
+@cache
+def _needs_no_tensor(target: Any) -> bool:
+    return type(target) is OpOverload and not any(
+        isinstance(argument.type, TensorType) for argument in target._schema.arguments
+    )
+
+
+@cache
+def _is_dear(target: OpOverload) -> bool:
+    return f"{target.namespace}.{target.__name__}" in _DEAR
 
 
 class _Tables(Foldable):

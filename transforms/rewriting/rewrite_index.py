@@ -13,6 +13,7 @@ from torch.fx import Graph, Node
 from xdsl.ir import OpResult
 
 from xductor.ir import TorchOp, op_class_by_name
+from xductor.transforms.analysis.fx_targets import holds
 from xductor.transforms.rewriting.needed_ops import Clause
 from xductor.transforms.rewriting.rewrite import Rewrite
 
@@ -40,7 +41,7 @@ class NodesAround:
 
     def are_in(self, graph: Graph) -> bool:
         """Whether a graph holds one of these nodes."""
-        return any(graph.find_nodes(op=op, target=to, sort=False) for op, to in self._keys)
+        return any(holds(graph, op, target) for op, target in self._keys)
 
     def makes_input_of(self, node: Node) -> bool:
         """Whether one of these nodes makes an input of `node`, or a tuple that it is taken from."""
@@ -69,9 +70,13 @@ class NodesAnywhere:
     def are_in(self, graph: Graph) -> bool:
         """Whether a graph holds one of these nodes."""
         return any(
-            any(_may_have(node, dtypes) for node in nodes) if dtypes else nodes
+            not dtypes
+            or any(
+                _may_have(node, dtypes)
+                for node in graph.find_nodes(op=op, target=target, sort=False)
+            )
             for op, target, dtypes in self._keys
-            if (nodes := graph.find_nodes(op=op, target=target, sort=False))
+            if holds(graph, op, target)
         )
 
 

@@ -7,7 +7,7 @@ import operator
 import torch
 from torch.fx import Graph
 
-from xductor.transforms.analysis.fx_targets import called_functions
+from xductor.transforms.analysis.fx_targets import called_functions, holds
 
 aten = torch.ops.aten
 
@@ -31,3 +31,25 @@ def test_it_follows_what_is_inserted_changed_and_erased() -> None:
     graph.erase_node(method)
     graph.erase_node(second)
     assert called_functions(graph) == [operator.neg]
+
+
+def test_holding_is_finding() -> None:
+    graph = Graph()
+    x = graph.placeholder("x")
+    relu = graph.call_function(aten.relu.default, (x,))
+    method = graph.call_method("neg", (relu,))
+    asked = [
+        ("call_function", aten.relu.default),
+        ("call_function", aten.mul.Tensor),
+        ("call_method", "neg"),
+        ("call_method", "abs"),
+        ("placeholder", "x"),
+    ]
+
+    def found() -> list[bool]:
+        return [bool(graph.find_nodes(op=op, target=target)) for op, target in asked]
+
+    assert [holds(graph, *one) for one in asked] == found() == [True, False, True, False, True]
+    graph.erase_node(method)
+    graph.erase_node(relu)
+    assert [holds(graph, *one) for one in asked] == found() == [False] * 4 + [True]
