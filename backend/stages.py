@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config import settings
+from xductor.backend.fx.lazy_code import write_code_lazily
 from xductor.backend.records import cached_records, stage_records
 from xductor.backend.steps import bridge, overrides, user_rewrites, value_updates
 from xductor.backend.steps.ir_logging import log_ir
@@ -70,6 +71,7 @@ def post_grad_passes(gm: GraphModule, is_inference: bool) -> None:
     """
     from xductor.backend.pipelines.post_grad import STEPS
 
+    write_code_lazily(gm)
     with _stage("post_grad", gm, is_inference) as run:
         run.untyped = lacks_values(gm)
         value_updates.watch_edits(run)
