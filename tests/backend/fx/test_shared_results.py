@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from xductor.backend.fx.shared_results import keep_results_shared
+from xductor.backend.fx.shared_results import _outwards, keep_results_shared
 
 Function = Callable[[Any], Any]
 
@@ -51,7 +51,8 @@ def _sharing(tensors: Any) -> list[int]:
     return [storages.index(one) for one in storages]
 
 
-def test_generated_code() -> None:
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_generated_code(dynamic: bool) -> None:
     functions = [*SHARED.values(), *CONTIGUOUS.values(), _written]
 
     def function(*inputs: Any) -> Any:
@@ -62,7 +63,9 @@ def test_generated_code() -> None:
     options: Any = {"xductor.on_error": "raise", "fx_graph_cache": False, "cpp.simdlen": 1}
     with torch.no_grad():
         expected = function(*inputs)
-        found = torch.compile(function, backend="xductor", options=options)(*inputs)
+        found = torch.compile(function, backend="xductor", options=options, dynamic=dynamic)(
+            *inputs
+        )
     torch.testing.assert_close(found, expected)
     assert _sharing([*inputs, *found]) == _sharing([*inputs, *expected])
     assert [one.stride() for one in found] == [one.stride() for one in expected]
@@ -85,5 +88,18 @@ def test_left_alone(name: str) -> None:
     assert _put_in_memory(CONTIGUOUS[name]) == 0
 
 
-def test_symbolic_sizes_are_left_alone() -> None:
-    assert _put_in_memory(SHARED["transposed back, and rows"], "symbolic") == 0
+@pytest.mark.parametrize("name", SHARED)
+def test_symbolic_sizes(name: str) -> None:
+    assert _put_in_memory(SHARED[name], "symbolic") == 1
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS)
+def test_symbolic_sizes_left_alone(name: str) -> None:
+    assert _put_in_memory(CONTIGUOUS[name], "symbolic") == 0
+
+
+def test_strides_with_gaps_have_no_order() -> None:
+    assert _outwards((4, 3), (6, 2)) is None
+    assert _outwards((4, 3), (3, 1)) == [1, 0]
+    assert _outwards((4, 1, 3), (1, 7, 4)) is None
+    assert _outwards((4, 1, 3), (1, 4, 4)) == [0, 2, 1]
