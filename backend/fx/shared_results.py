@@ -100,9 +100,10 @@ def _outwards(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> list[int] | No
     order: list[int] = []
     running: Any = 1
     while left:
-        dim = next((dim for dim in reversed(left) if stride[dim] == running), None)
-        if dim is None:
+        fitting = [dim for dim in reversed(left) if stride[dim] == running]
+        if not fitting:
             return None
+        dim = next((dim for dim in fitting if shape[dim] == 1), fitting[0])
         left.remove(dim)
         order.append(dim)
         running *= shape[dim]
