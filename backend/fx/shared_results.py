@@ -60,6 +60,8 @@ def _exact(numbers: Iterable[Any]) -> tuple[Any, ...]:
 
 def _put_in_memory(graph: Graph, base: Node) -> bool:
     """Give a tensor memory; False if its strides cannot be computed."""
+    from torch._inductor import inductor_prims
+
     value: Any = base.meta["val"]
     readers = list(base.users)
     with graph.inserting_before(base.next):
@@ -68,8 +70,7 @@ def _put_in_memory(graph: Graph, base: Node) -> bool:
             strides = _computed_strides(graph, base)
         if strides is None:
             return False
-        force = torch.ops.prims.inductor_force_stride_order.default
-        forced = graph.call_function(force, (base, list(strides)))
+        forced = graph.call_function(inductor_prims.force_stride_order, (base, list(strides)))
     forced.meta.update(base.meta)
     for reader in readers:
         reader.replace_input_with(base, forced)
