@@ -147,8 +147,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("| --- | --- | --- | --- | --- | --- |")
     for name in args.only.split(",") if args.only else MODELS:
         for dynamic in (False, True):
-            fired = _fired(models, name, args.layers, dynamic, flags)
+            fired = ""
             try:
+                fired = _fired(models, name, args.layers, dynamic, flags)
                 times = _row(*_time(models, name, args, dynamic, flags))
             except Exception as error:
                 times = f"{type(error).__name__}: {str(error).splitlines()[0][:80]} | | "
