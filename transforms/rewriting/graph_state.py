@@ -15,7 +15,7 @@ from xductor.ir.dialect.arguments import leaves
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
-from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event
+from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event, resizes
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -87,6 +87,21 @@ class GraphState(Storages):
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""
         return root in self.written_roots
+
+    @cached_property
+    def resized(self) -> dict[SSAValue, TorchOp]:
+        """What gives a tensor other sizes or strides in place, by the root of its storage.
+
+        Before autograd the graph records for such a tensor, all through it, what it is in the end.
+        """
+        if self.graph.stage.data != "pre_grad":
+            return {}
+        return {
+            storage_root(op.operands[index]): op
+            for op in self.writes
+            if resizes(type(op))
+            for index in written_operands(op, self.bodies)
+        }
 
     def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
         """Whether one of two storages is written, and not all writes to it pass on to the other.

@@ -13,6 +13,7 @@ from typing import Any, Self
 from xdsl.ir import SSAValue
 
 from xductor.ir import TorchOp
+from xductor.ir.inference.infer import storage_root
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.contracts import (
@@ -62,9 +63,11 @@ class Legality:
     def insertion_point(self, match: Match) -> TorchOp:
         """The op above which a replacement goes: after all operands, before all uses.
 
-        Raises Declined if there is no such place.
+        Raises Declined if there is no such place, or if types of the match are those of later.
         """
         outputs = match.outputs
+        if self.state.resized:
+            self._check_recorded(match)
         if len(outputs) == 1 or self.unchecked:
             return match.anchor
         order, inside = self.state.order, match.removable()
@@ -80,6 +83,16 @@ class Legality:
                         raise Declined("an output is used before all operands are there")
             return first
         return match.anchor
+
+    def _check_recorded(self, match: Match) -> None:
+        for _, op in match.matched_ops():
+            for value in (*op.operands, *op.results):
+                by = self.state.resized.get(storage_root(value))
+                if by is not None:
+                    raise Declined(
+                        f"{by.name} changes sizes or strides in the storage of what {op.name} "
+                        "reads or makes, and the graph records those from afterwards"
+                    )
 
     def check(
         self,
