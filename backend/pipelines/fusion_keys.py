@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -28,6 +28,18 @@ _SWITCHES = (*SWITCHES, "require_fbgemm", "skip_dynamic_shape_dim_check")
 
 class UnknownKeyWarning(UserWarning):
     """A key of a fusion's options that no pass reads."""
+
+
+def check_table(option: str, given: object, known: Iterable[str]) -> None:
+    """Check that an option is a dict; `known` are the names that it may have.
+
+    Raises TypeError if it is none: nothing can be said of the fusions in it.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"{option}: expected a dict that gives the name of each fusion its options, as in "
+            f"{{'batch_relu': {{}}}}, found {given!r}; there are {', '.join(sorted(known))}"
+        )
 
 
 def check(option: str, name: str, given: Mapping[str, Any]) -> None:
@@ -90,4 +102,4 @@ def _names_of(option: str, stage: Stage) -> frozenset[str]:
     return frozenset([row.name for row in registry.rows(stage) if row.flag == option])
 
 
-__all__ = ["UnknownKeyWarning", "check"]
+__all__ = ["UnknownKeyWarning", "check", "check_table"]
