@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from xductor.backend.config.warn_once import warn_once
@@ -98,6 +99,7 @@ def _is_inductors(option: str, name: str) -> bool:
     return name in _names_of(option, stage)
 
 
+@cache
 def _names_of(option: str, stage: Stage) -> frozenset[str]:
     return frozenset([row.name for row in registry.rows(stage) if row.flag == option])
 
