@@ -63,11 +63,9 @@ class Legality:
     def insertion_point(self, match: Match) -> TorchOp:
         """The op above which a replacement goes: after all operands, before all uses.
 
-        Raises Declined if there is no such place, or if types of the match are those of later.
+        Raises Declined if there is no such place.
         """
         outputs = match.outputs
-        if self.state.resized:
-            self._check_recorded(match)
         if len(outputs) == 1 or self.unchecked:
             return match.anchor
         order, inside = self.state.order, match.removable()
@@ -84,7 +82,14 @@ class Legality:
             return first
         return match.anchor
 
-    def _check_recorded(self, match: Match) -> None:
+    def check_recorded(self, match: Match) -> None:
+        """Check that the types of a match are those that its values have there.
+
+        Raises Declined if some are those of later: what is built from them, and what is wrong with
+        it, says nothing of the rewrite.
+        """
+        if self.unchecked or not self.state.resized:
+            return
         for _, op in match.matched_ops():
             for value in (*op.operands, *op.results):
                 by = self.state.resized.get(storage_root(value))
@@ -135,6 +140,7 @@ class Legality:
         check_inner_order(match, made, state)
         check_saved(match, made, pairs, insertion, state)
         check_aliases(pairs, match, state)
+        self.check_recorded(match)
 
 
 __all__ = ["Legality"]
