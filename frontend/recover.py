@@ -11,7 +11,7 @@ import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from xductor.frontend.errors import LoweringError
-from xductor.frontend.node_types import MISSING, recorded_value
+from xductor.frontend.node_types import MISSING, leaves_of, recorded_value
 from xductor.ir.effects.target_effects import target_effects
 
 
@@ -20,7 +20,8 @@ def recovered_values(
 ) -> dict[fx.Node, Any]:
     """A value for each node without one, by running the graph on fake copies of the inputs.
 
-    The metadata of the nodes is not changed. Returns {} if all nodes record values, except those
+    What is recorded is not run again, which might ask the ShapeEnv what it was not asked yet. The
+    metadata of the nodes is not changed. Returns {} if all nodes record values, except those
     that are called for an effect.
 
     Raises LoweringError if the inputs do not fit or a node cannot be run.
@@ -34,7 +35,7 @@ def recovered_values(
             None, f"{len(example_inputs)} example inputs for {len(placeholders)} placeholders"
         )
     mode = _fake_mode(nodes, stage, example_inputs)
-    runner = _Recorder(gm, mode)
+    runner = _Recorder(gm, mode, stage)
     inputs = [
         mode.from_tensor(value, static_shapes=True)
         if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
@@ -67,15 +68,29 @@ def _fake_mode(nodes: Sequence[fx.Node], stage: str, inputs: Sequence[Any]) -> F
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 
-class _Recorder(fx.Interpreter):
-    """Runs a graph and keeps the value of each node."""
+def _is_of(value: Any, mode: FakeTensorMode) -> bool:
+    """Whether all tensors of a recorded value are fake ones of a mode."""
+    return all(
+        type(leaf) is FakeTensor and leaf.fake_mode is mode
+        for leaf in leaves_of(value)
+        if isinstance(leaf, torch.Tensor)
+    )
 
-    def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode) -> None:
+
+class _Recorder(fx.Interpreter):
+    """Runs the nodes of a graph that record no value, and keeps the value of each node."""
+
+    def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode, stage: str) -> None:
         super().__init__(gm)
         self.mode = mode
+        self.stage = stage
         self.values: dict[fx.Node, Any] = {}
 
     def run_node(self, n: fx.Node) -> Any:
+        known = recorded_value(n, self.stage)
+        if known is not MISSING and _is_of(known, self.mode):
+            self.values[n] = known
+            return known
         try:
             value = super().run_node(n)
         except Exception as error:  # whatever the user's call raises

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from xductor.backend.config.warn_once import warn_once
@@ -28,6 +29,18 @@ _SWITCHES = (*SWITCHES, "require_fbgemm", "skip_dynamic_shape_dim_check")
 
 class UnknownKeyWarning(UserWarning):
     """A key of a fusion's options that no pass reads."""
+
+
+def check_table(option: str, given: object, known: Iterable[str]) -> None:
+    """Check that an option is a dict; `known` are the names that it may have.
+
+    Raises TypeError if it is none: nothing can be said of the fusions in it.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"{option}: expected a dict that gives the name of each fusion its options, as in "
+            f"{{'batch_relu': {{}}}}, found {given!r}; there are {', '.join(sorted(known))}"
+        )
 
 
 def check(option: str, name: str, given: Mapping[str, Any]) -> None:
@@ -86,8 +99,9 @@ def _is_inductors(option: str, name: str) -> bool:
     return name in _names_of(option, stage)
 
 
+@cache
 def _names_of(option: str, stage: Stage) -> frozenset[str]:
     return frozenset([row.name for row in registry.rows(stage) if row.flag == option])
 
 
-__all__ = ["UnknownKeyWarning", "check"]
+__all__ = ["UnknownKeyWarning", "check", "check_table"]

@@ -36,14 +36,15 @@ TYPED: Mapping[str, tuple[str, ...]] = {
 def check() -> None:
     """Check the options before anything is changed.
 
-    Raises KeyError for an unknown name, TypeError for an option of another type, and ValueError for
-    a negative counter and a minimum above the maximum.
+    Raises KeyError for an unknown name, TypeError for what is no dict and for an option of another
+    type, and ValueError for a negative counter and a minimum above the maximum.
     """
     options = stock.flag(OPTION, {})
-    if not options:
+    if options == {}:
         return
     excluded, fusions = _excluded(), set(stock.lookup("post_grad:POST_GRAD_FUSIONS"))
     known = {*fusions, *excluded, *stock.lookup("post_grad:POST_GRAD_PATTERNS")}
+    fusion_keys.check_table(OPTION, options, known)
     for name, given in options.items():
         if name not in known:
             raise KeyError(

@@ -117,8 +117,10 @@ _EMPTY_OPTIONS = ("merge_stack_tahn_unbind_pass",)
 
 
 def _check_options(run: StageRun) -> None:
-    if _torch_level(run):
+    """Check what the user may have set wrongly, before anything is changed."""
+    if _pattern_matcher(run):
         check(options_of(run))
+        predispatch.check(run)
 
 
 def _fusion_options(run: StageRun) -> None:

@@ -16,9 +16,13 @@ _NORMALIZATION = "normalization_pass"
 
 
 def options_of(run: StageRun) -> dict[str, Any]:
-    """The enabled fusions; since torch 2.14 without those for other devices."""
+    """The enabled fusions; since torch 2.14 without those for other devices.
+
+    Raises TypeError if the option is no dict.
+    """
     if OPTION not in run.kept:
         options = stock.flag(OPTION, {})
+        fusion_keys.check_table(OPTION, options, _known(options))
         resolve = stock.lookup("pre_grad:_resolve_pre_grad_fusion_options")
         run.kept[OPTION] = resolve(options, run.example_inputs) if resolve else options
     return run.kept[OPTION]
@@ -32,8 +36,7 @@ def check(options: Mapping[str, Any]) -> None:
     """
     if not options:
         return
-    fusions = set(stock.lookup("pre_grad:PRE_GRAD_FUSIONS"))
-    known = {*stock.lookup("pre_grad:PRE_GRAD_PATTERNS"), *fusions, _NORMALIZATION}
+    fusions, known = stock.lookup("pre_grad:PRE_GRAD_FUSIONS"), _known(options)
     for name, given in options.items():
         if name not in known and inductor_version().unknown_fusions != "skipped":
             raise KeyError(
@@ -44,6 +47,14 @@ def check(options: Mapping[str, Any]) -> None:
         fusion_keys.check(OPTION, name, given)
         if name in fusions:
             group_options.check(OPTION, name, given)
+
+
+def _known(options: object) -> set[str]:
+    """The names that there are; none are looked for where nothing is asked for."""
+    if options == {}:
+        return set()
+    fusions = stock.lookup("pre_grad:PRE_GRAD_FUSIONS")
+    return {*stock.lookup("pre_grad:PRE_GRAD_PATTERNS"), *fusions, _NORMALIZATION}
 
 
 __all__ = ["OPTION", "check", "options_of"]

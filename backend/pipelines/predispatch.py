@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -54,6 +55,37 @@ OPTIONAL = (
 )
 
 
+#: The name under which `remove_passes` leaves out the last run of `remove_noop_pass`.
+_LAST = "remove_noop"
+
+
+def check(run: StageRun) -> None:
+    """Check the names of passes that the stage is told to add and to leave out.
+
+    Inductor passes over a name that it does not know. Raises KeyError for one, and TypeError for
+    what is no text.
+    """
+    if not stock.flag("is_predispatch"):
+        return
+    for option, passes, known in (
+        ("add_passes", run.add_passes, {*DEFAULT, *OPTIONAL}),
+        ("remove_passes", run.remove_passes, {*DEFAULT, _LAST}),
+    ):
+        if passes is not None and not isinstance(passes, str):
+            raise TypeError(
+                f"{option}: expected names of passes with commas between them, as in "
+                f"'{DEFAULT[0]},{DEFAULT[1]}', found {passes!r}"
+            )
+        for name in _names(passes):
+            if name and name not in known:
+                close = get_close_matches(name, known, n=1)
+                guess = f" (did you mean {close[0]!r}?)" if close else ""
+                raise KeyError(
+                    f"{option}: there is no pass {name!r}{guess} in {passes!r}; there are "
+                    f"{', '.join(sorted(known))}"
+                )
+
+
 def run_passes(run: StageRun) -> None:
     """Run the passes in Inductor's order.
 
@@ -75,7 +107,7 @@ def run_passes(run: StageRun) -> None:
     for name in (*DEFAULT, *OPTIONAL):
         if name in added:
             _execute(run, name, f"[Pre grad(predispatch IR)] Apply {name} pass")
-    if "remove_noop" not in removed:
+    if _LAST not in removed:
         _execute(run, "remove_noop_pass", "[Pre grad(predispatch IR)]Apply remove_noop pass")
     flush(run)
     _propagate_shapes(run)

@@ -15,6 +15,7 @@ from typing import Any, overload
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from xductor.backend.records import stage_records
 from xductor.backend.records.application_records import ApplicationRecord
@@ -153,16 +154,16 @@ class CompileRecord(Sequence[StageRecord]):
         for stage in self.stages:
             where = f"{stage.stage} {stage.direction}{' (cached)' if stage.cached else ''}"
             if stage.fallback:
-                made.add_row(where, "", "", f"fell back: {stage.fallback}", "", "")
+                _add(made, where, "", "", f"fell back: {stage.fallback}", "", "")
             for one in stage.passes:
                 if one.applications or one.changed:
-                    made.add_row(where, one.name, _numbers(one), *_counted(one))
+                    _add(made, where, one.name, _numbers(one), *_counted(one))
                     where = ""
                 for application in one.made:
                     number = str(application.number or "")
-                    made.add_row("", "", number, *_application(application))
+                    _add(made, "", "", number, *_application(application))
             if where:
-                made.add_row(where, "-", "", "", "", "")
+                _add(made, where, "-", "", "", "", "")
         return made
 
     def _repr_html_(self) -> str:
@@ -187,6 +188,11 @@ def last_compile() -> CompileRecord:
         return CompileRecord()
     last = max(one.compile for one in history)
     return CompileRecord(tuple(one for one in history if one.compile == last))
+
+
+def _add(table: Table, *cells: str) -> None:
+    """Add a row of plain text: `[s0, 3]` in a type is no markup."""
+    table.add_row(*map(Text, cells))
 
 
 def _numbers(one: PassRecord) -> str:

@@ -97,6 +97,9 @@ SURROUNDINGS: Mapping[str, str] = {
     "into a given tensor": "CUT\nJOIN\ng = z * 0\ntorch.mul(z, 2, out=g)\nreturn g, z",
     "twice, with a write between": "CUT\nJOIN\na = z\nx[0].add_(1)\nCUT\nJOIN\nreturn a * 1, z * 1",
     "the source is resized in place": "x = x.clone()\nCUT\nJOIN\nx.t_()\nreturn z * 2, x * 1",
+    "a view of the source is resized": (
+        "x = x.clone()\nq = x[:, :]\nCUT\nJOIN\nq.unsqueeze_(0)\nreturn z * 2, x * 1, q * 3"
+    ),
 }
 
 

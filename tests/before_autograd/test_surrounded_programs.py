@@ -37,7 +37,7 @@ def _compiled(one: Surrounded, applied: Counter[str]) -> list[Callable[..., Any]
     def compiler(gm: GraphModule, given: Sequence[Any]) -> Callable[..., Any]:
         made.append(gm)
         for flags, added in STAGES.values():
-            now = settings.current().replace(numerics="fast", on_error=_on_error(one))
+            now = settings.current().replace(numerics="fast", on_error="raise")
             with settings.use(now), config.patch(flags), stage_records.record() as records:
                 made.append(pre_grad_passes(graph_copy(gm), given, added))
             for record in records:
@@ -54,13 +54,6 @@ def _compiled(one: Surrounded, applied: Counter[str]) -> list[Callable[..., Any]
         return call
 
     return [choose(place) for place in range(len(STAGES) + 1)]
-
-
-def _on_error(one: Surrounded) -> Any:
-    """Where sizes are written, graphs record those from afterwards, and what they would make wrong
-    is refused with a warning.
-    """
-    return "fallback" if "resized" in one.surrounding else "raise"
 
 
 def seen(function: Callable[..., Any]) -> Any:

@@ -246,3 +246,15 @@ def test_a_call_for_an_effect_needs_no_run(build: Any) -> None:
     assert recovered_values(gm, "joint", [torch.ones(2)]) == {}
     text = print_ir(from_fx(gm, "joint", example_inputs=[torch.ones(2)]))
     assert "torch._C._log_api_usage_once" in text
+
+
+def test_only_what_is_missing_is_run(build: Any) -> None:
+    """What is recorded may have been found with guards that running it again would add."""
+    x = build.tensor("x", 2)
+    middle = build.call(aten.relu.default, x)
+    last = build.call(aten.neg.default, middle)
+    gm = build.module((last,))
+    del last.meta["val"]
+    found = recovered_values(gm, "joint", [x.meta["val"]])
+    assert found[middle] is middle.meta["val"]
+    assert found[last].shape == (2,)

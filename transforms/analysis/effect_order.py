@@ -54,6 +54,7 @@ _CHANGE_GEOMETRY = frozenset(
     {"as_strided_", "detach_", "requires_grad_", "rename_", "resize_", "resize_as_", "set_",
      "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"}
 )  # fmt: skip
+_KEEP_SIZES = frozenset({"detach_", "rename_", "requires_grad_"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,14 @@ def changes_geometry(cls: type[TorchOp]) -> bool:
     return name in _CHANGE_GEOMETRY or name in ("setattr", "delattr")
 
 
+@cache
+def resizes(cls: type[TorchOp]) -> bool:
+    """Whether a call may give its argument other sizes or strides."""
+    target: Any = cls.target
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    return changes_geometry(cls) and name.partition(".")[0] not in _KEEP_SIZES
+
+
 def is_view(op: TorchOp) -> bool:
     """Whether all results of an op are certain to be views of its operands."""
     facts = result_aliases(op)
@@ -308,4 +317,5 @@ __all__ = [
     "is_event",
     "is_view",
     "predecessors",
+    "resizes",
 ]

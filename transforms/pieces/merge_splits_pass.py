@@ -18,7 +18,14 @@ from xductor.transforms.rewriting.handles import Tensor, value_handle
 from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
-SPLITS = frozenset(("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"))
+#: The dim of splits that have none among their arguments; that of a vector is always the first.
+_DIMS = {"hsplit": 1, "vsplit": 0, "dsplit": 2}
+#: The pieces of a `tensor_split` may overlap; a split of their sizes cannot be built then.
+SPLITS = frozenset(
+    ("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
+     "aten.tensor_split.sections", "aten.tensor_split.indices",
+     *(f"aten.{name}.{kind}" for name in _DIMS for kind in ("int", "array")))
+)  # fmt: skip
 
 
 class Split(NamedTuple):
@@ -31,8 +38,10 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class MergeSplitsPass(ProceduralPass):
-    """A split or chunk of a piece that nothing else reads is merged into the split that made the
-    piece."""
+    """A split of a piece that nothing else reads is merged into the split that made the piece.
+
+    Splits are `split`, `chunk`, `tensor_split`, `hsplit`, `vsplit` and `dsplit`.
+    """
 
     name = "merge_splits_pass"
     stage = "pre_grad"
@@ -50,11 +59,11 @@ def split_of(op: Any) -> Split | None:
     call = aten_call(op)
     if call is None or call.name not in SPLITS:
         return None
-    source, dim = call.argument("self"), call.argument("dim")
-    if not isinstance(source, SSAValue) or type(dim) is not int:
-        return None
-    type_ = strided(source)
-    if type_ is None or any(strided(one) is None for one in op.results):
+    source = call.argument("self")
+    type_ = strided(source) if isinstance(source, SSAValue) else None
+    named = _DIMS.get(call.name.split(".")[1])
+    dim = call.argument("dim") if named is None or type_ is None else min(named, type_.rank - 1)
+    if type_ is None or type(dim) is not int or any(strided(one) is None for one in op.results):
         return None
     return Split(op, source, dim % type_.rank)
 

@@ -353,8 +353,10 @@ class _Walk:
                 raise Declined("its debug counter says no")
             lineage = self._next_lineage(one, match, made)
             tell(application)
-        except BaseException:
+        except BaseException as error:
             builder.discard()
+            if isinstance(error, Unbuildable | Violation):
+                self.legality.check_recorded(match)
             raise
         self._connect(match, insertion, made, outputs, lineage)
         tell(Connected(application))
@@ -507,6 +509,8 @@ class Procedure:
                 raise Declined("its debug counter says no")
         except BaseException as error:
             builder.discard()
+            if isinstance(error, Unbuildable | Violation):
+                self._walk.legality.check_recorded(match)
             if isinstance(error, Violation):
                 text = describe(anchor, f"pass {self.name}: {error}")
                 raise ContractViolation(text) from error

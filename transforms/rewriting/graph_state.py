@@ -12,10 +12,11 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xductor.ir import Facts, GraphOp, InferenceEnv, Ref, SymIntType, TorchOp
 from xductor.ir.dialect.arguments import leaves
+from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
-from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event
+from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event, resizes
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -25,6 +26,20 @@ from xductor.transforms.analysis.op_effects import (
 )
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
 from xductor.transforms.editing.aliasing import Storages, is_outside, tensor_of
+
+#: What gives views that autograd lets nobody write to. The pieces of `tensor_split` are slices.
+_RESULTS_AMONG_OTHERS = frozenset(
+    ("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
+     "aten.unbind.int")
+)  # fmt: skip
+
+
+def _is_among_others(value: SSAValue) -> bool:
+    """Whether a value is a view of a result among others."""
+    return any(
+        isinstance(one, OpResult) and aten_name(one.op) in _RESULTS_AMONG_OTHERS
+        for one in aliases_above(value)
+    )
 
 
 class GraphState(Storages):
@@ -87,6 +102,21 @@ class GraphState(Storages):
     def is_written(self, root: SSAValue) -> bool:
         """Whether an op may write to a storage that has this root."""
         return root in self.written_roots
+
+    @cached_property
+    def resized(self) -> dict[SSAValue, TorchOp]:
+        """What gives a tensor other sizes or strides in place, by the root of its storage.
+
+        Before autograd the graph records for such a tensor, all through it, what it is in the end.
+        """
+        if self.graph.stage.data != "pre_grad":
+            return {}
+        return {
+            storage_root(op.operands[index]): op
+            for op in self.writes
+            if resizes(type(op))
+            for index in written_operands(op, self.bodies)
+        }
 
     def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
         """Whether one of two storages is written, and not all writes to it pass on to the other.
@@ -156,6 +186,8 @@ class GraphState(Storages):
             return ""
         if self.is_of_other_modes(old, new):
             return "it is written to, and would be a tensor made under other modes"
+        if self.env.with_grad and _is_among_others(new) and not _is_among_others(old):
+            return "it is written to, which autograd refuses for a result among others"
         write = self._write_since_a_view(old, new, root) if self.env.with_grad else None
         if write is not None:
             return f"{write.name} writes to it between two views that would become one"

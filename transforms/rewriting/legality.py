@@ -13,6 +13,7 @@ from typing import Any, Self
 from xdsl.ir import SSAValue
 
 from xductor.ir import TorchOp
+from xductor.ir.inference.infer import storage_root
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.contracts import (
@@ -81,6 +82,23 @@ class Legality:
             return first
         return match.anchor
 
+    def check_recorded(self, match: Match) -> None:
+        """Check that the types of a match are those that its values have there.
+
+        Raises Declined if some are those of later: what is built from them, and what is wrong with
+        it, says nothing of the rewrite.
+        """
+        if self.unchecked or not self.state.resized:
+            return
+        for _, op in match.matched_ops():
+            for value in (*op.operands, *op.results):
+                by = self.state.resized.get(storage_root(value))
+                if by is not None:
+                    raise Declined(
+                        f"{by.name} changes sizes or strides in the storage of what {op.name} "
+                        "reads or makes, and the graph records those from afterwards"
+                    )
+
     def check(
         self,
         match: Match,
@@ -122,6 +140,7 @@ class Legality:
         check_inner_order(match, made, state)
         check_saved(match, made, pairs, insertion, state)
         check_aliases(pairs, match, state)
+        self.check_recorded(match)
 
 
 __all__ = ["Legality"]

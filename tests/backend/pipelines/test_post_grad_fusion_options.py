@@ -172,11 +172,12 @@ def test_options_that_there_are_not(options: dict[str, Any], error: str, message
         {"shape_padding_multiplier": {"value": "much"}},
         {"batch_aten_tanh": {"fuse_nodes_with_same_users": "yes"}},
         {"no_such_fusion": {}},
+        *[None, [], ["batch_aten_tanh"], "batch_aten_tanh", "", ("batch_aten_tanh",), 3, True],
     ],
 )
 @pytest.mark.parametrize("stage", [stages.joint_graph_passes, stages.post_grad_passes])
 def test_a_bad_option_is_refused_before_anything_is_changed(
-    options: dict[str, Any], stage: Callable[..., Any]
+    options: Any, stage: Callable[..., Any]
 ) -> None:
     """Dead and needless ops stay too, which the first passes of the stage would take away."""
     gm = make_fx(lambda x: (x.view(4, 4).neg(), x * 1 + 0)[1])(torch.randn(4, 4))

@@ -85,7 +85,11 @@ def test_einsum_that_nothing_is_added_to() -> None:
     assert "einsum_to_pointwise_pass" not in counted
 
 
-def _stage(gm: Any, options: dict[str, Any], x: torch.Tensor) -> Any:
+#: What is no dict of options by name, some of it false.
+NO_DICTS: list[Any] = [None, [], ["split_cat_pass"], "split_cat_pass", "", ("batch_relu",), 3, True]
+
+
+def _stage(gm: Any, options: Any, x: torch.Tensor) -> Any:
     with config.patch(pre_grad_fusion_options=options):
         return pre_grad_passes(gm, [x])
 
@@ -104,9 +108,19 @@ def _stage(gm: Any, options: dict[str, Any], x: torch.Tensor) -> Any:
             TypeError,
             "expected True or False, found 'no'",
         ),
+        *[(given, TypeError, "pre_grad_fusion_options: expected a dict") for given in NO_DICTS],
+        (["split_cat_pass"], TypeError, r"found \['split_cat_pass'\]; there are batch_clamp, "),
     ],
 )
-def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
+@pytest.mark.parametrize("is_predispatch", [False, True])
+def test_bad_options(
+    options: Any, error: type[Exception], message: str, is_predispatch: bool
+) -> None:
+    with config.patch(is_predispatch=is_predispatch):
+        _check_refused(options, error, message)
+
+
+def _check_refused(options: Any, error: type[Exception], message: str) -> None:
     x = torch.randn(3, 6)
     gm = graph_module(lambda x: torch.cat(x.split(2, 1), 1) * 2, x)
     before = str(gm.graph)

@@ -196,3 +196,35 @@ def test_an_exported_model_whose_parameters_require_gradients(dynamic: bool) -> 
     found, expected = after(other), model(other)
     torch.testing.assert_close(found, expected)
     assert [one.requires_grad for one in found] == [one.requires_grad for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        ("no_such_pass", KeyError, "there is no pass 'no_such_pass' in 'no_such_pass'; there are "),
+        ("remove_reshape", KeyError, "did you mean 'remove_reshape_pass'"),
+        ("remove_noop_pass, remove_reshape_pass", KeyError, "no pass ' remove_reshape_pass'"),
+        (["remove_reshape_pass"], TypeError, "commas between them, .*found \\['remove_reshape"),
+        (3, TypeError, "expected names of passes with commas between them, .*found 3"),
+    ],
+)
+@pytest.mark.parametrize("option", ["add_passes", "remove_passes"])
+def test_names_that_there_are_not(
+    option: str, names: Any, error: type[Exception], message: str
+) -> None:
+    """Nothing is changed then, nor asked where no such pass runs."""
+    gm = exported(lambda x: x.reshape(2, 24).reshape(48) + 0, x)
+    before = str(gm.graph)
+    named: Any = {option: names}
+    with (
+        inductor_config.patch(is_predispatch=True),
+        pytest.raises(error, match=f"{option}: .*{message}"),
+    ):
+        stages.pre_grad_passes(gm, (x,), **named)
+    assert str(gm.graph) == before
+    stages.pre_grad_passes(gm, (x,), **named)
+
+
+@pytest.mark.parametrize("names", ["", ",", "remove_noop_pass,"])
+def test_empty_names(names: str) -> None:
+    run(lambda x: x.reshape(2, 24) + 1, (x,), names, names)

@@ -103,6 +103,16 @@ def test_it_is_written_and_read_and_printed(tmp_path: Path) -> None:
     assert "pointless_permute_pair" in text
 
 
+def test_symbolic_sizes_are_printed() -> None:
+    """They stand in brackets, which are markup to what prints the table."""
+    options = {"xductor.rewrites": [NegNeg], "xductor.on_error": "raise"}
+    x = torch.ones(5, 4)
+    torch.compile(lambda x: x.neg().neg() * 2, backend="xductor", dynamic=True, options=options)(x)
+    (one,) = [one for one in xductor.last_compile().applications if one.rewrite == "neg_neg"]
+    (size,) = [part for part in one.before if "[s" in part]
+    assert size.split(" ")[0] in str(xductor.last_compile())
+
+
 @pytest.mark.parametrize("content", ["{", "[]", '{"xductor_compile": 99}'])
 def test_another_file_is_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "record.json"

@@ -55,6 +55,11 @@ CUTS = (
             Fragment("a, b = x.chunk(2, -1); c, d, e = b.chunk(3, 1); return a * 2, c, d * 3, e"),
             Fragment("a, b = x.split([1, 5], -1); c = b.chunk(5, -1); return a, c[0] * c[4]"),
             Fragment("a, b = aten.split(x, 2); c, d = b.split(1); return a * 2, c * d"),
+            Fragment(
+                "a, b = x.tensor_split(2, -1); c, d = b.tensor_split([1], 1); return a, c * 2, d"
+            ),
+            Fragment("a, b = torch.hsplit(x, [2]); c, d = torch.hsplit(b, 2); return a * 2, c, d"),
+            Fragment("a, b = x.vsplit(2); c, d = b.split(1); return a * 2, c * d"),
         ],
         "One call instead of two. Later passes see all pieces as pieces of one tensor.",
         "A piece that is read by something else too stays what it is, and so do both splits.",

@@ -44,3 +44,16 @@ fx.graph @stays stage(pre_grad) symbols() (%x : !fx.tensor<f32[2, 3], cpu>, %w :
   %j = method.relu_ %i : !fx.tensor<f32[6, 3], cpu> aliases(0)
   fx.output (%b, %e, %g, %h, %j)
 }
+
+// The graph records of %x what it is in the end, also where it is read before.
+// CHECK-LABEL: fx.graph @resized
+fx.graph @resized stage(pre_grad) symbols() (%x : !fx.tensor<f32[3, 3][1, 3], cpu>, %y : !fx.tensor<f32[3, 3], cpu>) {
+  // CHECK-NEXT: %a = pyfn.torch.cat [%x, %y] : !fx.tensor<f32[6, 3], cpu>
+  // CHECK-NEXT: %b = method.tanh %a : !fx.tensor<f32[6, 3], cpu>
+  // CHECK-NEXT: %c = method.t_ %x
+  // CHECK-NEXT: fx.output (%b, %c)
+  %a = pyfn.torch.cat [%x, %y] : !fx.tensor<f32[6, 3], cpu>
+  %b = method.tanh %a : !fx.tensor<f32[6, 3], cpu>
+  %c = method.t_ %x : !fx.tensor<f32[3, 3][1, 3], cpu> aliases(0)
+  fx.output (%b, %c)
+}
