@@ -27,6 +27,9 @@ _LEAST_ROWS = 4
 #: Larger ones of bfloat16 are oneDNN's in ATen too, which takes numbers below 2**-126 for zeros.
 _ATEN_BFLOAT16 = 1 << 12
 _LEAST_COLUMNS_BFLOAT16 = 16
+#: Products and weights that take so long that a copied bias makes no difference.
+_MOST_BFLOAT16 = 1 << 26
+_LARGEST_WEIGHT_BFLOAT16 = 1 << 20
 
 
 class _OneDnnLinear(Rewrite, abstract=True):
@@ -57,7 +60,22 @@ class _OneDnnLinear(Rewrite, abstract=True):
         if mat2.is_constant:
             return no("a weight that the graph holds is packed")
         if mat1.dtype == torch.bfloat16:
-            return self._copies_bias and columns >= _LEAST_COLUMNS_BFLOAT16
+            return self._pays_in_bfloat16(rows, inner, columns, mat1)
+        return self._pays_in_float32(rows, inner, columns, mat1, mat2)
+
+    def _pays_in_bfloat16(self, rows: int, inner: int, columns: int, mat1: Tensor) -> Any:
+        if not self._copies_bias:
+            return no("ATen is not known to be slower than oneDNN here")
+        if not known(mat1.is_contiguous()):
+            return no("the data would be copied")
+        weight = inner * columns
+        if rows * weight > _MOST_BFLOAT16 or weight > _LARGEST_WEIGHT_BFLOAT16:
+            return no("the product is so large that the bias makes no difference")
+        return columns >= _LEAST_COLUMNS_BFLOAT16
+
+    def _pays_in_float32(
+        self, rows: int, inner: int, columns: int, mat1: Tensor, mat2: Tensor
+    ) -> Any:
         if not self._mkl_is_narrow:
             return no("MKL is not known to be slower than oneDNN here")
         products = rows * inner * columns

@@ -83,6 +83,21 @@ fx.graph @bfloat16 stage(post_grad) symbols() (%x : !fx.tensor<bf16[512, 256], c
   fx.output (%a, %d, %e)
 }
 
+// In bfloat16 data in columns are not copied for a bias; large products, and large weights.
+// CHECK-LABEL: fx.graph @large_bfloat16
+  // CHECK-NEXT: %t = aten.permute.default %x, [1, 0] : !fx.tensor<bf16[64, 256][1, 64], cpu>
+  // CHECK-NEXT: %a = aten.addmm.default %b, %t, %v : !fx.tensor<bf16[64, 128], cpu>
+  // CHECK-NEXT: %d = aten.addmm.default %b, %y, %u : !fx.tensor<bf16[1024, 128], cpu>
+  // CHECK-NEXT: %e = aten.addmm.default %c, %z, %w : !fx.tensor<bf16[1, 1024], cpu>
+  // CHECK-NEXT: fx.output (%a, %d, %e)
+fx.graph @large_bfloat16 stage(post_grad) symbols() (%x : !fx.tensor<bf16[256, 64], cpu>, %v : !fx.tensor<bf16[256, 128], cpu>, %b : !fx.tensor<bf16[128], cpu>, %y : !fx.tensor<bf16[1024, 1024], cpu>, %u : !fx.tensor<bf16[1024, 128], cpu>, %z : !fx.tensor<bf16[1, 2048], cpu>, %w : !fx.tensor<bf16[2048, 1024], cpu>, %c : !fx.tensor<bf16[1024], cpu>) {
+  %t = aten.permute.default %x, [1, 0] : !fx.tensor<bf16[64, 256][1, 64], cpu>
+  %a = aten.addmm.default %b, %t, %v : !fx.tensor<bf16[64, 128], cpu>
+  %d = aten.addmm.default %b, %y, %u : !fx.tensor<bf16[1024, 128], cpu>
+  %e = aten.addmm.default %c, %z, %w : !fx.tensor<bf16[1, 1024], cpu>
+  fx.output (%a, %d, %e)
+}
+
 // Other dtypes; factors; a matrix, or one number, that is added.
 // CHECK-LABEL: fx.graph @others
 fx.graph @others stage(post_grad) symbols() (%x : !fx.tensor<f64[64, 256], cpu>, %v : !fx.tensor<f64[256, 128], cpu>, %y : !fx.tensor<f16[64, 256], cpu>, %u : !fx.tensor<f16[256, 128], cpu>, %h : !fx.tensor<f16[128], cpu>, %z : !fx.tensor<f32[64, 256], cpu>, %w : !fx.tensor<f32[256, 128], cpu>, %b : !fx.tensor<f32[128], cpu>, %m : !fx.tensor<f32[64, 128], cpu>, %n : !fx.tensor<f32[1], cpu>) {
