@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -189,3 +190,21 @@ def test_generated_code(monkeypatch: Any, numerics: str) -> None:
         torch.testing.assert_close(ours, eager, rtol=1e-4, atol=1e-3)
     calls = "".join(code).count("mkldnn._linear_pointwise.default(")
     assert calls == xductor.last_compile().count("onednn_linear") == 5 * (numerics == "default")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_products(trace: Any, seed: int) -> None:
+    """Sizes and layouts by chance, whether it pays or not."""
+    chance = random.Random(seed)
+    m, k, n = (chance.choice((1, 2, 3, 16, 33, 64)) for _ in "mkn")
+    x = _random(k, m).t() if chance.random() < 0.3 else _random(m, k + 1)[:, :k]
+    w = _random(n, k).t() if chance.random() < 0.5 else _random(k, n)
+    inputs = [x, w, *([_random(n)] if chance.random() < 0.5 else [])]
+
+    def function(x: Any, w: Any, *bias: Any) -> Any:
+        return aten.addmm(*bias, x, w) if bias else aten.mm(x, w)
+
+    case = trace(function, *inputs, stage="post_grad")
+    with watching(even_unprofitable=True):
+        assert _linear(case) == 1
+    _is_as_exact(case, function, *inputs)
