@@ -44,6 +44,7 @@ def _register_packed_calls() -> None:
     ours: dict[str, Callable[..., Any]] = {
         "convolution_binary": _convolution_binary,
         "convolution_binary_": _convolution_binary_in_place,
+        "linear": _linear,
         "linear_binary": _linear_binary,
         "grouped_linear": _grouped_linear,
         "qconv_binary": _qconv_binary,
@@ -129,6 +130,32 @@ def _qlinear_binary_in_place(*given: Any) -> Any:
     given[OTHER].realize()
     can_be = _qlinear_binary_can_be_inplace(given[OTHER])
     return _qlinear_binary(*given, how="sum" if can_be else "add")
+
+
+def _linear(x: Any, weight: Any, bias: Any) -> Any:
+    """oneDNN's call on a weight as it lies. Inductor's lowering wants a constant of the graph."""
+    from torch._inductor.ir import ExternKernel, TensorBox
+
+    rows, vector = (
+        one if one is None else ExternKernel.require_contiguous(ExternKernel.realize_input(one))
+        for one in (x, bias)
+    )
+    make = _linear_of_any_weight().create
+    return TensorBox.create(make(rows, weight, vector, "none", [], ""))
+
+
+@cache
+def _linear_of_any_weight() -> Any:
+    from torch._inductor.mkldnn_ir import LinearUnary
+
+    class LinearOfAnyWeight(LinearUnary):
+        """A call that reads its weight as it lies. Its other operands are contiguous already."""
+
+        @classmethod
+        def require_contiguous(cls, x: Any) -> Any:
+            return x
+
+    return LinearOfAnyWeight
 
 
 def _linear_binary(x: Any, other: Any, weight: Any, bias: Any, binary: str) -> Any:

@@ -101,6 +101,17 @@ def _has_mkldnn(_: StageRun) -> bool:
     return torch._C._has_mkldnn
 
 
+def _calls_onednn(run: StageRun) -> bool:
+    """Where products are tuned, Inductor's templates compete with ATen's kernels."""
+    import torch
+
+    asked = _has_mkldnn(run) and _pattern_matcher(run) and not _tunes_products(run)
+    if asked and torch.backends.mkldnn.enabled:
+        lowerings.register()
+        return True
+    return False
+
+
 def _grouped_gemm(run: StageRun) -> bool:
     asked = (
         _has_mkldnn(run)
@@ -292,6 +303,7 @@ STEPS = (
     ),
     *collectives.FUSION_STEPS,
     user_hook("post_grad_custom_post_pass"),
+    OwnStep("onednn_linear", _calls_onednn),
     OwnStep("realize_before_expand", _pattern_matcher),
     typed_step(
         "chain_random_ops_ordering",

@@ -100,6 +100,32 @@ def _has_mkl() -> bool:
     return bool(torch._C.has_mkl)
 
 
+def _mkl_is_narrow() -> bool:
+    """Whether oneDNN computes float32 in vectors twice as wide as those of MKL.
+
+    MKL has code for AVX-512 that only Intel's processors run. SSE4a tells the others; those with
+    AVX-512 but without AVX-VNNI compute 512 bits in two halves, so that MKL loses nothing.
+    """
+    if not _has_mkl() or _reduces_float32():
+        return False
+    return all(_cpu_has(one) for one in ("avx512_f", "avx_vnni", "sse4a"))
+
+
+def _copies_bias() -> bool:
+    """Whether `addmm` of bfloat16 is oneDNN's product of a processor without AMX."""
+    if "bfloat16" not in _packed_dtypes() or _has_acl():
+        return False
+    return _cpu_has("avx512_bf16") and not _cpu_has("amx_tile")
+
+
+def _cpu_has(feature: str) -> bool:
+    """Whether the processor has an instruction set, where torch tells."""
+    import torch
+
+    told: Any = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(told.get(feature, False))
+
+
 #: Options of typed passes that follow Inductor's config: where to read them, by field name.
 CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "amplify_ratio_threshold": lambda: float(stock.flag("auto_chunker.amplify_ratio_threshold", 8)),
@@ -129,6 +155,8 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "memory_budget": lambda: _memory_budget(),
     "target": lambda: stock.lookup("post_grad:get_gpu_type")(),
     "packed_dtypes": lambda: _packed_dtypes(),
+    "copies_bias": lambda: _copies_bias(),
+    "mkl_is_narrow": lambda: _mkl_is_narrow(),
     "packs_for_mkl": lambda: not (_is_ahead_of_time() or _reduces_float32() or _has_acl()),
     "packs_float32": lambda: _reduces_float32() or _has_acl() or _has_mkl(),
     "scalars_too": lambda: bool(stock.flag("triton.cudagraphs") and stock.flag("graph_partition")),

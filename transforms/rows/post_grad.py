@@ -166,6 +166,13 @@ STEP_ROWS = (
         flag="post_grad_custom_post_pass",
     ),
     _row(
+        "onednn_linear",
+        "Compute products with oneDNN where ATen's kernels are slower. On CPUs.",
+        kind="declared",
+        factory="onednn.onednn_linear:ONEDNN_LINEAR",
+        origin="ours",
+    ),
+    _row(
         "realize_before_expand",
         "Put in memory what is dear to compute, before it is expanded.",
         kind="procedural",

@@ -49,7 +49,7 @@ REDUCTIONS = (
     "UnfuseBiasAdd", "ReusePartial", "PointlessCumsum", "DecomposeMm", "DecomposeBmm",
     "DecomposeAddmm", "PartitionedScatter", "Efficient", "EinsumToPointwise", "ApplyGumbel",
     "PermuteFusion", "PermuteLinearFusion", "PermuteMatmulFusion", "Lce", "DotCompress",
-    "Mkldnn", "Woq", "Qmaxpool", "InFloat32", "AttnMask", "thin_products:",
+    "Mkldnn", "OneDnn", "Woq", "Qmaxpool", "InFloat32", "AttnMask", "thin_products:",
     *[f"{row.name}:" for row in ALGEBRA_ROWS],
 )  # fmt: skip
 
