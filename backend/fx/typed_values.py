@@ -145,15 +145,14 @@ def _is_known(dim: Any, nodes: ValueNodes) -> bool:
 def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> torch.Tensor:
     rank = len(fields.shape)
     offset, shape, stride = numbers[0], numbers[1 : rank + 1], numbers[rank + 1 :]
-    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast(), torch.no_grad():
-        elem = torch.empty_strided(
-            (0,) if base is not None else shape,
-            (1,) if base is not None else stride,
-            dtype=fields.dtype,
-            device="meta",
-        )
-        if base is not None:
-            elem.set_(base.untyped_storage(), offset, shape, stride)
+    dtype = fields.dtype
+    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast():
+        if base is None:
+            elem = torch.empty_strided(shape, stride, dtype=dtype, device="meta")
+        else:
+            elem = torch.empty_strided((0,), (1,), dtype=dtype, device="meta")
+            with torch.no_grad():
+                elem.set_(base.untyped_storage(), offset, shape, stride)
     return FakeTensor(mode, elem, fields.device)
 
 
