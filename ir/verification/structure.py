@@ -242,7 +242,7 @@ def check_graph(graph: GraphOp) -> None:
             is_free = free[cls] = not _has_a_form(cls)
         operands, results = op._operands, op.results
         args: Any = op.properties.get("args")
-        known = args.__dict__ if is_free and type(args) is ArgsAttr else _NOTHING
+        known: Any = args.__dict__ if is_free and type(args) is ArgsAttr else _NOTHING
         fits = known.get(_FITS, _NOTHING).get(cls) == len(results)
         fits = fits and known["refs"] == len(operands)
         for operand in operands:
