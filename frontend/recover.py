@@ -11,7 +11,7 @@ import torch.fx as fx
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from xductor.frontend.errors import LoweringError
-from xductor.frontend.node_types import MISSING, leaves_of, recorded_value
+from xductor.frontend.node_types import MISSING, leaves_of, recorded_keys, recorded_value
 from xductor.ir.effects.target_effects import target_effects
 
 
@@ -27,7 +27,9 @@ def recovered_values(
     Raises LoweringError if the inputs do not fit or a node cannot be run.
     """
     nodes = list(gm.graph.nodes)
-    if all(recorded_value(node, stage) is not MISSING or _needs_none(node) for node in nodes):
+    key = recorded_keys(stage)[0]
+    unrecorded = [node for node in nodes if key not in node.meta]
+    if all(recorded_value(node, stage) is not MISSING or _needs_none(node) for node in unrecorded):
         return {}
     placeholders = [node for node in nodes if node.op == "placeholder"]
     if len(placeholders) != len(example_inputs):

@@ -41,10 +41,12 @@ class Storages:
     def aliases_of_one(self, op: TorchOp, value: torch.Tensor) -> AliasAttr | None:
         """What `aliases` gives, for a call with one tensor as its value."""
         (result,) = op.results
-        storage = self._known[id(result)] = storage_of(value)
+        known = self._known
+        storage = known[id(result)] = storage_of(value)
         if storage is not None:
             for index, operand in enumerate(op._operands):
-                if self._of(operand) == storage:
+                found = known.get(id(operand), _UNREAD)
+                if (self._of(operand) if found is _UNREAD else found) == storage:
                     return alias_of_one(index)
         return None
 

@@ -145,15 +145,17 @@ def _is_known(dim: Any, nodes: ValueNodes) -> bool:
 def _made(fields: TensorFields, numbers: list[Any], base: Any, mode: Any) -> torch.Tensor:
     rank = len(fields.shape)
     offset, shape, stride = numbers[0], numbers[1 : rank + 1], numbers[rank + 1 :]
-    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast(), torch.no_grad():
+    dtype = fields.dtype
+    with torch._C._DisableTorchDispatch(), torch._C._DisableAutocast():
         if base is None:
-            elem = torch.empty_strided(shape, stride, dtype=fields.dtype, device="meta")
+            elem = torch.empty_strided(shape, stride, dtype=dtype, device="meta")
         else:
             # To set sizes and strides asks whether they are contiguous, and adds the answer to the
             # guards; a view is asked nothing.
-            whole = torch.empty((0,), dtype=fields.dtype, device="meta")
-            whole.set_(base.untyped_storage(), 0, (0,), (1,))
-            elem = whole.as_strided(shape, stride, offset)
+            whole = torch.empty_strided((0,), (1,), dtype=dtype, device="meta")
+            with torch.no_grad():
+                whole.set_(base.untyped_storage(), 0, (0,), (1,))
+                elem = whole.as_strided(shape, stride, offset)
     return FakeTensor(mode, elem, fields.device)
 
 

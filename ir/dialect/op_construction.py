@@ -41,8 +41,11 @@ def new_op(
         operand.first_use = use
         uses.append(use)
     op._operand_uses = tuple(uses)
-    results = [OpResult(result, op, index) for index, result in enumerate(result_types)]
-    op.results = SSAValues(results)
+    if len(result_types) == 1:  # as of most ops
+        op.results = SSAValues((OpResult(result_types[0], op, 0),))
+    else:
+        results = [OpResult(result, op, index) for index, result in enumerate(result_types)]
+        op.results = SSAValues(results)
     op.properties = properties
     op.attributes = attributes
     op.location = UNKNOWN_LOC

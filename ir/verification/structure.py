@@ -56,6 +56,11 @@ _VALUES: dict[str, frozenset[type]] = {
 }
 _ANY: frozenset[type] = frozenset(VALUE_TYPES)
 
+#: Where an argument list has, by class, the number of results of a call that was found right with
+#: it: another such call is right too if all its operands are tensors.
+_FITS = "fits"
+_NOTHING: dict[str, Any] = {}
+
 Allowed = tuple[frozenset[type], ...]
 
 
@@ -215,7 +220,8 @@ def check_graph(graph: GraphOp) -> None:
     # By identity: all values live as long as the graph, and hashing them costs a call each.
     defined = {id(argument) for argument in block.args}
     known_types: set[int] = set()
-    op_kinds: set[type] = set()
+    #: By class: whether the arguments of its calls may be of any form.
+    free: dict[type, bool] = {}
     bound = set(graph.symbols.data)
     unbacked = _Unbacked(graph)
     names = set(graph.argument_names)
@@ -229,24 +235,35 @@ def check_graph(graph: GraphOp) -> None:
     op: Any = block.first_op
     while op is not None:
         cls = type(op)
-        if cls not in op_kinds:
+        is_free = free.get(cls)
+        if is_free is None:
             if not isinstance(op, TorchOp):
                 _fail_graph(graph, f"holds {op.name}, which is no op of a graph")
-            op_kinds.add(cls)
-        if not defined.issuperset(map(id, op._operands)):
-            _fail_undefined(op, defined, graph)
-        _check_call(op)
-        if (cls is OutputOp) != (op is last):
-            _fail(op, "fx.output must be the last op, and the only one")
-        for result in op.results:
+            is_free = free[cls] = not _has_a_form(cls)
+        operands, results = op._operands, op.results
+        args: Any = op.properties.get("args")
+        known: Any = args.__dict__ if is_free and type(args) is ArgsAttr else _NOTHING
+        fits = known.get(_FITS, _NOTHING).get(cls) == len(results)
+        fits = fits and known["refs"] == len(operands)
+        for operand in operands:
+            if id(operand) not in defined:
+                _fail_undefined(op, defined, graph)
+            if type(operand._type) is not TensorType:  # which any argument takes
+                fits = False
+        if not fits:
+            _check_call(op)
+            known = args.__dict__
+            if (cls is OutputOp) != (op is last):
+                _fail(op, "fx.output must be the last op, and the only one")
+            known.setdefault(_FITS, {})[cls] = len(results)
+        for result in results:
             defined.add(id(result))
             kind = result._type
             if id(kind) not in known_types:
                 _check_kind(op, kind)
                 _check_result_symbols(op, kind, bound)
                 known_types.add(id(kind))
-        args: Any = op.properties["args"]
-        symbols = args.symbols
+        symbols = known["symbols"]
         if symbols and not symbols <= bound:
             _fail(
                 op,
@@ -254,7 +271,7 @@ def check_graph(graph: GraphOp) -> None:
             )
         node: Any = op.attributes.get("node") or op.node
         own = node.data
-        if len(own) != len(op.results):
+        if len(own) != len(results):
             _fail_names(op, own)
         for name in own:
             if name:
@@ -263,7 +280,7 @@ def check_graph(graph: GraphOp) -> None:
                 names.add(name)
         if unbacked.names:
             unbacked.check(op)
-        if args.subgraphs and op.raw_arguments:
+        if known["subgraphs"] and op.raw_arguments:
             _check_references(op, graph)
         op = op._next_op
 

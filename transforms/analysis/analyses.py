@@ -67,6 +67,11 @@ class Analyses:
                 same.append(op)
         return found
 
+    @cached_property
+    def names(self) -> set[str]:
+        """The names of the ops, where nobody has asked yet which ops have them."""
+        return {cls.name for cls in set(map(type, self.ops))}
+
     def named(self, names: Collection[str]) -> list[Any]:
         """The ops whose name is one of `names`, in order."""
         present = self.by_name
@@ -80,7 +85,7 @@ class Analyses:
 
     def has_one_of(self, names: frozenset[str]) -> bool:
         """Whether the graph has an op whose name is one of `names`."""
-        return not names.isdisjoint(self.by_name)
+        return not names.isdisjoint(self.by_name if "by_name" in vars(self) else self.names)
 
     def reaches(self, one: Any, other: Any) -> bool:
         """Whether an op depends on another, `one`, by values; for passes with several anchors."""
@@ -117,8 +122,8 @@ class Analyses:
         """Insert a new op right before another, keeping `ORDER` up to date."""
         self.graph.block.insert_op_before(made, op)
         known = vars(self)
-        known.pop("ops", None)
-        known.pop("events", None)
+        for part in ("ops", "names", "events"):
+            known.pop(part, None)
         if "order" in known:
             self.order.insert(made, op)
         if "by_name" in known:
@@ -127,8 +132,8 @@ class Analyses:
     def erase(self, op: Any) -> None:
         """Erase an op, keeping `ORDER` up to date."""
         known = vars(self)
-        known.pop("ops", None)
-        known.pop("events", None)
+        for part in ("ops", "names", "events"):
+            known.pop(part, None)
         if "by_name" in known:
             same = self.by_name[op.name]
             if len(same) == 1:

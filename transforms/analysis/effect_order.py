@@ -36,6 +36,7 @@ from xductor.transforms.analysis.op_effects import (
     Bodies,
     arguments_of,
     effects_of,
+    subgraphs_of,
     written_operands,
 )
 
@@ -254,7 +255,8 @@ def events(ops: Sequence[Any], bodies: Bodies) -> list[TorchOp]:
 
 def is_event(op: TorchOp, bodies: Bodies) -> bool:
     """Whether the place of a call in the order can be observed."""
-    return not (effects_of(op) | bodies.effects(op)).silent
+    own = effects_of(op)
+    return not own.silent or (bool(subgraphs_of(op)) and not bodies.effects(op).silent)
 
 
 def predecessors(

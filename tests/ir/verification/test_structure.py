@@ -109,6 +109,12 @@ def operand_of_another_kind(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
     graph.block.insert_op_before(bad, ops["add"])
 
 
+def operand_of_another_kind_with_known_arguments(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
+    absent = graph.block.insert_arg(NONE, 1)
+    graph.attributes["node"] = NodeMeta(("x", "absent"))
+    ops["add"].operands[1] = absent
+
+
 def wrong_number_of_results(graph: GraphOp, ops: dict[str, TorchOp]) -> None:
     node = NodeMeta(("a", "b"), node="two")
     two = aten.sin.default.op_class.make(ArgsAttr((Ref(0),)), [graph.arguments[0]], [X, X], node)
@@ -217,6 +223,10 @@ RULES: list[tuple[Break, tuple[str, ...]]] = [
     (
         list_where_none_is_taken,
         ("aten.add.Tensor", "argument 'other' is a list", "expected: tensor"),
+    ),
+    (
+        operand_of_another_kind_with_known_arguments,
+        ("aten.add.Tensor (node add)", "operand 1 has a type", "!fx.tensor", "!fx.none"),
     ),
     (
         operand_of_another_kind,

@@ -76,6 +76,22 @@ def test_named_ops_come_in_order(trace: Any, special: Any) -> None:
     assert found.named(()) == []
 
 
+def test_names_are_known_while_ops_come_and_go(trace: Any, special: Any) -> None:
+    case = trace(lambda x: aten.clone(x + 1) * 2, special(3))
+    found = Analyses(entry_graph(case.module))
+    wanted = frozenset(("aten.clone.default", "aten.sub.Tensor"))
+    assert found.has_one_of(wanted)
+    add, clone, mul, _ = found.ops
+    clone.results[0].replace_all_uses_with(add.results[0])
+    found.erase(clone)
+    assert not found.has_one_of(wanted)
+    made = type(clone).make(clone.args, [add.results[0]], [add.results[0].type])
+    found.insert(made, mul)
+    assert found.has_one_of(wanted)
+    assert found.by_name["aten.clone.default"] == [made]
+    assert not found.has_one_of(frozenset(("aten.sub.Tensor",)))
+
+
 def test_nothing_is_kept_unless_asked_for(trace: Any, special: Any) -> None:
     case = trace(lambda x: x + 1, special(3))
     graph = entry_graph(case.module)
