@@ -8,6 +8,7 @@ from torch._dynamo import config as dynamo_config
 from torch._guards import TracingContext
 from torch.fx import GraphModule
 from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.fx.graph_module import _WrappedCall
 
 
 def write_code_lazily(gm: GraphModule) -> None:
@@ -24,10 +25,12 @@ def write_code_lazily(gm: GraphModule) -> None:
         return
     if type(gm).__mro__[1] is not GraphModule:  # each graph module has a class of its own
         return
-    name = type(gm).__name__
-    members: dict[str, Any] = {"forward": type(gm).forward, "__module__": type(gm).__module__}
-    gm.__class__ = type("GraphModuleImpl", (_LazyGraphModule,), members)  # as FX tells them apart
-    gm.__class__.__name__ = name
+    old = type(gm)
+    members: dict[str, Any] = {"forward": old.forward, "__module__": old.__module__}
+    new: Any = type("GraphModuleImpl", (_LazyGraphModule,), members)  # as FX tells them apart
+    new.__name__ = old.__name__
+    new._wrapped_call = _WrappedCall(new, None)  # FX makes it with the first code
+    gm.__class__ = new
 
 
 __all__ = ["write_code_lazily"]

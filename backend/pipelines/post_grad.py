@@ -14,6 +14,7 @@ from xductor.backend.fx.shared_results import keep_results_shared
 from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
 from xductor.backend.pipelines.row_loops import row_loop_step
 from xductor.backend.steps import (
+    cpu_libraries,
     in_place,
     nested_graphs,
     operand_layouts,
@@ -103,13 +104,10 @@ def _has_mkldnn(_: StageRun) -> bool:
 
 def _calls_onednn(run: StageRun) -> bool:
     """Where products are tuned, Inductor's templates compete with ATen's kernels."""
-    import torch
-
-    asked = _has_mkldnn(run) and _pattern_matcher(run) and not _tunes_products(run)
-    if asked and torch.backends.mkldnn.enabled:
+    asked = cpu_libraries.calls_onednn() and _pattern_matcher(run) and not _tunes_products(run)
+    if asked:
         lowerings.register()
-        return True
-    return False
+    return asked
 
 
 def _grouped_gemm(run: StageRun) -> bool:

@@ -24,7 +24,7 @@ from xductor.backend.seam import (
     sums_in_place,
 )
 from xductor.backend.seam.checked_options import checked_settings
-from xductor.backend.steps import nested_graphs, stage_watch
+from xductor.backend.steps import cpu_libraries, nested_graphs, stage_watch
 from xductor.ir.import_without_gc import load
 from xductor.transforms.before_autograd.enclosing_graphs import entering
 
@@ -80,6 +80,7 @@ def attach() -> None:
         module = versions.compile_fx_module()
         cache_keys.listen(cached_records)
         cache_keys.add_notes(layout_decision.notes)
+        cache_keys.add_notes(cpu_libraries.notes)
         cache_keys.install_key()
         cached_records.attach()
         found: dict[Stage, Callable[..., Any]] = {

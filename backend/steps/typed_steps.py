@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.strict_numerics import REASSOCIATING
-from xductor.backend.steps import runner, stock, user_patterns
+from xductor.backend.steps import cpu_libraries, runner, stock, user_patterns
 from xductor.backend.steps.applications import PassAsked
 from xductor.backend.steps.bridge import (
     BridgedStep,
@@ -65,65 +65,8 @@ def _memory_budget() -> int:
     return max(int(torch.cuda.mem_get_info()[1] * share), 1)
 
 
-def _packed_dtypes() -> tuple[str, ...]:
-    """The dtypes that oneDNN computes with on this machine."""
-    import torch
-
-    found = ["float32"]
-    for name, short in (("bfloat16", "bf16"), ("float16", "fp16")):
-        if getattr(torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")():
-            found.append(name)
-    return tuple(found)
-
-
 def _is_ahead_of_time() -> bool:
     return bool(stock.lookup("torch._inductor.virtualized:V").aot_compilation)
-
-
-def _reduces_float32() -> bool:
-    """Whether products of float32 may be computed in a narrower dtype."""
-    import torch
-
-    matmul: Any = getattr(torch.backends.mkldnn, "matmul", None)
-    return getattr(matmul, "fp32_precision", "none") in ("bf16", "tf32")
-
-
-def _has_acl() -> bool:
-    import torch
-
-    return bool(torch.ops.mkldnn._is_mkldnn_acl_supported())
-
-
-def _has_mkl() -> bool:
-    import torch
-
-    return bool(torch._C.has_mkl)
-
-
-def _mkl_is_narrow() -> bool:
-    """Whether oneDNN computes float32 in vectors twice as wide as those of MKL.
-
-    MKL has code for AVX-512 that only Intel's processors run. SSE4a tells the others; those with
-    AVX-512 but without AVX-VNNI compute 512 bits in two halves, so that MKL loses nothing.
-    """
-    if not _has_mkl() or _reduces_float32():
-        return False
-    return all(_cpu_has(one) for one in ("avx512_f", "avx_vnni", "sse4a"))
-
-
-def _copies_bias() -> bool:
-    """Whether `addmm` of bfloat16 is oneDNN's product of a processor without AMX."""
-    if "bfloat16" not in _packed_dtypes() or _has_acl():
-        return False
-    return _cpu_has("avx512_bf16") and not _cpu_has("amx_tile")
-
-
-def _cpu_has(feature: str) -> bool:
-    """Whether the processor has an instruction set, where torch tells."""
-    import torch
-
-    told: Any = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(told.get(feature, False))
 
 
 #: Options of typed passes that follow Inductor's config: where to read them, by field name.
@@ -154,11 +97,15 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "max_partitions": lambda: stock.flag("partitioned_scatter_max_partitions", 128),
     "memory_budget": lambda: _memory_budget(),
     "target": lambda: stock.lookup("post_grad:get_gpu_type")(),
-    "packed_dtypes": lambda: _packed_dtypes(),
-    "copies_bias": lambda: _copies_bias(),
-    "mkl_is_narrow": lambda: _mkl_is_narrow(),
-    "packs_for_mkl": lambda: not (_is_ahead_of_time() or _reduces_float32() or _has_acl()),
-    "packs_float32": lambda: _reduces_float32() or _has_acl() or _has_mkl(),
+    "packed_dtypes": lambda: cpu_libraries.packed_dtypes(),
+    "copies_bias": lambda: cpu_libraries.copies_bias(),
+    "mkl_is_narrow": lambda: cpu_libraries.mkl_is_narrow(),
+    "packs_for_mkl": lambda: (
+        not (_is_ahead_of_time() or cpu_libraries.reduces_float32() or cpu_libraries.has_acl())
+    ),
+    "packs_float32": lambda: (
+        cpu_libraries.reduces_float32() or cpu_libraries.has_acl() or cpu_libraries.has_mkl()
+    ),
     "scalars_too": lambda: bool(stock.flag("triton.cudagraphs") and stock.flag("graph_partition")),
     **{
         name: _option("decompose_mm_pass", name, default)

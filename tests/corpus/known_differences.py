@@ -16,9 +16,10 @@ from torch._inductor.fx_passes import joint_graph
 
 from tests.corpus.graph_comparison import Comparison, compare_graphs
 from xductor.backend.config import settings
-from xductor.backend.steps import user_patterns
+from xductor.backend.steps import cpu_libraries, user_patterns
 from xductor.backend.steps.runner import run_typed
 from xductor.transforms.joint_graph.pointless_view import PointlessViewPair
+from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR
 from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
 from xductor.transforms.post_grad.common_subexpression_elimination import (
     CommonSubexpressionElimination,
@@ -59,6 +60,12 @@ def _shared_permute_pairs(gm: fx.GraphModule) -> None:
 def _shared_view_pairs(gm: fx.GraphModule) -> None:
     """The rewrite, on the graph that Inductor's own stage leaves."""
     run_typed(gm, [RewritePass.of([PointlessViewPair])], "joint")
+
+
+def _onednn_linears(gm: fx.GraphModule) -> None:
+    """The pass as it is on this processor, on the graph that Inductor's own stage leaves."""
+    options = (cpu_libraries.mkl_is_narrow(), cpu_libraries.copies_bias())
+    run_typed(gm, [RewritePass.of([one(*options) for one in ONEDNN_LINEAR])], "post_grad")
 
 
 def _fused_attention(gm: fx.GraphModule) -> None:
@@ -228,6 +235,12 @@ DIFFERENCES = (
         "post_grad",
         "tables that depend on no input are computed at every call",
         _tables,
+    ),
+    Difference(
+        "onednn_linear",
+        "post_grad",
+        "on some processors oneDNN computes products faster than what ATen calls",
+        _onednn_linears,
     ),
     Difference(
         "fuse_attention",

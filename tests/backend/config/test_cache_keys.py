@@ -120,6 +120,13 @@ class TestWhoIsServed:
         assert compile_and_run("xductor") == HIT
         assert compile_and_run("inductor") == MISS
 
+    def test_whether_onednn_may_be_called(self):
+        assert compile_and_run() == MISS
+        with torch.backends.mkldnn.flags(enabled=False):
+            assert compile_and_run() == MISS
+            assert compile_and_run() == HIT
+        assert compile_and_run() == HIT
+
     def test_settings(self):
         assert compile_and_run() == MISS
         assert compile_and_run(**{"xductor.numerics": "fast"}) == MISS

@@ -40,6 +40,7 @@ def test_it_computes_before_and_after_a_change():
     code = gm.code
     assert isinstance(lazily(gm), _LazyGraphModule)
     assert gm.code == code
+    assert torch.equal(gm._wrapped_call(gm, x), torch.relu(x * weight))
     assert torch.equal(gm(x), torch.relu(x * weight))
     (relu,) = gm.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     relu.target = torch.ops.aten.neg.default

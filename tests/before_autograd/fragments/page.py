@@ -39,7 +39,8 @@ The numbers are how often our pass and Inductor's are applied to the graph of ea
 (Inductor's with its `normalization_pass` before), with torch {release}. *0* in a column of *name
 only* means that Inductor has the name of the pass and an empty body. Inductor runs the passes
 called *pre-dispatch* under `config.is_predispatch`, those called *added* if `add_passes` names
-them too, and those called *option* if `config.pre_grad_fusion_options` has their name.
+them too, and those called *option* if `config.pre_grad_fusion_options` has their name, or that of
+the pass which is named behind it and does their work.
 """
 
 _TAIL = """\
@@ -74,7 +75,7 @@ def _section(entry: Entry) -> Iterator[str]:
     one = captured(entry, first)
     _, after = ours(entry, one)
     before_lines, after_lines = (_lines(gm, list(entry.sizes)) for gm in (one.gm, after))
-    yield from (f"## `{entry.shown}`", "", f"{row.summary} *({_kind(row.flag)})*", "")
+    yield from (f"## `{entry.shown}`", "", f"{row.summary} *({_asked_for(entry)})*", "")
     yield from ("```text", first.source(list(entry.sizes)).rstrip(), "```", "")
     yield from (f"Before, {_calls(before_lines)}:", "", "```text", *before_lines, "```", "")
     yield from (f"After, {_calls(after_lines)}:", "", "```text", *after_lines, "```", "")
@@ -83,6 +84,12 @@ def _section(entry: Entry) -> Iterator[str]:
     yield from (f"| written as | ours | {_stock_name(entry)} |", "| --- | --- | --- |")
     yield from map(_spelling, entry.fragments)
     yield ""
+
+
+def _asked_for(entry: Entry) -> str:
+    """How the pass is asked for; what another pass does, by the name of that pass."""
+    kind = _kind(registry.row(entry.shown, "pre_grad").flag)
+    return kind if entry.shown == entry.name else f"{kind} `{entry.name}`"
 
 
 def _kind(flag: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import xductor
-from xductor.backend.steps import typed_steps
+from xductor.backend.steps import cpu_libraries, typed_steps
 from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR
 from xductor.transforms.rewriting.declared_pass import pass_of
 from xductor.transforms.rewriting.driver import watching
@@ -159,9 +159,9 @@ def test_what_the_processor_tells(
 ) -> None:
     known = dict.fromkeys(features, True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
-    monkeypatch.setattr(typed_steps, "_has_mkl", lambda: True)
-    monkeypatch.setattr(typed_steps, "_has_acl", lambda: False)
-    monkeypatch.setattr(typed_steps, "_packed_dtypes", lambda: ("float32", "bfloat16"))
+    monkeypatch.setattr(cpu_libraries, "has_mkl", lambda: True)
+    monkeypatch.setattr(cpu_libraries, "has_acl", lambda: False)
+    monkeypatch.setattr(cpu_libraries, "packed_dtypes", lambda: ("float32", "bfloat16"))
     assert typed_steps.CONFIG_OPTIONS["mkl_is_narrow"]() is narrow
     assert typed_steps.CONFIG_OPTIONS["copies_bias"]() is copies
 
