@@ -103,11 +103,23 @@ def _has_mkldnn(_: StageRun) -> bool:
 
 
 def _calls_onednn(run: StageRun) -> bool:
-    """Where products are tuned, Inductor's templates compete with ATen's kernels."""
+    """Whether oneDNN may be faster than ATen here, which a graph is lowered for.
+
+    Where products are tuned, Inductor's templates compete with ATen's kernels.
+    """
     asked = cpu_libraries.calls_onednn() and _pattern_matcher(run) and not _tunes_products(run)
-    if asked:
-        lowerings.register()
-    return asked
+    if not asked:
+        return False
+    faster = (cpu_libraries.mkl_is_narrow(), cpu_libraries.copies_bias())
+    if not any(faster):
+        return False
+    from xductor.transforms.onednn.onednn_linear import has_large_products
+
+    is_lowered = run.group is not None  # then the FX graph may be of before
+    if not is_lowered and not has_large_products(run.gm.graph, *faster):
+        return False
+    lowerings.register()
+    return True
 
 
 def _grouped_gemm(run: StageRun) -> bool:

@@ -8,9 +8,11 @@ into each row of the result, where oneDNN's linear adds it to the sums.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any, ClassVar
 
 import torch
+from torch.fx import Graph, Node
 
 from xductor.ir import aten, ops
 from xductor.transforms import REASSOCIATES, Rewrite, Tensor, all_of, any_of, known, no
@@ -158,6 +160,31 @@ def _factors(dtype: torch.dtype) -> Iterator[tuple[torch.Tensor, torch.Tensor, t
                 yield mat1, mat2, random(n)
 
 
+def has_large_products(graph: Graph, mkl_is_narrow: bool, copies_bias: bool) -> bool:
+    """Whether a product of an FX graph is large enough, as far as can be told without lowering.
+
+    True promises nothing; False promises that no rewrite here pays.
+    """
+    return any(
+        _may_pay(node, mkl_is_narrow, copies_bias)
+        for target in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
+        for node in graph.find_nodes(op="call_function", target=target, sort=False)
+    )
+
+
+def _may_pay(node: Node, mkl_is_narrow: bool, copies_bias: bool) -> bool:
+    value, mat1 = node.meta.get("val"), node.args[-2]
+    data = mat1.meta.get("val") if isinstance(mat1, Node) else None
+    if not isinstance(value, torch.Tensor) or not isinstance(data, torch.Tensor):
+        return True
+    sizes = (*value.shape, data.shape[1])
+    if value.device.type != "cpu" or any(isinstance(size, torch.SymInt) for size in sizes):
+        return False
+    if value.dtype == torch.bfloat16:
+        return copies_bias and _ATEN_BFLOAT16 < prod(sizes) <= _MOST_BFLOAT16
+    return mkl_is_narrow and value.dtype == torch.float32 and prod(sizes) >= _LEAST_FLOAT32
+
+
 ONEDNN_LINEAR = (OneDnnLinearOfMm, OneDnnLinearOfAddmm)
 
-__all__ = ["ONEDNN_LINEAR", "OneDnnLinearOfAddmm", "OneDnnLinearOfMm"]
+__all__ = ["ONEDNN_LINEAR", "OneDnnLinearOfAddmm", "OneDnnLinearOfMm", "has_large_products"]

@@ -10,7 +10,7 @@ import torch
 
 import xductor
 from xductor.backend.steps import cpu_libraries, typed_steps
-from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR
+from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR, has_large_products
 from xductor.transforms.rewriting.declared_pass import pass_of
 from xductor.transforms.rewriting.driver import watching
 
@@ -166,6 +166,45 @@ def test_what_the_processor_tells(
     assert typed_steps.CONFIG_OPTIONS["copies_bias"]() is copies
 
 
+def _products(dtype: torch.dtype, *sizes: Any) -> torch.fx.Graph:
+    """A graph with one `addmm` of a dtype for each (rows, inner, columns)."""
+    graph = torch.fx.Graph()
+
+    def given(*shape: int) -> torch.fx.Node:
+        node = graph.placeholder("x")
+        node.meta["val"] = torch.empty(shape, dtype=dtype)
+        return node
+
+    for m, k, n in sizes:
+        args = (given(n), given(m, k), given(k, n))
+        product = graph.call_function(torch.ops.aten.addmm.default, args)
+        product.meta["val"] = torch.empty((m, n), dtype=dtype)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sizes", "options", "large"),
+    [
+        (torch.float32, [(4, 4, 4), (128, 128, 128)], (True, False), True),
+        (torch.float32, [(4, 4, 4), (128, 128, 128)], (False, True), False),
+        (torch.float32, [(4, 4, 4)], (True, True), False),
+        (torch.float64, [(128, 128, 128)], (True, True), False),
+        (torch.bfloat16, [(64, 64, 64)], (False, True), True),
+        (torch.bfloat16, [(64, 64, 64)], (True, False), False),
+        (torch.bfloat16, [(4, 4, 4), (1024, 1024, 1024)], (True, True), False),
+        (torch.float32, [], (True, True), False),
+    ],
+)
+def test_large_products_are_found_without_lowering(
+    dtype: torch.dtype, sizes: list[Any], options: tuple[bool, bool], large: bool
+) -> None:
+    graph = _products(dtype, *sizes)
+    assert has_large_products(graph, *options) is large
+    for node in graph.nodes:  # what records no value may be anything
+        node.meta.clear()
+    assert has_large_products(graph, *options) is bool(sizes)
+
+
 def _training_step(model: Any, call: Any, x: torch.Tensor) -> list[Any]:
     model.zero_grad()
     out = call(x)
@@ -179,7 +218,7 @@ def test_generated_code(monkeypatch: Any, numerics: str) -> None:
     from torch._inductor.utils import run_and_get_code
 
     for option in _SLOW_MKL:
-        monkeypatch.setitem(typed_steps.CONFIG_OPTIONS, option, lambda: True)
+        monkeypatch.setattr(cpu_libraries, option, lambda: True)
     torch._dynamo.reset()
     model = torch.nn.Sequential(torch.nn.Linear(128, 128), torch.nn.Linear(128, 128, bias=False))
     x = _random(512, 128)
