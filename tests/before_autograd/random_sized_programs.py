@@ -10,11 +10,8 @@ left out of a program.
 
 from __future__ import annotations
 
-import argparse
-import logging
 import random
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,16 +19,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch._inductor import config
 from torch.fx import GraphModule
 from torch.fx.experimental import _config as symbols_config
 
+from tests.before_autograd.many_seeds import compare_seeds
 from tests.before_autograd.random_group_graphs import run
-from tests.before_autograd.stages_with_all_options import STAGES
+from tests.before_autograd.stages_with_all_options import STAGES, staged
 from tests.corpus.capture import graph_copy
-from xductor.backend.config import settings
-from xductor.backend.records import stage_records
-from xductor.backend.stages import pre_grad_passes
 
 # a, b: tensors; p, q: lists of tensors; n: a new name; d: a dim; k: a small number.
 CUTS = (
@@ -238,41 +232,10 @@ def _staged(gm: GraphModule, given: Sequence[Any], applied: Counter[str]) -> Gra
     flags, added = STAGES["torch level"]
     envs = [one.node.shape_env for one in given if isinstance(one, torch.SymInt)]
     before = [_known(one) for one in envs]
-    now = settings.current().replace(numerics="fast", on_error="raise")
-    with settings.use(now), config.patch(flags), stage_records.record() as records:
-        gm = pre_grad_passes(gm, given, added)
+    gm = staged(gm, given, flags, added, applied)
     assert [_known(one) for one in envs] == before, "the stage added something to the ShapeEnv"
-    for record in records:
-        applied.update({name: count for name, count in record.counts().items() if count})
     return gm
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="programs to compare")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first")
-    given = parser.parse_args()
-    logging.disable(logging.ERROR)
-    warnings.simplefilter("ignore")
-    applied: Counter[str] = Counter()
-    compared = mismatches = tried = 0
-    seed = given.seed
-    while compared < given.count:
-        try:
-            found = check(seed)
-        except Exception as error:
-            mismatches += 1
-            print(f"--- MISMATCH seed {seed}: {type(error).__name__}: {error}", flush=True)
-            found = Counter()
-        compared += found is not None
-        tried += 1
-        applied += found or Counter()
-        seed += 1
-        if tried % 100 == 0 or compared == given.count:
-            print(f"below {seed}: {compared} compared, {mismatches} mismatches", flush=True)
-    print(f"applications: {dict(applied)}")
-    return 1 if mismatches else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_seeds(__doc__, check))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torch._inductor import config
+from torch.fx import GraphModule
+
+from xductor.backend.config import settings
 from xductor.backend.pipelines.predispatch import DEFAULT, OPTIONAL
+from xductor.backend.records import stage_records
+from xductor.backend.stages import pre_grad_passes
 from xductor.transforms.rows import registry
 
 _LONG = {"threshold_to_cat": 2, "min_fuse_set_size": 2}
@@ -32,4 +39,24 @@ STAGES: Mapping[str, tuple[dict[str, Any], str | None]] = {
     ),
 }
 
-__all__ = ["OPTIONS", "STAGES"]
+
+def staged(
+    gm: GraphModule,
+    inputs: Sequence[Any],
+    flags: Mapping[str, Any],
+    added: str | None,
+    applied: Counter[str],
+) -> GraphModule:
+    """A graph after the stage with these flags, under `fast`; adds to how often passes applied.
+
+    Raises what the stage raises: a fallback is an error.
+    """
+    now = settings.current().replace(numerics="fast", on_error="raise")
+    with settings.use(now), config.patch(dict(flags)), stage_records.record() as records:
+        gm = pre_grad_passes(gm, inputs, added)
+    for record in records:
+        applied.update({name: count for name, count in record.counts().items() if count})
+    return gm
+
+
+__all__ = ["OPTIONS", "STAGES", "staged"]
