@@ -100,12 +100,8 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
     "packed_dtypes": lambda: cpu_libraries.packed_dtypes(),
     "copies_bias": lambda: cpu_libraries.copies_bias(),
     "mkl_is_narrow": lambda: cpu_libraries.mkl_is_narrow(),
-    "packs_for_mkl": lambda: (
-        not (_is_ahead_of_time() or cpu_libraries.reduces_float32() or cpu_libraries.has_acl())
-    ),
-    "packs_float32": lambda: (
-        cpu_libraries.reduces_float32() or cpu_libraries.has_acl() or cpu_libraries.has_mkl()
-    ),
+    "packs_for_mkl": lambda: not _is_ahead_of_time() and cpu_libraries.packs_for_mkl(),
+    "packs_float32": lambda: cpu_libraries.packs_float32(),
     "scalars_too": lambda: bool(stock.flag("triton.cudagraphs") and stock.flag("graph_partition")),
     **{
         name: _option("decompose_mm_pass", name, default)

@@ -166,15 +166,23 @@ def has_large_products(graph: Graph, mkl_is_narrow: bool, copies_bias: bool) -> 
     True promises nothing; False promises that no rewrite here pays.
     """
     return any(
-        _may_pay(node, mkl_is_narrow, copies_bias)
-        for target in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
+        _may_pay(node.meta.get("val"), _data_of(node), mkl_is_narrow, copies_bias)
+        for target in _DATA
         for node in graph.find_nodes(op="call_function", target=target, sort=False)
     )
 
 
-def _may_pay(node: Node, mkl_is_narrow: bool, copies_bias: bool) -> bool:
-    value, mat1 = node.meta.get("val"), node.args[-2]
-    data = mat1.meta.get("val") if isinstance(mat1, Node) else None
+#: Where products of an FX graph have their first factor, and by which name.
+_DATA = {torch.ops.aten.mm.default: (0, "self"), torch.ops.aten.addmm.default: (1, "mat1")}
+
+
+def _data_of(node: Node) -> Any:
+    place, name = _DATA[node.target]  # type: ignore[index]
+    mat1 = node.args[place] if place < len(node.args) else node.kwargs.get(name)
+    return mat1.meta.get("val") if isinstance(mat1, Node) else None
+
+
+def _may_pay(value: Any, data: Any, mkl_is_narrow: bool, copies_bias: bool) -> bool:
     if not isinstance(value, torch.Tensor) or not isinstance(data, torch.Tensor):
         return True
     sizes = (*value.shape, data.shape[1])

@@ -200,6 +200,10 @@ def test_large_products_are_found_without_lowering(
 ) -> None:
     graph = _products(dtype, *sizes)
     assert has_large_products(graph, *options) is large
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.addmm.default):
+        node.kwargs = dict(zip(("self", "mat1", "mat2"), node.args, strict=True))
+        node.args = ()
+    assert has_large_products(graph, *options) is large
     for node in graph.nodes:  # what records no value may be anything
         node.meta.clear()
     assert has_large_products(graph, *options) is bool(sizes)
