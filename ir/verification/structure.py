@@ -253,7 +253,7 @@ def check_graph(graph: GraphOp) -> None:
         if not fits:
             _check_call(op)
             known = args.__dict__
-            if (cls is OutputOp) != (op is last):
+            if (cls is OutputOp) != (op is last):  # an fx.output has a form, and is never free
                 _fail(op, "fx.output must be the last op, and the only one")
             known.setdefault(_FITS, {})[cls] = len(results)
         for result in results:
