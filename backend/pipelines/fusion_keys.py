@@ -87,7 +87,8 @@ def _check_names(where: str, given: Mapping[str, Any]) -> None:
 
 
 def _is_number(given: object, kind: Any) -> bool:
-    return isinstance(given, kind) and not isinstance(given, bool)
+    """Whether a value is a number of some kind, and not NaN, which compares with nothing."""
+    return isinstance(given, kind) and not isinstance(given, bool) and given == given
 
 
 def _is_inductors(option: str, name: str) -> bool:

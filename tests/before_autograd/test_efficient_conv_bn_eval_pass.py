@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -100,13 +101,28 @@ def test_what_stays(number: int) -> None:
     torch.testing.assert_close(found, NOT[number](X))
 
 
-def test_16_bit_weights_are_rounded_once_more_under_fast_alone() -> None:
-    module = Normed(nn.Conv2d(3, 6, 2)).bfloat16()
-    x = X.bfloat16()
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_16_bit_weights_are_computed_in_float32_under_fast_alone(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    module = Normed(nn.Conv2d(64, 6, 3)).to(dtype)
+    x = torch.randn(8, 64, 6, 6).to(dtype)
     assert compiled(module, x)[1] == 0
     found, count = compiled(module, x, **{"xductor.numerics": "fast"})
     assert count == 1
-    torch.testing.assert_close(found, module(x), atol=0.2, rtol=0.1)
+    exact = copy.deepcopy(module).double()(x.double())
+    assert found.dtype is dtype
+    assert _error(found, exact) < _error(_folded_in_16_bits(module, x), exact)
+
+
+def _folded_in_16_bits(module: Normed, x: torch.Tensor) -> torch.Tensor:
+    factor = module.scale * torch.rsqrt(module.var + 1e-3)
+    shift = module.shift + factor * (module.layer.bias - module.mean)
+    return F.conv2d(x, module.layer.weight * factor[:, None, None, None], shift)
+
+
+def _error(found: torch.Tensor, exact: torch.Tensor) -> float:
+    """The root of the mean square of a tensor's errors."""
+    return (found.double() - exact).square().mean().sqrt().item()
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), -0.0])

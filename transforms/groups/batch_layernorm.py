@@ -6,11 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from xductor.ir import TensorType, aten
+from xductor.ir import aten
 from xductor.ir.functions.torch_calls import AtenCall
 from xductor.ir.functions.torch_spellings import spelled
+from xductor.transforms.editing.widening import narrowed, widened
 from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.group_fusion import Group
 from xductor.transforms.groups.torch_level import TorchGroup, TorchLevelFusion, constants
@@ -52,21 +51,12 @@ class BatchLayernorm(TorchLevelFusion):
         eps, enabled = first.items[4:]
         if weights is None and biases is None:
             return group.rows(aten.layer_norm(x, sizes, None, None, eps, enabled))
-        made = aten.layer_norm(_wide(x), sizes, None, None, eps, enabled)
+        made = aten.layer_norm(widened(x, aten.to), sizes, None, None, eps, enabled)
         if weights is not None:
-            made = aten.mul(made, _beside(_wide(weights), x.ndim))
+            made = aten.mul(made, _beside(widened(weights, aten.to), x.ndim))
         if biases is not None:
-            made = aten.add(made, _beside(_wide(biases), x.ndim))
-        return group.rows(_as(made, result))
-
-
-def _wide(tensor: Any) -> Any:
-    narrow = tensor.is_floating_point and tensor.dtype.itemsize < 4
-    return aten.to(tensor, torch.float32) if narrow else tensor
-
-
-def _as(tensor: Any, type_: TensorType) -> Any:
-    return tensor if tensor.dtype == type_.dtype else aten.to(tensor, type_.dtype)
+            made = aten.add(made, _beside(widened(biases, aten.to), x.ndim))
+        return group.rows(narrowed(made, result.dtype, aten.to))
 
 
 def _beside(tensor: Any, rank: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from xductor.ir import aten, prims
+from xductor.ir import aten
 from xductor.transforms import (
     EXACT,
     REASSOCIATES,
@@ -25,6 +25,7 @@ from xductor.transforms import (
     one_of,
 )
 from xductor.transforms.analysis.dtypes import INTEGERS, NARROW_FLOATS, REAL_NUMBERS
+from xductor.transforms.editing.widening import narrowed, widened
 from xductor.transforms.matmul.factors import is_nothing
 from xductor.transforms.passes.numerics import Declared
 from xductor.transforms.rewriting.decisions import Fact
@@ -172,7 +173,7 @@ class DecomposeAddmm(_Decomposed):
         return self._bounds.holds_for_matrices(mat1, mat2, input)
 
     def replacement(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
-        return narrowed(aten.add(sum_of_products(mat1, mat2), _widened(input)), mat1.dtype)
+        return narrowed(aten.add(sum_of_products(mat1, mat2), widened(input)), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -207,7 +208,7 @@ class DecomposeAddmmWithFactors(_Decomposed):
         self, input: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar
     ) -> Any:
         product = _times(sum_of_products(mat1, mat2), alpha)
-        return narrowed(aten.add(product, _widened(input), alpha=beta), mat1.dtype)
+        return narrowed(aten.add(product, widened(input), alpha=beta), mat1.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands that meet the conditions, which random ones rarely do."""
@@ -253,8 +254,8 @@ DECOMPOSE_ADDMM = (DecomposeAddmm, DecomposeAddmmWithFactors, DecomposeAddmmOfNo
 def sum_of_products(mat1: Any, mat2: Any) -> Any:
     """The sum of products, in float32 if the operands are 16-bit floats."""
     rank = mat1.ndim
-    left = aten.unsqueeze(_widened(mat1), rank)
-    right = aten.unsqueeze(_widened(mat2), rank - 2)
+    left = aten.unsqueeze(widened(mat1), rank)
+    right = aten.unsqueeze(widened(mat2), rank - 2)
     # Without a dtype, sum would widen integers to int64 instead of wrapping around.
     dtype = None if mat1.dtype.is_floating_point else mat1.dtype
     return aten.sum(aten.mul(left, right), [rank - 1], dtype=dtype)
@@ -262,14 +263,6 @@ def sum_of_products(mat1: Any, mat2: Any) -> Any:
 
 def _times(product: Any, alpha: Any) -> Any:
     return product if type(alpha) is int and alpha == 1 else aten.mul(product, alpha)
-
-
-def _widened(x: Tensor) -> Any:
-    return prims.convert_element_type(x, torch.float32) if x.dtype in NARROW_FLOATS else x
-
-
-def narrowed(x: Any, dtype: torch.dtype) -> Any:
-    return x if x.dtype == dtype else prims.convert_element_type(x, dtype)
 
 
 def _addmms() -> Iterator[dict[str, Any]]:
@@ -291,6 +284,5 @@ __all__ = [
     "DecomposeAddmmWithFactors",
     "DecomposeBmm",
     "DecomposeMm",
-    "narrowed",
     "sum_of_products",
 ]

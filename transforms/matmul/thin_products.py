@@ -15,7 +15,8 @@ import torch
 from xductor.ir import aten
 from xductor.transforms import REASSOCIATES, ROUNDS_LESS_OFTEN, Rewrite, Tensor
 from xductor.transforms.analysis.dtypes import NARROW_FLOATS
-from xductor.transforms.matmul.decompose_mem_bound_mm import narrowed, sum_of_products
+from xductor.transforms.editing.widening import narrowed
+from xductor.transforms.matmul.decompose_mem_bound_mm import sum_of_products
 from xductor.transforms.passes.numerics import Declared
 
 _FLOATS = (torch.float32, torch.float64, *NARROW_FLOATS)

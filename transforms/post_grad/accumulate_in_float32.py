@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from xductor.ir import aten, prims
+from xductor.ir import aten
 from xductor.transforms import ROUNDS_LESS_OFTEN, Rewrite, Tensor, no
 from xductor.transforms.analysis.dtypes import NARROW_FLOATS
+from xductor.transforms.editing.widening import narrowed, widened
 
 #: How many elements may be converted for each term of a sum; fewer terms are added as they are.
 _ELEMENTS_A_TERM = 2
@@ -28,7 +29,7 @@ class _InFloat32:
     devices = ("cuda", "xpu")
     numerics = ROUNDS_LESS_OFTEN
 
-    def is_narrow(self, x: Tensor, terms: Tensor) -> Any:
+    def isnarrowed(self, x: Tensor, terms: Tensor) -> Any:
         if x.dtype not in NARROW_FLOATS:
             return no("it is not of 16-bit floats")
         return x.same_dtype(terms) or no("the terms have another dtype")
@@ -46,13 +47,13 @@ class ScatterAddInFloat32(_InFloat32, Rewrite):
         return aten.scatter_add(x, dim, index, src)
 
     def where(self, x: Tensor, src: Tensor) -> Any:
-        return self.is_narrow(x, src)
+        return self.isnarrowed(x, src)
 
     def pays(self, x: Tensor, index: Tensor) -> Any:
         return self.has_terms_enough(x, index)
 
     def replacement(self, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
-        return _narrow(aten.scatter_add(_wide(x), dim, index, _wide(src)), x.dtype)
+        return narrowed(aten.scatter_add(widened(x), dim, index, widened(src)), x.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Indices that are equal, and none."""
@@ -68,7 +69,7 @@ class ScatterReduceInFloat32(_InFloat32, Rewrite):
         return aten.scatter_reduce.two(x, dim, index, src, "sum", include_self=include_self)
 
     def where(self, x: Tensor, src: Tensor) -> Any:
-        return self.is_narrow(x, src)
+        return self.isnarrowed(x, src)
 
     def pays(self, x: Tensor, index: Tensor) -> Any:
         return self.has_terms_enough(x, index)
@@ -77,9 +78,9 @@ class ScatterReduceInFloat32(_InFloat32, Rewrite):
         self, x: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool
     ) -> Any:
         made = aten.scatter_reduce.two(
-            _wide(x), dim, index, _wide(src), "sum", include_self=include_self
+            widened(x), dim, index, widened(src), "sum", include_self=include_self
         )
-        return _narrow(made, x.dtype)
+        return narrowed(made, x.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Sums with what was there before, and without."""
@@ -99,13 +100,13 @@ class IndexPutInFloat32(_InFloat32, Rewrite):
         given = [one for one in indices if one is not None]
         if any(one.dtype in (torch.bool, torch.uint8) for one in given):
             return no("how many elements a mask takes is not known")
-        return self.is_narrow(x, values)
+        return self.isnarrowed(x, values)
 
     def pays(self, x: Tensor, values: Tensor) -> Any:
         return self.has_terms_enough(x, values)
 
     def replacement(self, x: Tensor, indices: Any, values: Tensor) -> Any:
-        return _narrow(aten.index_put(_wide(x), indices, _wide(values), True), x.dtype)
+        return narrowed(aten.index_put(widened(x), indices, widened(values), True), x.dtype)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Indices of one dim and of two, before and behind dims that are taken whole."""
@@ -122,14 +123,6 @@ class IndexPutInFloat32(_InFloat32, Rewrite):
             values = torch.randn((20, *sizes[2:]), generator=generator).to(dtype)
             yield {"x": x, "indices": both[: len(sizes)], "values": values.to(dtype)}
             yield {"x": x, "indices": [both[0]], "values": values[:1].to(dtype)}
-
-
-def _wide(x: Tensor) -> Any:
-    return prims.convert_element_type(x, torch.float32)
-
-
-def _narrow(x: Any, dtype: torch.dtype) -> Any:
-    return prims.convert_element_type(x, dtype)
 
 
 def _instances() -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import APPROXIMATE, REASSOCIATES, Rewrite, Tensor, no
+from xductor.transforms.editing.widening import narrowed, widened
 from xductor.transforms.matmul.weights import scaled_by_channel
 
 
@@ -16,8 +17,8 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
     """Base of the rewrites here: a norm of a layer becomes a layer with a normalized weight.
 
     The layer is linear in its weight, so the norm can be applied to the weight instead of the
-    result (arXiv:2305.11624). Mean and variance are the running ones. A 16-bit weight is rounded
-    once more.
+    result (arXiv:2305.11624). Mean and variance are the running ones. Weights of 16 bits are
+    computed in float32, and rounded once.
     """
 
     stage = "pre_grad"
@@ -52,13 +53,16 @@ class _EfficientConvBnEval(Rewrite, abstract=True):
         - `norm`: weight, bias, mean, variance and eps of the norm.
         - `layout`: where the channels of the weight are, as `scaled_by_channel` takes it.
         """
-        scale, shift, mean, var, eps = norm
+        *parts, eps = norm
+        wide: list[Any] = [None if one is None else widened(one, aten.to) for one in parts]
+        scale, shift, mean, var = wide
         factor = aten.rsqrt(aten.add(var, eps))
         factor = factor if scale is None else aten.mul(scale, factor)
-        centered = aten.neg(mean) if bias is None else aten.sub(bias, mean)
+        centered = aten.neg(mean) if bias is None else aten.sub(widened(bias, aten.to), mean)
         shifted = aten.mul(factor, centered)
         shifted = shifted if shift is None else aten.add(shift, shifted)
-        return scaled_by_channel(weight, factor, **layout), shifted
+        scaled = scaled_by_channel(widened(weight, aten.to), factor, **layout)
+        return tuple(narrowed(made, weight.dtype, aten.to) for made in (scaled, shifted))
 
 
 class _AnyConvolution(_EfficientConvBnEval, abstract=True):

@@ -99,6 +99,7 @@ def _stage(gm: Any, options: Any, x: torch.Tensor) -> Any:
     [
         ({"no_such_pass": {}}, KeyError, "there is no fusion 'no_such_pass'; there are"),
         ({"split_cat_to_slices_pass": {"threshold_to_cat": "x"}}, TypeError, "expected a number"),
+        ({"split_cat_pass": {"threshold_to_cat": float("nan")}}, TypeError, "a number, found nan"),
         ({"split_cat_pass": {"counter": None}}, TypeError, "'counter'.*expected a number"),
         ({"split_cat_pass": {"counter": -1}}, ValueError, "'counter'.*0 or more, found -1"),
         ({"split_cat_pass": {"counter": True}}, TypeError, "'counter'.*expected a number"),
