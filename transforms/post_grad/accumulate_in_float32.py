@@ -2,11 +2,13 @@
 
 A GPU adds to float32 in memory at once. To add to 16 bits, Triton's kernels wait for each other,
 up to thirty times as long where many indices are equal (as in the backward of a `gather` with
-clamped indices), and round after each term.
+clamped indices), and round after each term. Where rows are added, 16 bits are as fast as float32,
+and up to a third faster: `python -m tests.benchmarks.indexed_sums`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -20,6 +22,9 @@ from xductor.transforms.editing.widening import narrowed, widened
 
 #: How many elements may be converted for each term of a sum; fewer terms are added as they are.
 _ELEMENTS_A_TERM = 2
+
+#: From how many places behind an index on 16 bits are added at once, as `indexed_sums` measured.
+_SIDE_BY_SIDE = 4
 
 
 class _InFloat32:
@@ -102,7 +107,10 @@ class IndexPutInFloat32(_InFloat32, Rewrite):
             return no("how many elements a mask takes is not known")
         return self.isnarrowed(x, values)
 
-    def pays(self, x: Tensor, values: Tensor) -> Any:
+    def pays(self, x: Tensor, indices: Any, values: Tensor) -> Any:
+        taken = max(dim for dim, index in enumerate(indices) if index is not None)
+        if math.prod(x.shape[taken + 1 :]) >= _SIDE_BY_SIDE:
+            return no("an index adds to places side by side, which is as fast in 16 bits")
         return self.has_terms_enough(x, values)
 
     def replacement(self, x: Tensor, indices: Any, values: Tensor) -> Any:

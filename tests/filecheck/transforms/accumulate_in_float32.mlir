@@ -22,21 +22,23 @@ fx.graph @fires stage(post_grad) symbols() (%x : !fx.tensor<bf16[4, 8], cuda:0>,
   fx.output (%a, %b, %c)
 }
 
-// Float32; a maximum; without adding up; a mask; few terms; a CPU.
+// Float32; a maximum; without adding up; a mask; few terms; a CPU; rows.
 // CHECK-LABEL: fx.graph @stays
-fx.graph @stays stage(post_grad) symbols() (%x : !fx.tensor<bf16[4, 8], cuda:0>, %i : !fx.tensor<i64[4, 64], cuda:0>, %src : !fx.tensor<bf16[4, 64], cuda:0>, %f : !fx.tensor<f32[4, 8], cuda:0>, %g : !fx.tensor<f32[4, 64], cuda:0>, %j : !fx.tensor<i64[9], cuda:0>, %v : !fx.tensor<bf16[9, 8], cuda:0>, %m : !fx.tensor<i1[4], cuda:0>, %s : !fx.tensor<bf16[], cuda:0>, %big : !fx.tensor<bf16[100, 8], cuda:0>, %h : !fx.tensor<bf16[4, 8], cpu>, %k : !fx.tensor<i64[4, 64], cpu>, %t : !fx.tensor<bf16[4, 64], cpu>) {
+fx.graph @stays stage(post_grad) symbols() (%x : !fx.tensor<bf16[4, 8], cuda:0>, %i : !fx.tensor<i64[4, 64], cuda:0>, %src : !fx.tensor<bf16[4, 64], cuda:0>, %f : !fx.tensor<f32[4, 8], cuda:0>, %g : !fx.tensor<f32[4, 64], cuda:0>, %j : !fx.tensor<i64[9], cuda:0>, %v : !fx.tensor<bf16[9, 8], cuda:0>, %m : !fx.tensor<i1[4], cuda:0>, %s : !fx.tensor<bf16[], cuda:0>, %big : !fx.tensor<bf16[100, 8], cuda:0>, %h : !fx.tensor<bf16[4, 8], cpu>, %k : !fx.tensor<i64[4, 64], cpu>, %t : !fx.tensor<bf16[4, 64], cpu>, %w : !fx.tensor<bf16[2, 4], cuda:0>, %z : !fx.tensor<bf16[9, 4], cuda:0>) {
   // CHECK-NEXT: %a = aten.scatter_add.default %f, 1, %i, %g : !fx.tensor<f32[4, 8], cuda:0>
   // CHECK-NEXT: %b = aten.scatter_reduce.two %x, 1, %i, %src, "amax" : !fx.tensor<bf16[4, 8], cuda:0>
   // CHECK-NEXT: %c = aten.index_put.default %x, [%j], %v : !fx.tensor<bf16[4, 8], cuda:0>
   // CHECK-NEXT: %d = aten.index_put.default %x, [%m], %s, true : !fx.tensor<bf16[4, 8], cuda:0>
   // CHECK-NEXT: %e = aten.index_put.default %big, [%j], %v, true : !fx.tensor<bf16[100, 8], cuda:0>
   // CHECK-NEXT: %n = aten.scatter_add.default %h, 1, %k, %t : !fx.tensor<bf16[4, 8], cpu>
-  // CHECK-NEXT: fx.output (%a, %b, %c, %d, %e, %n)
+  // CHECK-NEXT: %o = aten.index_put.default %w, [%j], %z, true : !fx.tensor<bf16[2, 4], cuda:0>
+  // CHECK-NEXT: fx.output (%a, %b, %c, %d, %e, %n, %o)
   %a = aten.scatter_add.default %f, 1, %i, %g : !fx.tensor<f32[4, 8], cuda:0>
   %b = aten.scatter_reduce.two %x, 1, %i, %src, "amax" : !fx.tensor<bf16[4, 8], cuda:0>
   %c = aten.index_put.default %x, [%j], %v : !fx.tensor<bf16[4, 8], cuda:0>
   %d = aten.index_put.default %x, [%m], %s, true : !fx.tensor<bf16[4, 8], cuda:0>
   %e = aten.index_put.default %big, [%j], %v, true : !fx.tensor<bf16[100, 8], cuda:0>
   %n = aten.scatter_add.default %h, 1, %k, %t : !fx.tensor<bf16[4, 8], cpu>
-  fx.output (%a, %b, %c, %d, %e, %n)
+  %o = aten.index_put.default %w, [%j], %z, true : !fx.tensor<bf16[2, 4], cuda:0>
+  fx.output (%a, %b, %c, %d, %e, %n, %o)
 }

@@ -104,6 +104,15 @@ def test_what_stays(trace: Any, function: Callable[..., Any], dtype: torch.dtype
     assert _applied(trace(function, x, torch.randint(5, (3, 40)), src)) == 0
 
 
+@pytest.mark.parametrize(("columns", "applied"), [(1, 1), (3, 1), (4, 0), (64, 0)])
+def test_rows_are_added_as_they_are(trace: Any, columns: int, applied: int) -> None:
+    def put(x: Any, index: Any, src: Any) -> Any:
+        return aten.index_put(x, [index], src, True)
+
+    x, src = torch.randn(8, columns).half(), torch.randn(40, columns).half()
+    assert _applied(trace(put, x, torch.randint(8, (40,)), src)) == applied
+
+
 def test_what_is_written_stays(trace: Any) -> None:
     def written(x: Any, index: Any, src: Any) -> Any:
         return aten.scatter_add_(x, -1, index, src)
