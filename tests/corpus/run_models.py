@@ -36,6 +36,7 @@ COLUMNS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the cases and print the table; 1 if any failed."""
     args = _parse(argv)
+    sys.path.insert(0, str(ROOT))  # for what a models file imports of these tests
     if args.child:
         _child(args)
         return 0
@@ -95,7 +96,6 @@ def _cases(args: argparse.Namespace) -> list[tuple[str, str]]:
 
 def _child(args: argparse.Namespace) -> None:
     """Run the cases of one model and write a line for each."""
-    sys.path.insert(0, str(ROOT))
     from tests.corpus.model_runs import Case, run_case
 
     models = _models(args.models_file)

@@ -1,0 +1,150 @@
+"""Architectures of `transformers` with small random weights, attention spelled out.
+
+    python tests/corpus/run_models.py --models-file tests/corpus/architectures.py --no-codegen
+
+A models file as `models.py` is: a configuration gets small sizes for what it has of `SIZES`, and
+the inputs are what the `forward` of its model asks for, the last text of a batch padded.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from tests.corpus.models import Built, loss_of
+
+TEXTS = (
+    "albert", "bamba", "bart", "big_bird", "bigbird_pegasus", "bloom", "canine", "codegen",
+    "cohere2", "convbert", "deberta", "deberta-v2", "diffllama", "doge", "esm", "falcon",
+    "falcon_h1", "falcon_mamba", "fnet", "gemma3_text", "glm4", "gpt_bigcode", "gpt_neox",
+    "gpt_oss", "gptj", "granitemoehybrid", "ibert", "jamba", "jetmoe", "led", "lfm2",
+    "llama4_text", "longformer", "longt5", "m2m_100", "mbart", "megatron-bert", "minimax",
+    "mobilebert", "modernbert", "mpnet", "mpt", "mra", "nemotron", "nystromformer", "olmoe",
+    "pegasus_x", "persimmon", "phi", "phimoe", "qwen2_moe", "qwen3_next", "recurrent_gemma",
+    "rembert", "roformer", "rwkv", "squeezebert", "stablelm", "starcoder2",
+    "switch_transformers", "umt5", "xglm", "xlm", "yoso",
+)  # fmt: skip
+IMAGES = (
+    "vit", "beit", "focalnet", "mobilevit", "mobilenet_v2", "poolformer", "pvt_v2", "regnet",
+    "segformer",
+)  # fmt: skip
+SOUNDS = ("whisper", "wav2vec2", "sew", "wavlm")
+
+META: dict[str, dict[str, Any]] = {
+    name: {"train": True, "needs": "transformers"} for name in (*TEXTS, *IMAGES, *SOUNDS)
+}
+
+_LENGTH, _WIDTH, _HEADS, _WORDS = 24, 64, 4, 256
+
+#: Sizes by the names that configurations have for them.
+SIZES: dict[str, int] = {
+    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "embedding_size", "emb_dim"), _WIDTH),
+    **dict.fromkeys(("dim", "embedding_dim", "word_embed_proj_dim"), _WIDTH),
+    **dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads"), _HEADS),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), _HEADS),
+    **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff"), 96),
+    **dict.fromkeys(("ffn_dim", "hidden_dim"), 96),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), 128),
+    **dict.fromkeys(("head_dim", "d_kv", "kv_lora_rank", "q_lora_rank", "v_head_dim"), 16),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 4),
+    **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size"), 32),
+    **dict.fromkeys(("rotary_dim", "attention_window", "block_size", "state_size"), 8),
+    **dict.fromkeys(("mamba_d_state", "patch_size", "qk_rope_head_dim", "qk_nope_head_dim"), 8),
+    **dict.fromkeys(("num_experts_per_tok", "num_key_value_heads"), 2),
+    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
+    "vocab_size": _WORDS, "image_size": 32, "projection_dim": 32, "max_source_positions": 32,
+    "sliding_window": 16, "num_mel_bins": 16, "pad_token_id": 0, "bos_token_id": 1,
+    "eos_token_id": 2,
+}  # fmt: skip
+_LAYERS = (
+    *("num_hidden_layers", "encoder_layers", "decoder_layers", "n_layer", "n_layers"),
+    *("num_layers", "num_decoder_layers"),
+)
+#: What configurations may refuse together with their other defaults; left as it is then.
+_REFUSED = ((), ("num_key_value_heads",), ("head_dim",), ("num_key_value_heads", "head_dim"))
+
+
+class FloatingOutputs(nn.Module):
+    """A model of `transformers` that returns all its floating-point outputs."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, **inputs: Any) -> list[Tensor]:
+        leaves = tree_leaves(self.inner(**inputs).to_tuple())
+        return [one for one in leaves if isinstance(one, Tensor) and one.is_floating_point()]
+
+
+def names() -> list[str]:
+    """The architectures, by their names in `transformers`."""
+    return list(META)
+
+
+def build(name: str, *, layers: int = 2, batch: int = 2, seed: int = 0) -> Built:
+    """A model with inputs for it; the same for the same seed.
+
+    Raises ValueError for a model whose inputs are not known, and what `transformers` raises.
+    """
+    from transformers import AutoModel
+
+    torch.manual_seed(seed)
+    config = _configuration(name, layers)
+    model = AutoModel.from_config(config, attn_implementation="eager").eval()
+    return FloatingOutputs(model), (), _inputs(model, config, batch)
+
+
+def _configuration(name: str, layers: int) -> Any:
+    from transformers import CONFIG_MAPPING
+
+    kind: Any = CONFIG_MAPPING[name]
+    default = kind()
+    wanted = {**SIZES, **dict.fromkeys(_LAYERS, layers)}
+    known = {key: size for key, size in wanted.items() if _takes_size(default, key)}
+    refusal: Exception | None = None
+    for left in _REFUSED:
+        try:
+            return kind(**{key: size for key, size in known.items() if key not in left})
+        except (AttributeError, TypeError, ValueError) as error:
+            refusal = error
+    raise ValueError(f"{name} takes none of the sizes: {refusal}")
+
+
+def _takes_size(config: Any, key: str) -> bool:
+    return hasattr(config, key) and (getattr(config, key) is None or _is_size(getattr(config, key)))
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _inputs(model: nn.Module, config: Any, batch: int) -> dict[str, Any]:
+    asked = inspect.signature(model.forward).parameters
+    made: dict[str, Any] = {}
+    if "input_ids" in asked:
+        made["input_ids"] = torch.randint(3, 200, (batch, _LENGTH))
+        if "attention_mask" in asked:
+            made["attention_mask"] = torch.ones(batch, _LENGTH, dtype=torch.long)
+            made["attention_mask"][-1, -6:] = 0
+    elif "pixel_values" in asked:
+        size = config.image_size if _is_size(getattr(config, "image_size", None)) else 32
+        made["pixel_values"] = torch.randn(batch, config.num_channels, size, size)
+    elif "input_values" in asked:
+        made["input_values"] = torch.randn(batch, 2000)
+    elif "input_features" in asked:
+        frames = 2 * config.max_source_positions
+        made["input_features"] = torch.randn(batch, config.num_mel_bins, frames)
+    else:
+        raise ValueError(f"{type(model).__name__} asks for {', '.join(asked)}")
+    if "decoder_input_ids" in asked:
+        made["decoder_input_ids"] = torch.randint(3, 200, (batch, 8))
+    if "use_cache" in asked:
+        made["use_cache"] = False
+    return made
+
+
+__all__ = ["IMAGES", "META", "SIZES", "SOUNDS", "TEXTS", "build", "loss_of", "names"]
