@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xductor.ir.dialect.types import Dim, SymBoolType, SymFloatType, SymIntType, TensorType
-from xductor.ir.symbolic.expression_arithmetic import substitute
+from xductor.ir.symbolic.expression_arithmetic import rebuilt, substitute
 from xductor.ir.symbolic.expressions import SymExpr
 from xductor.ir.symbolic.facts import Facts
 
@@ -85,13 +85,14 @@ class TypeComparison:
         """Whether strides agree where they matter: not in dims of size one or empty tensors."""
         if recorded.stride == inferred.stride:
             return True
-        if any(self.facts.known_equal(size, 0) for size in recorded.shape):
+        sizes = recorded.shape
+        if any(self.facts.known_equal(size, 0) for size in sizes):
             return True
         return all(
-            self._equal(step, other, bound) or self.facts.known_equal(size, 1) is True
-            for size, step, other in zip(
-                recorded.shape, recorded.stride, inferred.stride, strict=True
-            )
+            self._equal(step, other, bound)
+            or self.facts.known_equal(size, 1) is True
+            or self._equal(_not_empty(step, sizes), _not_empty(other, sizes), bound)
+            for size, step, other in zip(sizes, recorded.stride, inferred.stride, strict=True)
         )
 
     def _equal(self, recorded: Dim, inferred: Dim, bound: dict[str, Dim]) -> bool:
@@ -105,6 +106,17 @@ class TypeComparison:
         if answer is None:
             return any(name in self.unrecorded for name in _symbols(recorded, inferred))
         return answer is True
+
+
+def _not_empty(stride: Dim, sizes: Sequence[Dim]) -> Dim:
+    """A stride of a tensor that has elements: PyTorch counts a size of zero as one in strides."""
+    if isinstance(stride, int) or "max(" not in stride.text:
+        return stride
+    if stride.head == "max" and len(stride.args) == 2 and 1 in stride.args:
+        (size,) = (one for one in stride.args if one != 1)
+        if size in sizes:
+            return size
+    return rebuilt(stride.head, [_not_empty(one, sizes) for one in stride.args])
 
 
 def _symbols(*dims: Dim) -> frozenset[str]:

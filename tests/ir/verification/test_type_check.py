@@ -17,6 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 from tests.thread_time import least_seconds
 from xductor.frontend import from_fx
 from xductor.ir import GraphOp, TensorType, entry_graph, parse_ir, print_ir
+from xductor.ir.symbolic.expression_arithmetic import mul
+from xductor.ir.symbolic.expression_parser import parse_expr
 from xductor.ir.verification.type_check import Summary, check_types
 
 
@@ -158,6 +160,25 @@ class TestRightGraphs:
         module = from_fx(traced(lambda x: x.sin(), torch.ones(0, 8)))
         set_type(module, "sin", stride=(5, 9))
         checked(module)
+
+    def test_sizes_that_strides_count_as_one_if_zero(self) -> None:
+        """Strides of contiguous tensors are products of `max(1, size)`, or of sizes where it may be."""
+
+        def shortened(x: torch.Tensor) -> torch.Tensor:
+            return F.pad(x, (0, 0, 0, -3))
+
+        module = from_fx(traced(shortened, torch.randn(2, 9, 4), symbolic=True), "post_grad")
+        names = {op.node.node: op for op in entry_graph(module).block.ops}  # type: ignore[attr-defined]
+        recorded = names["constant_pad_nd"].results[0].type
+        assert isinstance(recorded, TensorType)
+        _, rows, columns = recorded.data.shape
+        assert recorded.data.stride[0] == mul(parse_expr(f"max(1, {rows})"), columns)
+        set_type(module, "constant_pad_nd", stride=(mul(rows, columns), columns, 1))
+        checked(module)
+        other = parse_expr(f"max(1, {columns} - 3)")
+        set_type(module, "constant_pad_nd", stride=(mul(other, columns), columns, 1))
+        with pytest.raises(VerifyException, match="strides differs"):
+            checked(module)
 
     @pytest.mark.parametrize("recorded", [0, 16])
     @pytest.mark.parametrize(
