@@ -11,7 +11,7 @@ from xductor.transforms.rows import registry
 _REPLACING = ("replace_random", "replace_randint")
 _FUSING = ("fuse_seed_creation_pass", "fuse_offset_creation_pass")
 #: Without these, code generation meets ops for which it has no code.
-_NEEDED = (*_REPLACING, "fuse_offset_creation_pass")
+_NEEDED = (*_REPLACING, *_FUSING)
 _FUNCTION = "joint_graph:replace_random_passes"
 
 
