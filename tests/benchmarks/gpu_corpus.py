@@ -20,9 +20,10 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch._inductor.config
@@ -121,16 +122,10 @@ class Row:
 Works = dict[str, Callable[[], torch.Tensor]]
 
 
-def compiled(
-    models: Any,
-    name: str,
-    mode: str,
-    sizes: dict[str, Any],
-    device: str,
-    graphs: bool,
-    dynamic: bool = False,
-) -> tuple[Works, dict[str, float]]:
-    """The steps of a model in a mode, by both compilers and eager, and their first losses."""
+def prepared(
+    models: Any, name: str, mode: str, sizes: dict[str, Any], device: str
+) -> tuple[torch.nn.Module, Callable[[Any], Callable[[], torch.Tensor]]]:
+    """A model on a device, and what makes a step in a mode of what is called in its place."""
     _start_anew(device)
     model, args, kwargs = build(models, name, sizes)
     model = model.to(device).train(mode == "training")
@@ -151,17 +146,33 @@ def compiled(
 
         return train if mode == "training" else infer
 
+    return model, step
+
+
+def first_loss(work: Callable[[], torch.Tensor]) -> float:
+    """The loss of a first step, in which it is compiled; dropout draws the same each time."""
+    torch.manual_seed(0)
+    return work().item()
+
+
+def compiled(
+    models: Any,
+    name: str,
+    mode: str,
+    sizes: dict[str, Any],
+    device: str,
+    graphs: bool,
+    dynamic: bool = False,
+) -> tuple[Works, dict[str, float]]:
+    """The steps of a model in a mode, by both compilers and eager, and their first losses."""
+    model, step = prepared(models, name, mode, sizes, device)
     asked: dict[str, Any] = {"options": {"triton.cudagraphs": graphs}, "dynamic": dynamic or None}
     works = {
         who: step(torch.compile(model, backend=backend, **asked))
         for who, backend in BACKENDS.items()
     }
     works["eager"] = step(model)
-    losses: dict[str, float] = {}
-    for who, work in works.items():
-        torch.manual_seed(0)
-        losses[who] = work().item()
-    return works, losses
+    return works, {who: first_loss(work) for who, work in works.items()}
 
 
 def in_turns(
@@ -201,14 +212,21 @@ def sizes_of(name: str, options: argparse.Namespace) -> dict[str, Any]:
     return {"layers": options.layers, "dtype": options.dtype, **sizes, **batch}
 
 
-def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
-    """Compile one model in one mode, wait for the turn if there are others, and measure."""
-    sizes = sizes_of(name, options)
+@contextmanager
+def flags_of(models: Any, name: str, options: argparse.Namespace) -> Iterator[None]:
+    """What a model needs of Dynamo, and the options before autograd if they are asked for."""
     flags = pre_grad_options() if options.pre_grad_options else {}
     with (
         torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}),
         torch._inductor.config.patch(flags),
     ):
+        yield
+
+
+def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
+    """Compile one model in one mode, wait for the turn if there are others, and measure."""
+    sizes = sizes_of(name, options)
+    with flags_of(models, name, options):
         with tuning_alone():
             works, losses = compiled(
                 models, name, mode, sizes, options.device, options.cudagraphs, options.dynamic
@@ -218,39 +236,63 @@ def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
         return in_turns(works, losses, options.rounds, options.device, options.in_a_row)
 
 
-def here(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
-    """A row for each case, or what went wrong, one after the other in this process."""
+Measured = TypeVar("Measured")
+
+
+def here(
+    models: Any,
+    options: argparse.Namespace,
+    measure: Callable[[Any, str, str, argparse.Namespace], Measured],
+) -> Iterator[tuple[tuple[str, str], Measured | str]]:
+    """What is measured of each case, or what went wrong, one after the other in this process."""
     began = time.monotonic()
     for case in cases(models, options):
         if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
             yield case, "no time left"
             continue
         try:
-            yield case, one(models, *case, options)
+            yield case, measure(models, *case, options)
         except Exception as error:  # the other models are measured all the same
             yield case, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
-def apart(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
-    """The same, each case compiled in a process of its own, `--jobs` of them at a time."""
-    command = [sys.executable, "-m", "tests.benchmarks.gpu_corpus", "--child"]
-    command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
-    command += ["--rounds", str(options.rounds), "--device", options.device]
-    command += ["--in-a-row", str(options.in_a_row), "--dtype", options.dtype]
-    command += [] if options.batch is None else ["--batch", str(options.batch)]
-    command += [f"--{flag}" for flag in _FLAGS if getattr(options, flag.replace("-", "_"))]
+def apart(
+    models: Any, options: argparse.Namespace, command: Sequence[str], minutes: float | None = None
+) -> Iterator[tuple[tuple[str, str], dict[str, Any] | str]]:
+    """The same by a command for a child, which compiles in a process of its own, `--jobs` at a
+    time; a child that compiles for more than so many minutes is stopped.
+    """
     commands = {
         (name, mode): [*command, "--only", name, "--modes", mode]
         for name, mode in cases(models, options)
     }
-    for case, found in measured(commands, options.jobs, 60 * (options.minutes or _COMPILE_MINUTES)):
+    yield from measured(commands, options.jobs, 60 * (minutes or _COMPILE_MINUTES))
+
+
+def command_of(module: str, options: argparse.Namespace) -> list[str]:
+    """How a child is started that measures one case under the same options."""
+    command = [sys.executable, "-m", module, "--child"]
+    command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
+    command += ["--rounds", str(options.rounds), "--device", options.device]
+    command += ["--in-a-row", str(options.in_a_row), "--dtype", options.dtype]
+    command += [] if options.batch is None else ["--batch", str(options.batch)]
+    return command + [f"--{flag}" for flag in _FLAGS if getattr(options, flag.replace("-", "_"))]
+
+
+def rows(models: Any, options: argparse.Namespace) -> Iterator[tuple[tuple[str, str], Row | str]]:
+    """A row for each case, or what went wrong."""
+    if not options.jobs:
+        yield from here(models, options, one)
+        return
+    command = command_of("tests.benchmarks.gpu_corpus", options)
+    for case, found in apart(models, options, command, options.minutes):
         yield case, found if isinstance(found, str) else Row(**found)
 
 
 def compare(models: Any, options: argparse.Namespace) -> dict[str, list[float]]:
     """Print a row for each model and mode; the ratios by mode, of one step and of many."""
     ratios: dict[str, list[float]] = defaultdict(list)
-    for (name, mode), row in (apart if options.jobs else here)(models, options):
+    for (name, mode), row in rows(models, options):
         if isinstance(row, Row):
             ratios[mode].append(row.ratio)
             if options.in_a_row > 1:
@@ -259,8 +301,9 @@ def compare(models: Any, options: argparse.Namespace) -> dict[str, list[float]]:
     return ratios
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def arguments(text: str | None) -> argparse.ArgumentParser:
+    """The options of a command that measures models; `text` is its module's."""
+    parser = argparse.ArgumentParser(description=(text or "").splitlines()[0])
     parser.add_argument("--models-file", type=Path, required=True)
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
@@ -277,7 +320,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     for flag, meaning in _FLAGS.items():
         parser.add_argument(f"--{flag}", action="store_true", help=meaning)
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = arguments(__doc__).parse_args(argv)
     models = load(options.models_file)
     if options.child:
         say(asdict(one(models, *next(cases(models, options)), options)))

@@ -16,15 +16,23 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.benchmarks.compiled_apart import measured, say, tuning_alone, wait_for_turn
-from tests.benchmarks.gpu_corpus import MODES, Works, cases, compiled, sizes_of
+from tests.benchmarks.compiled_apart import say, tuning_alone, wait_for_turn
+from tests.benchmarks.gpu_corpus import (
+    Works,
+    apart,
+    arguments,
+    cases,
+    command_of,
+    compiled,
+    flags_of,
+    sizes_of,
+)
 from tests.benchmarks.gpu_timing import milliseconds
 from tests.benchmarks.stage_ratios import load
 
@@ -39,6 +47,7 @@ KINDS = {
 _STEPS = 5
 _PRODUCT = 8192
 _COMPILE_MINUTES = 8.0
+_JOBS = 8
 
 
 def kind(kernel: str) -> str:
@@ -77,8 +86,8 @@ def flops_in_a_millisecond(device: str = "cuda") -> float:
 
 def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> dict[str, Any]:
     """What a model's step takes in one mode, by compiler and kernel, and the least of its FLOPs."""
-    sizes = sizes_of(name, options.layers, small=False)
-    with torch._dynamo.config.patch(models.META.get(name, {}).get("dynamo") or {}):
+    sizes = sizes_of(name, options)
+    with flags_of(models, name, options):
         with tuning_alone():
             works, _ = compiled(models, name, mode, sizes, "cuda", graphs=False)
         if options.child:
@@ -104,28 +113,18 @@ def _print(name: str, mode: str, found: dict[str, Any], top: int) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--models-file", type=Path, required=True)
-    parser.add_argument("--only", nargs="+")
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=8, help="compile so many rows at a time")
+    parser = arguments(__doc__)
     parser.add_argument("--top", type=int, default=0, help="show so many kernels of each")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
+    options.jobs = options.jobs or _JOBS
     models = load(options.models_file)
     if options.child:
         say(one(models, *next(cases(models, options)), options))
         return 0
     print(f"| model | mode | by | kernels ms | least | {' | '.join((*KINDS, 'others'))} |")
     print("| --- " * (6 + len(KINDS)) + "|", flush=True)
-    command = [sys.executable, "-m", "tests.benchmarks.gpu_kernels", "--child"]
-    command += ["--models-file", str(options.models_file), "--layers", str(options.layers)]
-    commands = {
-        (name, mode): [*command, "--only", name, "--modes", mode]
-        for name, mode in cases(models, options)
-    }
-    for (name, mode), found in measured(commands, options.jobs, 60 * _COMPILE_MINUTES):
+    command = command_of("tests.benchmarks.gpu_kernels", options)
+    for (name, mode), found in apart(models, options, command, options.minutes or _COMPILE_MINUTES):
         if isinstance(found, str):
             print(f"| {name} | {mode} | {found} |", flush=True)
         else:

@@ -165,12 +165,14 @@ def _targets(gm: torch.fx.GraphModule) -> list[Any]:
     return [node.target for node in gm.graph.nodes]
 
 
-def test_disabled_passes_are_done_by_stock(stage_graphs: Any) -> None:
-    """Code generation has no way to draw for `aten.rand`."""
+@pytest.mark.parametrize("name", ["replace_random", "fuse_seed_creation_pass"])
+def test_disabled_passes_are_done_by_stock(stage_graphs: Any, name: str) -> None:
+    """Code generation has no way to draw for `aten.rand`, nor to make a single seed."""
     graph = _joint(stage_graphs)
-    with settings.use(settings.Settings(disabled_passes=frozenset({"replace_random"}))):
+    with settings.use(settings.Settings(disabled_passes=frozenset({name}))):
         gm = graph.run(stages.joint_graph_passes)
     assert inductor_prims.seeds in _targets(gm)
+    assert inductor_prims.seed not in _targets(gm)
     assert aten.rand.default not in _targets(gm)
     assert "replace_random_passes" in [one.name for one in stage_records.recent()[-1].passes]
 
