@@ -65,7 +65,6 @@ def afresh() -> Iterator[None]:
         ("fuse_offset_creation_pass", "is needed for code generation: Inductor's own would run"),
         ("fuse_seed_creation_pass", "is needed for code generation: Inductor's own would run"),
         ("replace_random", "is needed for code generation: Inductor's own would run"),
-        ("fuse_seed_creation_pass", "is needed for code generation: Inductor's own would run"),
         ("view_to_reshape", "is no step of a stage: Inductor runs its own before the stage"),
         ("pointless_veiw", "no pass is called 'pointless_veiw'. Did you mean 'pointless_view'"),
     ],

@@ -162,7 +162,7 @@ class TestRightGraphs:
         checked(module)
 
     def test_sizes_that_strides_count_as_one_if_zero(self) -> None:
-        """Strides of contiguous tensors are products of `max(1, size)`, or of sizes where it may be."""
+        """They are products of `max(1, size)`, or of sizes where something knows more."""
 
         def shortened(x: torch.Tensor) -> torch.Tensor:
             return F.pad(x, (0, 0, 0, -3))
