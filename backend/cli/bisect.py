@@ -19,6 +19,7 @@ from typing import Any, Self
 from xductor.backend.cli import scripts
 from xductor.backend.cli.bisect_step import Plan
 from xductor.backend.cli.command import CommandError, Subparsers
+from xductor.backend.records.stage_records import stage_title
 from xductor.transforms.passes.debug_counters import VARIABLE
 
 _EPILOG = """\
@@ -246,12 +247,11 @@ def report(
     removed, changes = _changes(folder)
     where = found["where"] or _location(removed)
     by, in_pass = found["made_by"], found["in_pass"]
-    direction = "" if found["direction"] in ("unknown", found["stage"]) else found["direction"]
+    stage = stage_title(found["stage"], found["direction"])
     lines = [
         f"application {number} of {total} makes it wrong ({steps.runs} runs)",
         f"  rewrite:   {by}" + (f", in pass {in_pass}" if in_pass != by else ""),
-        f"  stage:     {found['stage']} {direction}".rstrip()
-        + f", graph {found['graph']} (compile {found['compile_id'] or '-'})",
+        f"  stage:     {stage}, graph {found['graph']} (compile {found['compile_id'] or '-'})",
         f"  op:        {found['anchor'] or _op_of(removed)}",
     ]
     if where is not None:

@@ -136,7 +136,5 @@ class StageChecker:
 
     def _where(self, run: StageRun, way: str) -> str:
         number, ident = self._numbers.number(run)
-        direction = run.record.direction
-        shown = f" {direction}" if direction not in ("unknown", run.stage) else ""
         compiled = f" (compile {ident})" if ident else ""
-        return f"graph {number}{compiled}, {way} {run.stage}{shown}"
+        return f"graph {number}{compiled}, {way} {run.record.title}"

@@ -72,10 +72,7 @@ class Run:
                 self.complaints.append(f"{self.title}: {stage} did not run")
         for record in self.records:
             if record.fallback:
-                self.complaints.append(
-                    f"{self.title}: {record.stage} ({record.direction}) fell back: "
-                    f"{record.fallback}"
-                )
+                self.complaints.append(f"{self.title}: {record.title} fell back: {record.fallback}")
 
 
 def compile_model(model: nn.Module) -> nn.Module:

@@ -30,7 +30,7 @@ _HTML = """\
 <table>
 <tr><th>stage</th><th>nodes</th><th>pass</th><th>applied</th><th>your code</th><th>types</th></tr>
 {% for stage in record.stages %}
-<tr><td><b>{{ stage.stage }}</b> {{ stage.direction if stage.direction != "unknown" }}
+<tr><td><b>{{ stage.title }}</b>
 {%- if stage.cached %} (cached){% endif %}</td>
 <td>{{ stage.nodes_before }} → {{ stage.nodes_after }}</td>
 <td colspan="4">{% if stage.fallback %}<span class="bad">fell back: {{ stage.fallback }}</span>
@@ -79,8 +79,9 @@ class CompileRecord(Sequence[StageRecord]):
         for one in self.stages:
             if one.stage == stage and direction in (None, one.direction):
                 return one
-        ran = ", ".join(f"{one.stage} {one.direction}" for one in self.stages) or "none"
-        raise LookupError(f"no call of {stage} {direction or ''}; the stages that ran: {ran}")
+        ran = ", ".join(one.title for one in self.stages) or "none"
+        asked = stage_records.stage_title(stage, direction or "unknown")
+        raise LookupError(f"no call of {asked}; the stages that ran: {ran}")
 
     @property
     def cached(self) -> bool:
@@ -152,7 +153,7 @@ class CompileRecord(Sequence[StageRecord]):
         for heading in ("stage", "pass", "number", "rewrite", "user code", "types"):
             made.add_column(heading, overflow="fold")
         for stage in self.stages:
-            where = f"{stage.stage} {stage.direction}{' (cached)' if stage.cached else ''}"
+            where = f"{stage.title}{' (cached)' if stage.cached else ''}"
             if stage.fallback:
                 _add(made, where, "", "", f"fell back: {stage.fallback}", "", "")
             for one in stage.passes:

@@ -81,13 +81,17 @@ class StageRecord:
 
     def __repr__(self) -> str:
         """A line: `last_compile()` shows passes and applications as a table."""
-        direction = "" if self.direction in ("unknown", self.stage) else f" {self.direction}"
         done = ", ".join(self.fired()) or "nothing applied"
         fell_back = ", fell back" if self.fallback else ""
         return (
-            f"<StageRecord {self.stage}{direction} of {self.graph}: {self.nodes_before} -> "
+            f"<StageRecord {self.title} of {self.graph}: {self.nodes_before} -> "
             f"{self.nodes_after} nodes, {done}{fell_back}>"
         )
+
+    @property
+    def title(self) -> str:
+        """Stage and direction, as in `post_grad forward`."""
+        return stage_title(self.stage, self.direction)
 
     def typed(
         self,
@@ -300,6 +304,13 @@ def _graph_name(gm: GraphModule) -> str:
     if getattr(logging_utils, "graph_being_compiled", None):
         return logging_utils.get_aot_graph_name()
     return type(gm).__name__
+
+
+def stage_title(stage: str, direction: str) -> str:
+    """Stage and direction, as in `post_grad forward`; the stage alone where it has no direction:
+    before autograd there is none, and the joint graph is both.
+    """
+    return stage if direction in ("unknown", stage) else f"{stage} {direction}"
 
 
 def direction(stage: str, is_inference: bool) -> Direction:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xductor.backend.records.application_records import ApplicationRecord
+from xductor.backend.records.stage_records import stage_title
 from xductor.backend.report.near_misses import NearMisses
 from xductor.backend.report.op_lines import GraphText
 from xductor.backend.report.side_by_side import Differs, Same, side_by_side
@@ -152,8 +153,7 @@ class StageData:
 
     @property
     def title(self) -> str:
-        shown = {"unknown": "", "joint": ""}.get(self.direction, self.direction)
-        return f"{self.stage} {shown}".strip()
+        return stage_title(self.stage, self.direction)
 
 
 @dataclass(eq=False)

@@ -26,9 +26,7 @@ def log_ir(run: StageRun, when: Literal["before", "after"]) -> None:
         return
     text, record = _text(run), run.record
     if logged:
-        _log.debug(
-            "%s the %s stage of %s (%s)\n%s", when, run.stage, record.graph, record.direction, text
-        )
+        _log.debug("%s the %s stage of %s\n%s", when, record.title, record.graph, text)
     trace_artifact(f"xductor_{when}_{run.stage}", text)
     if when == "after":
         content = {**stage_content(record), "nodes_after": len(run.gm.graph.nodes)}

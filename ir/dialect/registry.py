@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -291,7 +290,7 @@ def _class_name(name: str) -> str:
 
 def _make(name: str, base: type[TorchOp], /, **members: Any) -> type[TorchOp]:
     doc = f"{members['target']._schema}" if base is SchemaOp else f"A call of `{name}`."
-    if isinstance(members["target"], FunctionType):
+    if hasattr(type(members["target"]), "__get__"):  # functions, and methods such as Tensor.set_
         members["target"] = staticmethod(members["target"])  # an attribute, not a method
     made: Any = type(_class_name(name), (base,), {"name": name, "__doc__": doc, **members})
     made.__module__ = __name__

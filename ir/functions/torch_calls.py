@@ -476,7 +476,10 @@ def _to_type(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
 
 
 def _joined(name: str, dim: int) -> Read:
-    """`torch.hstack` and its like: a cat, if no tensor gets a dim; vectors side by side are too."""
+    """`torch.hstack` and its like: a cat, if no tensor gets a dim; vectors side by side are too.
+
+    A stack, if each gets the one dim along which they are put together.
+    """
 
     def read(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Meant | None:
         given = (*args, *kwargs.values())
@@ -486,6 +489,8 @@ def _joined(name: str, dim: int) -> Read:
                 return Meant("cat", (given[0], dim))
             if name == "hstack" and all(rank == 1 for rank in ranks):
                 return Meant("cat", (given[0], 0))
+            if all(rank == _STACKED.get(name) for rank in ranks):
+                return Meant("stack", (given[0], dim))
         return Meant(name, tuple(args), kwargs)
 
     return read
@@ -499,6 +504,9 @@ JOINED: Mapping[str, int] = {
     "dstack": 2,
 }
 """Functions that put tensors together, and along which dim where all of them have it."""
+
+_STACKED: Mapping[str, int] = {"vstack": 1, "column_stack": 1, "dstack": 2}
+"""Of which ranks tensors get that dim, and no other."""
 
 
 def _rank(item: Any) -> int | None:

@@ -86,7 +86,7 @@ def _python_functions(op: str) -> list[Any]:
         found.append(plain.split)
     if op in ("einsum", "broadcast_tensors"):
         found.append(getattr(plain, op))
-    if op == "cat":
+    if op in ("cat", "stack"):
         found += [getattr(torch, name) for name in JOINED]
     return found
 

@@ -304,7 +304,9 @@ class _Writer:
         torch.manual_seed(0)
         try:
             exec("\n".join(lines), space)  # noqa: S102  (our own text)
-        except Exception:
+        except (RuntimeError, ValueError, IndexError):
+            return None
+        except NameError:  # a template took the name that its own line makes
             return None
         return space
 

@@ -104,7 +104,7 @@ def _eager(one: Program) -> Observation | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return observe(one.function(), one.leaves)
-    except Exception:
+    except RuntimeError:  # its backward, or a write to what overlaps itself
         return None
 
 
@@ -162,7 +162,7 @@ class _Compared:
             return observe_what_goes_to_autograd(
                 function, leaves, self._rewrites, by_stock=by_stock
             )
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is compared with ours
             return error
 
     @property
@@ -177,7 +177,7 @@ class _Compared:
                 found, _ = observe_compiled(
                     function, leaves, backend=backend, rewrites=self._rewrites
                 )
-            except Exception as error:
+            except Exception as error:  # whatever it is, it is judged as a difference
                 self.outcome.raised += 1
                 found = error
         for name in _NAMES:

@@ -18,7 +18,7 @@ def test_they_are_eagers_but_for_rounding() -> None:
             continue
         try:
             expected = observe(one.function(), one.leaves)
-        except Exception:
+        except RuntimeError:
             continue  # eager refuses its backward
         exact = observe_exact(one.function(), one.leaves)
         for right, (part, found) in zip(exact, numbers(expected).items(), strict=True):

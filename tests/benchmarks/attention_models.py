@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,7 @@ class Block(nn.Module):
         return x + self.down(torch.nn.functional.gelu(self.up(self.norms[1](x))))
 
 
-class Attention(nn.Module):
+class Attention(nn.Module, ABC):
     """The projections that all kinds of attention share; `masked` says what scores become."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -75,8 +76,9 @@ class Attention(nn.Module):
         out = torch.softmax(scores, dim=-1) @ v
         return self.out(out.transpose(1, 2).reshape(batch, tokens, width))
 
+    @abstractmethod
     def masked(self, scores: Tensor, query: Tensor) -> Tensor:
-        raise NotImplementedError
+        """The scores with what is added to them and masked in them."""
 
 
 class WindowAttention(Attention):

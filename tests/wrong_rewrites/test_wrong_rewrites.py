@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+from xdsl.utils.exceptions import VerifyException
 
 import xductor
 from tests.wrong_rewrites.case import Wrong
@@ -90,7 +91,7 @@ def test_is_wrong_with_the_checks_off(case: Wrong) -> None:
         assert count, refusals
         try:
             xductor.verify(module)
-        except Exception:
+        except VerifyException:
             return  # the graph is invalid
     graph = entry_graph(untouched)
     differs = False
@@ -110,7 +111,7 @@ def test_is_wrong_with_the_checks_off(case: Wrong) -> None:
         given = made()
         try:
             found = _outputs(module, given) if isinstance(loose, type) else _flat(loose(*given))
-        except Exception:
+        except (RuntimeError, AttributeError):  # AttributeError: of an op that does not exist
             return  # raises where eager does not
         differs = differs or _differ(expected, inputs, found, given)
     assert differs

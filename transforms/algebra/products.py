@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -45,10 +45,15 @@ _SIZES = ((3, 4), (1, 5), (4, 1), (0, 3), (2, 0), (5, 5), (2, 2), (1, 1), (6, 2)
 
 
 def _diagonals(sizes: Any) -> Iterator[dict[str, Any]]:
-    for dtype in (torch.float32, torch.float64):
-        for n, other in _SIZES:
-            b = torch.rand(*sizes(n, other), dtype=dtype)
-            yield {"v": torch.rand(n, dtype=dtype), "b": b, "n": n, "m": n}
+    for one in _random({"v": (n,), "b": sizes(n, other)} for n, other in _SIZES):
+        yield {**one, "n": len(one["v"]), "m": len(one["v"])}
+
+
+def _random(sizes: Iterable[dict[str, tuple[int, ...]]]) -> Iterator[dict[str, Any]]:
+    """Random tensors of these sizes, by the names of variables, in float32 and float64."""
+    for one in sizes:
+        for dtype in (torch.float32, torch.float64):
+            yield {name: torch.rand(size, dtype=dtype) for name, size in one.items()}
 
 
 class DiagonalOfProduct(Rewrite):
@@ -170,10 +175,7 @@ class _Reassociated(Rewrite, abstract=True):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Operands for which it pays, which random ones rarely are."""
-        for dtype in (torch.float32, torch.float64):
-            for m, k, n, p in self.sizes:
-                shapes = {"a": (m, k), "b": (k, n), "c": (n, p)}
-                yield {name: torch.rand(shape, dtype=dtype) for name, shape in shapes.items()}
+        return _random({"a": (m, k), "b": (k, n), "c": (n, p)} for m, k, n, p in self.sizes)
 
 
 class ProductOfProduct(_Reassociated):
@@ -236,10 +238,8 @@ class VectorOfProduct(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Vectors as long as the product is wide, which random ones rarely are."""
-        for dtype in (torch.float32, torch.float64):
-            for m, k, n in ((8, 4, 6), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 3)):
-                sizes: dict[str, tuple[int, ...]] = {"a": (m, k), "b": (k, n), "v": (n,)}
-                yield {name: torch.rand(size, dtype=dtype) for name, size in sizes.items()}
+        chosen = ((8, 4, 6), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 3))
+        return _random({"a": (m, k), "b": (k, n), "v": (n,)} for m, k, n in chosen)
 
 
 class ProductOfOuter(Rewrite):
@@ -262,10 +262,8 @@ class ProductOfOuter(Rewrite):
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """A column, a row and a matrix that fit, which random ones rarely do."""
-        for dtype in (torch.float32, torch.float64):
-            for m, k, n in ((3, 4, 5), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 0)):
-                sizes: dict[str, tuple[int, ...]] = {"u": (m, 1), "v": (k,), "b": (k, n)}
-                yield {name: torch.rand(size, dtype=dtype) for name, size in sizes.items()}
+        chosen = ((3, 4, 5), (1, 5, 3), (5, 1, 1), (0, 3, 2), (3, 3, 0))
+        return _random({"u": (m, 1), "v": (k,), "b": (k, n)} for m, k, n in chosen)
 
 
 class ProductOfDiagonal(Rewrite):

@@ -193,9 +193,20 @@ def changes_geometry(cls: type[TorchOp]) -> bool:
 @cache
 def resizes(cls: type[TorchOp]) -> bool:
     """Whether a call may give its argument other sizes or strides."""
+    return changes_geometry(cls) and _name(cls) not in _KEEP_SIZES
+
+
+@cache
+def exchanges_storage(cls: type[TorchOp]) -> bool:
+    """Whether a call gives its argument the storage of another tensor, as `x.data = y` does."""
+    return _name(cls) == "set_"
+
+
+def _name(cls: type[TorchOp]) -> str:
+    """The name of a function, method or operator, without that of its overload."""
     target: Any = cls.target
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
-    return changes_geometry(cls) and name.partition(".")[0] not in _KEEP_SIZES
+    return name.partition(".")[0]
 
 
 def is_view(op: TorchOp) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
@@ -21,6 +22,9 @@ from xductor.transforms.rewriting.handles import handle
 
 _ADDMM = "aten.addmm.default"
 
+#: As many products of two numbers take oneDNN less time than MKL, both with a packed weight.
+_LEAST_FLOAT32 = 1 << 20
+
 
 @dataclass(frozen=True)
 class LinearWeightPacking(WeightPacking):
@@ -28,6 +32,8 @@ class LinearWeightPacking(WeightPacking):
 
     MKL's packs for a number of rows that is known, and computes nothing together with the product.
 
+    - `mkl_is_narrow`: whether MKL computes float32 in vectors half as wide as oneDNN's. Large
+      products are oneDNN's then; Inductor leaves them to MKL.
     - `packs_for_mkl`: whether float32 is MKL's: not in a compile ahead of time, whose constants
       move in memory, nor where products of float32 may be computed in a narrower dtype.
     - `packs_float32`: whether float32 is packed at all.
@@ -38,6 +44,7 @@ class LinearWeightPacking(WeightPacking):
     roots = frozenset(("aten.mm.default", _ADDMM))
     counter = "mkldnn_linear_weight_pack_matcher_count"
 
+    mkl_is_narrow: bool = False
     packs_for_mkl: bool = True
     packs_float32: bool = True
 
@@ -60,9 +67,8 @@ class LinearWeightPacking(WeightPacking):
     def _call(self, op: Any, weights: PackedWeights, state: GraphState) -> Callable[[], Any]:
         """Packs the weight; returns what builds the call."""
         bias, data, weight = _operands(op)
-        rows, dtype, facts = data.type.shape[0], weight.type.dtype, state.facts
-        known = isinstance(rows, int)
-        if dtype is torch.float32 and self.packs_for_mkl and known:
+        rows, facts = data.type.shape[0], state.facts
+        if self._is_mkls(rows, weight.type):
             reorder: Any = torch.ops.mkl._mkl_reorder_linear_weight
             made = weights.pack(weight, ("mkl", rows), lambda one: reorder(one.t(), rows), op)
             x, packed, plain, b = (handle(one, facts) for one in (data, made, weight, bias))
@@ -70,10 +76,16 @@ class LinearWeightPacking(WeightPacking):
                 x, packed, aten.permute(plain, [1, 0]), b, rows
             )
         reorder = torch.ops.mkldnn._reorder_linear_weight
-        hint = rows if known else _usual(rows, state)
+        hint = rows if isinstance(rows, int) else _usual(rows, state)
         made = weights.pack(weight, ("mkldnn", hint), lambda one: reorder(one.t(), hint), op)
         x, packed, b = (handle(one, facts) for one in (data, made, bias))
         return lambda: ops.mkldnn._linear_pointwise.default(x, packed, b, "none", [], "")
+
+    def _is_mkls(self, rows: Any, weight: Any) -> bool:
+        """Whether MKL packs the weight. It must know the rows, and should not be slower."""
+        if weight.dtype is not torch.float32 or not self.packs_for_mkl or type(rows) is not int:
+            return False
+        return not self.mkl_is_narrow or rows * prod(weight.shape) < _LEAST_FLOAT32
 
 
 def _usual(rows: Any, state: GraphState) -> int:

@@ -16,7 +16,14 @@ from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.inference.infer import aliases_above, storage_root
 from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.block_order import ops_of
-from xductor.transforms.analysis.effect_order import Footprints, Silence, events, is_event, resizes
+from xductor.transforms.analysis.effect_order import (
+    Footprints,
+    Silence,
+    events,
+    exchanges_storage,
+    is_event,
+    resizes,
+)
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import (
     Bodies,
@@ -117,6 +124,17 @@ class GraphState(Storages):
             if resizes(type(op))
             for index in written_operands(op, self.bodies)
         }
+
+    @cached_property
+    def exchange(self) -> TorchOp | None:
+        """What gives a tensor another storage, if something does; before autograd alone.
+
+        The graph records the storage of such a tensor from afterwards. It does not tell what shared
+        memory with it before, nor what does since.
+        """
+        if self.graph.stage.data != "pre_grad":
+            return None
+        return next((op for op in self.writes if exchanges_storage(type(op))), None)
 
     def meets_write(self, old: SSAValue, new: SSAValue, gone: Collection[TorchOp]) -> bool:
         """Whether one of two storages is written, and not all writes to it pass on to the other.

@@ -83,12 +83,21 @@ class Legality:
         return match.anchor
 
     def check_recorded(self, match: Match) -> None:
-        """Check that the types of a match are those that its values have there.
+        """Check that the types of a match are those that its values have there, and that the graph
+        tells which values share memory.
 
-        Raises Declined if some are those of later: what is built from them, and what is wrong with
-        it, says nothing of the rewrite.
+        Raises Declined if some types are those of later: what is built from them, and what is wrong
+        with it, says nothing of the rewrite. So does what is wrong with memory.
         """
-        if self.unchecked or not self.state.resized:
+        if self.unchecked:
+            return
+        by = self.state.exchange
+        if by is not None:
+            raise Declined(
+                f"{by.name} gives a tensor another storage, and the graph does not tell what "
+                "shares memory with it before and after"
+            )
+        if not self.state.resized:
             return
         for _, op in match.matched_ops():
             for value in (*op.operands, *op.results):

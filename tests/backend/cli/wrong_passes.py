@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,8 +44,9 @@ class WrongPass(TypedPass):
             and made_by(scaled, "aten.gelu.default") is not None
         )
 
+    @abstractmethod
     def apply_to(self, op: TorchOp) -> int:
-        raise NotImplementedError
+        """Change the graph at the gelu that is scaled; returns the number of applications."""
 
 
 @dataclass(frozen=True)

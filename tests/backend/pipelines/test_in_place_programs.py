@@ -422,8 +422,11 @@ def test_written_in_place(name: str) -> None:
 def test_what_it_leaves_verifies(name: str, level: str) -> None:
     """The rules of a functional stage hold up to the first write, and types all the way."""
     options: Any = {"xductor.on_error": "raise", "xductor.verify": level}
-    with torch.no_grad(), without_codegen():
+    with torch.no_grad(), stage_records.record() as records, without_codegen():
         torch.compile(PROGRAMS[name], backend="xductor", options=options)(*_inputs())
+    assert {(one.verify_level, one.fallback) for one in records} == {(level, None)}
+    tail = ("reinplace_inplaceable_ops", "decompose_auto_functionalized")
+    assert sum(one.applications(name) for one in records for name in tail) > 0
 
 
 def test_a_tail_is_raised_once() -> None:

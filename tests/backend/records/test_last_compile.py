@@ -9,6 +9,7 @@ import torch
 
 import xductor
 from xductor import Rewrite, Tensor
+from xductor.backend.records import stage_records
 from xductor.backend.records.compile_record import (
     CompileRecord,
     NotARecord,
@@ -103,6 +104,21 @@ def test_it_is_written_and_read_and_printed(tmp_path: Path) -> None:
     assert "pointless_permute_pair" in text
 
 
+def test_a_direction_is_shown_where_there_is_one() -> None:
+    """There is none before autograd, nor in the record of what was stored without any."""
+    record = compiled()
+    lost = stage_records.StageRecord("post_grad", "not recorded", "unknown", "structure", 0)
+    record = CompileRecord((*record, lost))
+    first = [line.split("│")[1].strip() for line in str(record).splitlines() if "│" in line]
+    titles = [one.title for one in record]
+    assert [cell for cell in first if cell] == titles
+    assert titles == ["pre_grad", "joint", "post_grad forward", "post_grad backward", "post_grad"]
+    html = record._repr_html_()
+    assert [f"<td><b>{title}</b></td>" in html for title in titles] == [True] * 5
+    with pytest.raises(LookupError, match=r"no call of post_grad inference; .*: pre_grad, joint, "):
+        record.stage("post_grad", "inference")
+
+
 def test_symbolic_sizes_are_printed() -> None:
     """They stand in brackets, which are markup to what prints the table."""
     options = {"xductor.rewrites": [NegNeg], "xductor.on_error": "raise"}
@@ -147,8 +163,6 @@ def test_the_counter_is_written_as_others_are() -> None:
 
 
 def test_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xductor.backend.records import stage_records
-
     monkeypatch.setattr(stage_records, "recent", lambda: ())
     assert len(last_compile()) == 0
 

@@ -1,4 +1,5 @@
-// RUN: xductor-opt %s -p mkldnn_linear_packing | filecheck %s
+// RUN: xductor-opt %s -p mkldnn_linear_packing | filecheck %s --check-prefixes=CHECK,WIDE
+// RUN: xductor-opt %s -p 'mkldnn_linear_packing{mkl_is_narrow=true}' | filecheck %s --check-prefixes=CHECK,NARROW
 
 // MKL packs for a known number of rows.
 // CHECK-LABEL: fx.graph @product
@@ -25,6 +26,35 @@ fx.graph @linear stage(post_grad) symbols() (%x : !fx.tensor<f32[3, 2], cpu>) {
   %w = fx.get_attr "w" : !fx.tensor<f32[2, 2], cpu>
   %b = fx.get_attr "b" : !fx.tensor<f32[2], cpu>
   %y = aten.addmm.default %b, %x, %w : !fx.tensor<f32[3, 2], cpu>
+  fx.output (%y,)
+}
+
+// Of a large product MKL's is slower where oneDNN's vectors are wider.
+// CHECK-LABEL: fx.graph @large
+fx.graph @large stage(post_grad) symbols() (%x : !fx.tensor<f32[262144, 2], cpu>) {
+  // WIDE-NEXT: %w = fx.get_attr "w" : !fx.tensor<f32[2, 2], cpu>
+  // WIDE-NEXT: %fx = fx.get_attr "_frozen_param1" : !fx.tensor<f32[{{[0-9]+}}, 1], cpu, layout _mkldnn>
+  // WIDE-NEXT: %permute = aten.permute.default %w, [1, 0] : !fx.tensor<f32[2, 2][1, 2], cpu>
+  // WIDE-NEXT: %_mkl_linear = mkl._mkl_linear.default %x, %fx, %permute, none, 262144 : !fx.tensor<f32[262144, 2], cpu>
+  // WIDE-NEXT: fx.output (%_mkl_linear,)
+  // NARROW-NEXT: %fx = fx.get_attr "_frozen_param1" : !fx.tensor<f32[2, 2], cpu, layout _mkldnn>
+  // NARROW-NEXT: %_linear_pointwise = mkldnn._linear_pointwise.default %x, %fx, none, "none", [], "" : !fx.tensor<f32[262144, 2], cpu>
+  // NARROW-NEXT: fx.output (%_linear_pointwise,)
+  %w = fx.get_attr "w" : !fx.tensor<f32[2, 2], cpu>
+  %y = aten.mm.default %x, %w : !fx.tensor<f32[262144, 2], cpu>
+  fx.output (%y,)
+}
+
+// One row less is a small product.
+// CHECK-LABEL: fx.graph @small
+fx.graph @small stage(post_grad) symbols() (%x : !fx.tensor<f32[262143, 2], cpu>) {
+  // CHECK-NEXT: %w = fx.get_attr "w" : !fx.tensor<f32[2, 2], cpu>
+  // CHECK-NEXT: %fx = fx.get_attr "_frozen_param1" : !fx.tensor<f32[{{[0-9]+}}, 1], cpu, layout _mkldnn>
+  // CHECK-NEXT: %permute = aten.permute.default %w, [1, 0] : !fx.tensor<f32[2, 2][1, 2], cpu>
+  // CHECK-NEXT: %_mkl_linear = mkl._mkl_linear.default %x, %fx, %permute, none, 262143 : !fx.tensor<f32[262143, 2], cpu>
+  // CHECK-NEXT: fx.output (%_mkl_linear,)
+  %w = fx.get_attr "w" : !fx.tensor<f32[2, 2], cpu>
+  %y = aten.mm.default %x, %w : !fx.tensor<f32[262143, 2], cpu>
   fx.output (%y,)
 }
 
@@ -155,6 +185,8 @@ fx.graph @symbolic stage(post_grad) symbols(s0 : int positive [2, int_oo] hint 4
       factors.w: "0x040000000000803F000000400000404000008040",
       bias_of_rows.w: "0x040000000000803F000000400000404000008040",
       joined.w: "0x040000000000803F000000400000404000008040",
+      large.w: "0x040000000000803F000000400000404000008040",
+      small.w: "0x040000000000803F000000400000404000008040",
       linear.w: "0x040000000000803F000000400000404000008040",
       no_bias.w: "0x040000000000803F000000400000404000008040",
       product.w: "0x040000000000803F000000400000404000008040",

@@ -54,6 +54,15 @@ CONSTANTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("target", [torch.Tensor.set_, torch.Tensor.add, torch.relu, len])
+def test_a_target_is_no_method_of_its_op(target: Any) -> None:
+    """Methods of tensors are targets, too: `x.data = y` is a call of `torch.Tensor.set_`."""
+    cls = op_class(target)
+    assert cls is not None
+    assert cls.target is target
+    assert object.__new__(cls).target is target
+
+
 def overloads(namespace: str) -> Iterator[OpOverload]:
     import torch._prims
 

@@ -89,7 +89,7 @@ def test_spellings_of_sum(function: Any) -> None:
         (lambda x: torch.column_stack((x, x)), "aten.cat.default", {"dim": 1}),
         (lambda x: torch.vstack(tensors=[x, x]), "aten.cat.default", {"dim": 0}),
         (lambda x: torch.row_stack([x, x]), "aten.cat.default", {"dim": 0}),
-        (lambda x: torch.dstack([x, x]), "aten.dstack.default", {}),  # it has no third dim
+        (lambda x: torch.dstack([x, x]), "aten.stack.default", {"dim": 2}),
         (lambda x: x.to("cpu"), "aten.to.dtype_layout", _PLAIN),
         (lambda x: x.cpu(), "aten.to.dtype_layout", _PLAIN),
         (lambda x: x.to("cpu", torch.half), "aten.to.device", {"dtype": torch.half, **_PLAIN}),
@@ -121,9 +121,18 @@ def test_what_a_call_means(function: Any, name: str, constants: dict[str, Any]) 
 
 def test_vectors_beside_each_other() -> None:
     assert meant(lambda x: torch.hstack([x, x]), x[0]) == [("aten.cat.default", {"dim": 0})]
-    for function in (torch.vstack, torch.column_stack):
-        ((name, _),) = meant(lambda x, f=function: f([x, x]), x[0])
-        assert name == f"aten.{function.__name__}.default"  # each gets a dim
+    for function, dim in ((torch.vstack, 0), (torch.row_stack, 0), (torch.column_stack, 1)):
+        found = meant(lambda x, f=function: f([x, x]), x[0])
+        assert found == [("aten.stack.default", {"dim": dim})]  # each gets a dim
+
+
+def test_what_gets_two_dims_is_no_stack() -> None:
+    assert meant(lambda x: torch.dstack([x, x]), x[0]) == [("aten.dstack.default", {})]
+    assert meant(lambda x, y: torch.vstack([x, y]), x, x[0]) == [("aten.vstack.default", {})]
+
+
+def test_what_has_a_third_dim_is_put_together_along_it() -> None:
+    assert meant(lambda x: torch.dstack([x, x]), x[None]) == [("aten.cat.default", {"dim": 2})]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,8 @@ def test_groups_that_depend_on_each_other_across(trace: Any) -> None:
     given = torch.randn(4, 5)
     for depth in range(1, 8):
         case = trace(function, given, stage="post_grad")
-        case.run(BatchAtenTanh(**TWO, max_fuse_search_depth=depth))
+        assert case.run(BatchAtenTanh(**TWO, max_fuse_search_depth=depth)) >= 1
+        assert _count(case, "aten.tanh.default") >= 2
         _close(case, function, given)
 
 

@@ -104,6 +104,10 @@ ROWS: list[Function] = [
     lambda x: torch.stack([x.select(1, i) for i in range(6)], axis=1) * 2,
     lambda x: torch.cat([p.unsqueeze(1) for p in x.unbind(1)], 1) * 2,
     lambda x: torch.stack([p.squeeze(1) for p in x.split(1, 1)], 1) * 2,
+    lambda x: torch.column_stack(x.unbind(1)) * 2,
+    lambda x: torch.vstack(x.unbind(0)) * 2,
+    lambda x: torch.row_stack([x[i] for i in range(3)]) * 2,
+    lambda x: torch.column_stack(x.unbind(0)) * 2,
 ]
 
 
@@ -111,6 +115,25 @@ ROWS: list[Function] = [
 @pytest.mark.parametrize("function", ROWS)
 def test_rows_that_are_stacked(one: TypedPass, function: Function) -> None:
     check(one, function, [], tensor(3, 6))
+
+
+@pytest.mark.parametrize("one", [UnbindStackPass(), SplitCatPass()])
+def test_matrices_that_are_stacked_in_depth(one: TypedPass) -> None:
+    check(one, lambda x: torch.dstack(x.unbind(2)) * 2, [], tensor(3, 4, 5))
+    check(one, lambda x: torch.dstack([x[:, :, i] for i in range(5)]) * 2, [], tensor(3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.dstack(x.unbind(0)) * 2,  # vectors get two dims
+        lambda x: torch.vstack([x[0], x[1:]]) * 2,  # one gets a dim, the other has it
+        lambda x: torch.column_stack([x[:, 0], x[:, 1:]]) * 2,
+    ],
+)
+def test_what_is_no_stack_stays(function: Function) -> None:
+    module = captured(function, tensor(3, 6))
+    assert UnbindStackPass().rewrite(module) == 0
 
 
 @pytest.mark.parametrize(

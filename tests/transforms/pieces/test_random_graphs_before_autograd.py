@@ -102,25 +102,25 @@ def test_nobody_can_tell(part: int) -> None:
 @pytest.mark.parametrize("seed", [11, 22, 1662, 13296])
 def test_graphs_that_gave_other_gradients_once(seed: int) -> None:
     """Pieces cut under `no_grad`, detached or copied, and a view of what is written later."""
-    run(seed)  # asserts what a program sees
+    assert run(seed).total() > 0  # it asserts what a program sees
 
 
 def test_pieces_without_elements() -> None:
     """What has no elements has other strides if it is a view of something else."""
-    run(264)
+    assert run(264).total() > 0
 
 
 def test_a_view_from_before_a_write_does_not_stand_for_one_from_after_it() -> None:
     """Both were made under `no_grad`; autograd refuses the older one."""
-    run(22447)
+    assert run(22447).total() > 0
 
 
 @pytest.mark.parametrize("seed", [3500845, 5500228, 11500151])
 def test_types_that_show_a_gradient_of_later(seed: int) -> None:
     """What is made under `no_grad` is written to later, and a call of it spelled otherwise."""
-    run(seed)
+    assert run(seed).total() > 0
 
 
 def test_a_view_under_no_grad_of_what_was_written_in_place_there() -> None:
     """The result of the write is the tensor that was made outside."""
-    run(4500105)
+    assert run(4500105).total() > 0
