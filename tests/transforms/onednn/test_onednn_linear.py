@@ -159,6 +159,8 @@ def test_what_the_processor_tells(
 ) -> None:
     known = dict.fromkeys(features, True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
+    asks_anew = cpu_libraries._cpu_has.__wrapped__
+    monkeypatch.setattr(cpu_libraries, "_cpu_has", asks_anew)
     monkeypatch.setattr(cpu_libraries, "has_mkl", lambda: True)
     monkeypatch.setattr(cpu_libraries, "has_acl", lambda: False)
     monkeypatch.setattr(cpu_libraries, "packed_dtypes", lambda: ("float32", "bfloat16"))
