@@ -44,7 +44,7 @@ def _register_packed_calls() -> None:
     ours: dict[str, Callable[..., Any]] = {
         "convolution_binary": _convolution_binary,
         "convolution_binary_": _convolution_binary_in_place,
-        "linear": _linear,
+        "onednn_mm": _onednn_mm,
         "linear_binary": _linear_binary,
         "grouped_linear": _grouped_linear,
         "qconv_binary": _qconv_binary,
@@ -132,16 +132,17 @@ def _qlinear_binary_in_place(*given: Any) -> Any:
     return _qlinear_binary(*given, how="sum" if can_be else "add")
 
 
-def _linear(x: Any, weight: Any, bias: Any) -> Any:
+def _onednn_mm(x: Any, mat2: Any, bias: Any) -> Any:
     """oneDNN's call on a weight as it lies. Inductor's lowering wants a constant of the graph."""
     from torch._inductor.ir import ExternKernel, TensorBox
+    from torch._inductor.lowering import permute
 
     rows, vector = (
         one if one is None else ExternKernel.require_contiguous(ExternKernel.realize_input(one))
         for one in (x, bias)
     )
     make = _linear_of_any_weight().create
-    return TensorBox.create(make(rows, weight, vector, "none", [], ""))
+    return TensorBox.create(make(rows, permute(mat2, [1, 0]), vector, "none", [], ""))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 
@@ -12,6 +13,7 @@ def calls_onednn() -> bool:
     return torch._C._has_mkldnn and bool(torch.backends.mkldnn.enabled)
 
 
+@cache
 def packed_dtypes() -> tuple[str, ...]:
     """The dtypes that oneDNN computes with on this machine."""
     import torch
@@ -78,6 +80,7 @@ def notes(_: object) -> tuple[bool, ...]:
     return (calls_onednn(), reduces_float32())
 
 
+@cache
 def _cpu_has(feature: str) -> bool:
     """Whether the processor has an instruction set, where torch tells."""
     import torch

@@ -119,15 +119,12 @@ CONFIG_OPTIONS: Mapping[str, Callable[[], Any]] = {
 def make(name: str, run: StageRun) -> TypedPass:
     """The typed pass called `name`, with the options that config and settings imply."""
     cls = registry.typed_class(name)
-    known: dict[str, Any] = {
-        "policy": run.settings.numerics,
-        "threshold_to_cat": _threshold_to_cat(name, run),
-    }
-    options = {
-        option: known[option] if option in known else CONFIG_OPTIONS[option]()
-        for option in _field_names(cls)
-        if option in known or option in CONFIG_OPTIONS
-    }
+    names = _field_names(cls)
+    options = {one: CONFIG_OPTIONS[one]() for one in names if one in CONFIG_OPTIONS}
+    if "policy" in names:
+        options["policy"] = run.settings.numerics
+    if "threshold_to_cat" in names:
+        options["threshold_to_cat"] = _threshold_to_cat(name, run)
     return cls(**options)
 
 

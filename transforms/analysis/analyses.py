@@ -8,6 +8,7 @@ kept, since nothing tells that a graph has changed.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
 from itertools import chain
@@ -68,9 +69,12 @@ class Analyses:
         return found
 
     @cached_property
-    def names(self) -> set[str]:
-        """The names of the ops, where nobody has asked yet which ops have them."""
-        return {cls.name for cls in set(map(type, self.ops))}
+    def names(self) -> Counter[str]:
+        """How many ops have each name, where nobody has asked yet which they are."""
+        found: Counter[str] = Counter()
+        for cls, count in Counter(map(type, self.ops)).items():
+            found[cls.name] += count
+        return found
 
     def named(self, names: Collection[str]) -> list[Any]:
         """The ops whose name is one of `names`, in order."""
@@ -85,7 +89,8 @@ class Analyses:
 
     def has_one_of(self, names: frozenset[str]) -> bool:
         """Whether the graph has an op whose name is one of `names`."""
-        return not names.isdisjoint(self.by_name if "by_name" in vars(self) else self.names)
+        present = self.by_name if "by_name" in vars(self) else self.names
+        return not names.isdisjoint(present)
 
     def reaches(self, one: Any, other: Any) -> bool:
         """Whether an op depends on another, `one`, by values; for passes with several anchors."""
@@ -122,8 +127,10 @@ class Analyses:
         """Insert a new op right before another, keeping `ORDER` up to date."""
         self.graph.block.insert_op_before(made, op)
         known = vars(self)
-        for part in ("ops", "names", "events"):
+        for part in ("ops", "events"):
             known.pop(part, None)
+        if "names" in known:
+            self.names[made.name] += 1
         if "order" in known:
             self.order.insert(made, op)
         if "by_name" in known:
@@ -132,8 +139,12 @@ class Analyses:
     def erase(self, op: Any) -> None:
         """Erase an op, keeping `ORDER` up to date."""
         known = vars(self)
-        for part in ("ops", "names", "events"):
+        for part in ("ops", "events"):
             known.pop(part, None)
+        if "names" in known:
+            self.names[op.name] -= 1
+            if not self.names[op.name]:
+                del self.names[op.name]
         if "by_name" in known:
             same = self.by_name[op.name]
             if len(same) == 1:

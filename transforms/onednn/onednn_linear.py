@@ -106,7 +106,7 @@ class OneDnnLinearOfMm(_OneDnnLinear):
         return self._pays(mat1, mat2)
 
     def replacement(self, mat1: Tensor, mat2: Tensor) -> Any:
-        return ops.xductor.linear.default(mat1, aten.permute(mat2, [1, 0]), None)
+        return ops.xductor.onednn_mm.default(mat1, mat2, None)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Factors that lie in rows or in columns."""
@@ -137,7 +137,7 @@ class OneDnnLinearOfAddmm(_OneDnnLinear):
         return self._pays(mat1, mat2)
 
     def replacement(self, input: Tensor, mat1: Tensor, mat2: Tensor) -> Any:
-        return ops.xductor.linear.default(mat1, aten.permute(mat2, [1, 0]), input)
+        return ops.xductor.onednn_mm.default(mat1, mat2, input)
 
     def instances(self) -> Iterator[dict[str, Any]]:
         """Factors that lie in rows or in columns."""

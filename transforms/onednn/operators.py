@@ -1,5 +1,5 @@
 """Operators for oneDNN's calls: with a sum or difference, for several linears of one tensor, and
-for a linear whose weight is not packed.
+for products whose weight is not packed.
 
 oneDNN's own for sums have no fake kernels, and the one in place takes its arguments in another
 order than Inductor's lowering of it. `backend.lowerings` lowers those here as Inductor does its
@@ -26,7 +26,7 @@ _LIBRARY.define(f"convolution_binary_({_OF_CONVOLUTION.format(other='Tensor(a!)'
 _LIBRARY.define(
     "linear_binary(Tensor x, Tensor other, Tensor weight, Tensor? bias, str binary) -> Tensor"
 )
-_LIBRARY.define("linear(Tensor x, Tensor weight, Tensor? bias) -> Tensor")
+_LIBRARY.define("onednn_mm(Tensor x, Tensor mat2, Tensor? bias) -> Tensor")
 _LIBRARY.define("grouped_linear(Tensor x, Tensor[] weights, Tensor?[] biases) -> Tensor[]")
 
 
@@ -65,9 +65,12 @@ def _linear_binary(
     return made.reshape(*x.shape[:-1], made.shape[-1])
 
 
-def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """`linear(x, weight, bias)` of a weight that may change between calls, in rows or columns."""
-    return torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
+def _onednn_mm(x: Tensor, mat2: Tensor, bias: Tensor | None) -> Tensor:
+    """`mm(x, mat2)`, or `addmm(bias, x, mat2)` of a bias for each column.
+
+    - `mat2`: `[inner, columns]`, in rows or in columns; it may change between calls.
+    """
+    return torch.ops.mkldnn._linear_pointwise.default(x, mat2.t(), bias, "none", [], "")
 
 
 def _grouped_linear(
@@ -100,7 +103,7 @@ for _name, _kernel, _fake in (
     ("convolution_binary", _convolution_binary, _like_a_convolution),
     ("convolution_binary_", _convolution_binary_in_place, _like_other),
     ("linear_binary", _linear_binary, _like_a_linear),
-    ("linear", _linear, _linear),
+    ("onednn_mm", _onednn_mm, _onednn_mm),
     ("grouped_linear", _grouped_linear, _grouped_linear),
 ):
     _LIBRARY.impl(_name, _kernel, "CompositeExplicitAutograd")

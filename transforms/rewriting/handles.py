@@ -315,8 +315,11 @@ class Tensor(Operators):
         """
         if memory_format is not torch.contiguous_format:
             return is_in_format(self.shape, self.stride, memory_format)
-        pairs = zip(self.stride, contiguous_strides(self.type.shape), strict=True)
-        return all_of(*[step == size for step, size in pairs])
+        wanted = contiguous_strides(self.type.shape)
+        known = self._compared(self.type.stride, None, wanted)
+        if known is not None:
+            return known
+        return all_of(*[step == size for step, size in zip(self.stride, wanted, strict=True)])
 
     def same_dtype(self, other: Tensor) -> bool:
         """Whether two tensors have the same dtype, whatever it is.

@@ -165,6 +165,7 @@ def counter_of(one: PassRow) -> str:
     return (_classes(_found(one.factory))[0].counter or "") if one.factory else one.counter
 
 
+@cache
 def in_table(stage: Stage, table: str) -> tuple[str, ...]:
     """The typed passes that stand for entries of a table of Inductor's stage, in its order.
 

@@ -4,11 +4,9 @@
 // CHECK-LABEL: fx.graph @mm
 fx.graph @mm stage(post_grad) symbols() (%x : !fx.tensor<f32[64, 256], cpu>, %w : !fx.tensor<f32[128, 256], cpu>, %v : !fx.tensor<f32[256, 128], cpu>) {
   // CHECK-NEXT: %t = aten.permute.default %w, [1, 0] : !fx.tensor<f32[256, 128][1, 256], cpu>
-  // CHECK-NEXT: %permute = aten.permute.default %t, [1, 0] : !fx.tensor<f32[128, 256], cpu>
-  // CHECK-NEXT: %linear = xductor.linear.default %x, %permute, none : !fx.tensor<f32[64, 128], cpu>
-  // CHECK-NEXT: %permute_1 = aten.permute.default %v, [1, 0] : !fx.tensor<f32[128, 256][1, 128], cpu>
-  // CHECK-NEXT: %linear_1 = xductor.linear.default %x, %permute_1, none : !fx.tensor<f32[64, 128], cpu>
-  // CHECK-NEXT: fx.output (%linear, %linear_1)
+  // CHECK-NEXT: %onednn_mm = xductor.onednn_mm.default %x, %t, none : !fx.tensor<f32[64, 128], cpu>
+  // CHECK-NEXT: %onednn_mm_1 = xductor.onednn_mm.default %x, %v, none : !fx.tensor<f32[64, 128], cpu>
+  // CHECK-NEXT: fx.output (%onednn_mm, %onednn_mm_1)
   %t = aten.permute.default %w, [1, 0] : !fx.tensor<f32[256, 128][1, 256], cpu>
   %a = aten.mm.default %x, %t : !fx.tensor<f32[64, 128], cpu>
   %b = aten.mm.default %x, %v : !fx.tensor<f32[64, 128], cpu>
@@ -18,11 +16,9 @@ fx.graph @mm stage(post_grad) symbols() (%x : !fx.tensor<f32[64, 256], cpu>, %w 
 // With a bias; in bfloat16 small ones too.
 // CHECK-LABEL: fx.graph @addmm
 fx.graph @addmm stage(post_grad) symbols() (%x : !fx.tensor<f32[64, 256], cpu>, %v : !fx.tensor<f32[256, 128], cpu>, %b : !fx.tensor<f32[128], cpu>, %y : !fx.tensor<bf16[1, 128], cpu>, %u : !fx.tensor<bf16[128, 128], cpu>, %c : !fx.tensor<bf16[128], cpu>) {
-  // CHECK-NEXT: %permute = aten.permute.default %v, [1, 0] : !fx.tensor<f32[128, 256][1, 128], cpu>
-  // CHECK-NEXT: %linear = xductor.linear.default %x, %permute, %b : !fx.tensor<f32[64, 128], cpu>
-  // CHECK-NEXT: %permute_1 = aten.permute.default %u, [1, 0] : !fx.tensor<bf16[128, 128][1, 128], cpu>
-  // CHECK-NEXT: %linear_1 = xductor.linear.default %y, %permute_1, %c : !fx.tensor<bf16[1, 128], cpu>
-  // CHECK-NEXT: fx.output (%linear, %linear_1)
+  // CHECK-NEXT: %onednn_mm = xductor.onednn_mm.default %x, %v, %b : !fx.tensor<f32[64, 128], cpu>
+  // CHECK-NEXT: %onednn_mm_1 = xductor.onednn_mm.default %y, %u, %c : !fx.tensor<bf16[1, 128], cpu>
+  // CHECK-NEXT: fx.output (%onednn_mm, %onednn_mm_1)
   %a = aten.addmm.default %b, %x, %v : !fx.tensor<f32[64, 128], cpu>
   %d = aten.addmm.default %c, %y, %u : !fx.tensor<bf16[1, 128], cpu>
   fx.output (%a, %d)
@@ -32,9 +28,8 @@ fx.graph @addmm stage(post_grad) symbols() (%x : !fx.tensor<f32[64, 256], cpu>, 
 // CHECK-LABEL: fx.graph @columns
 fx.graph @columns stage(post_grad) symbols() (%g : !fx.tensor<f32[512, 128], cpu>, %x : !fx.tensor<f32[512, 128], cpu>) {
   // CHECK-NEXT: %t = aten.permute.default %g, [1, 0] : !fx.tensor<f32[128, 512][1, 128], cpu>
-  // CHECK-NEXT: %permute = aten.permute.default %x, [1, 0] : !fx.tensor<f32[128, 512][1, 128], cpu>
-  // CHECK-NEXT: %linear = xductor.linear.default %t, %permute, none : !fx.tensor<f32[128, 128], cpu>
-  // CHECK-NEXT: fx.output (%linear,)
+  // CHECK-NEXT: %onednn_mm = xductor.onednn_mm.default %t, %x, none : !fx.tensor<f32[128, 128], cpu>
+  // CHECK-NEXT: fx.output (%onednn_mm,)
   %t = aten.permute.default %g, [1, 0] : !fx.tensor<f32[128, 512][1, 128], cpu>
   %a = aten.mm.default %t, %x : !fx.tensor<f32[128, 128], cpu>
   fx.output (%a,)

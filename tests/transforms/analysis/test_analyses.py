@@ -92,6 +92,20 @@ def test_names_are_known_while_ops_come_and_go(trace: Any, special: Any) -> None
     assert not found.has_one_of(frozenset(("aten.sub.Tensor",)))
 
 
+def test_a_name_stays_known_until_its_last_op_goes(trace: Any, special: Any) -> None:
+    case = trace(lambda x: aten.clone(aten.clone(x)), special(3))
+    found = Analyses(entry_graph(case.module))
+    wanted = frozenset(("aten.clone.default",))
+    assert found.has_one_of(wanted)
+    first, second, _ = found.ops
+    second.results[0].replace_all_uses_with(first.results[0])
+    found.erase(second)
+    assert found.has_one_of(wanted)
+    first.results[0].replace_all_uses_with(first.operands[0])
+    found.erase(first)
+    assert not found.has_one_of(wanted)
+
+
 def test_nothing_is_kept_unless_asked_for(trace: Any, special: Any) -> None:
     case = trace(lambda x: x + 1, special(3))
     graph = entry_graph(case.module)
