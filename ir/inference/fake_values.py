@@ -87,17 +87,15 @@ class FakeEnvironment:
         if expr.is_number:
             return int(expr) if expr.is_integer else float(expr)
         if expr.is_integer:
-            return env.create_symintnode(expr, hint=_hint(expr, env))
-        return env.create_symfloatnode(expr, hint=_hint(expr, env))
+            return env.create_symintnode(expr, hint=_hint(expr, env, int))
+        return env.create_symfloatnode(expr, hint=_hint(expr, env, float))
 
 
-def _hint(expr: Any, env: ShapeEnv) -> Any:
+def _hint(expr: Any, env: ShapeEnv, kind: type[int | float]) -> Any:
     from xductor.ir.symbolic.shape_environments import backed_values
 
     known = expr.xreplace(backed_values(env))
-    if known.free_symbols:
-        return None
-    return int(known) if known.is_integer else float(known)
+    return None if known.free_symbols else kind(known)
 
 
 def _copy_axioms(source: ShapeEnv, target: ShapeEnv, symbols: set[Any]) -> None:

@@ -59,6 +59,8 @@ class LinearWeightPacking(WeightPacking):
             raise Declined("without MKL, products of float32 are not packed")
         if bias is not None and tuple(bias.type.shape) != tuple(weight.type.shape[1:]):
             raise Declined("the bias is no vector of a row's size")
+        if bias is not None and tuple(bias.type.stride) != (1,):
+            raise Declined("the bias is not contiguous: packed calls read it as if it were")
 
     def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
         self._check(op)

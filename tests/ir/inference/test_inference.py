@@ -20,6 +20,7 @@ from xductor.ir import (
     Ref,
     SymbolTable,
     SymBoolType,
+    SymFloatType,
     SymIntType,
     TensorType,
     aten,
@@ -91,6 +92,14 @@ class TestFakeValues:
         assert isinstance(size, torch.SymInt)
         assert str(size) == "s0 + 1"
         assert isinstance(fake_value(SymBoolType(parse_expr("lt(s0, 4)")), env), torch.SymBool)
+
+    @pytest.mark.parametrize("quotient", ["int_true_div(0, s0)", "int_true_div(s0, s1)"])
+    def test_a_quotient_is_a_float_even_if_it_is_whole(
+        self, quotient: str, env: FakeEnvironment
+    ) -> None:
+        made = fake_value(SymFloatType(parse_expr(quotient)), env)
+        assert isinstance(made, torch.SymFloat)
+        assert type(made.node.hint) is float
 
     def test_tensors_of_one_storage_share_it(self, env: FakeEnvironment) -> None:
         storage: dict[torch.dtype, torch.Tensor] = {}

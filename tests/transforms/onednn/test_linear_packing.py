@@ -69,6 +69,18 @@ def test_large_products_are_onednns(bias: bool) -> None:
     torch.testing.assert_close(found, eager, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("rows", [4, 64])
+def test_a_bias_that_is_not_contiguous_is_left(rows: int) -> None:
+    """A packed call takes it for contiguous, and would read what lies between its elements."""
+    model, x = _Linears(256, 128), _seeded(rows, 256)
+    for bias in (_seeded(256)[::2], _seeded(1).expand(128)):
+        model.biases = [bias]
+        module = lowered(model, x)
+        ConstantFold().rewrite(module)
+        assert LinearWeightPacking(mkl_is_narrow=True).rewrite(module) == 0
+        torch.testing.assert_close(to_fx(module)(x)[0], model(x)[0])
+
+
 @pytest.mark.parametrize(
     "options",
     [{"mkl_is_narrow": False}, {}, {"packs_for_mkl": False}],
