@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from tests.before_autograd.random_piece_graphs import Pair, PieceGraph
+from tests.before_autograd.random_piece_graphs import Pair, PieceGraph, strides_shown
 
 F = torch.nn.functional
 
@@ -172,7 +172,7 @@ def run(gm: GraphModule, inputs: list[torch.Tensor]) -> tuple[list[Any], list[An
     storages = [one.untyped_storage().data_ptr() for one in tensors if one.numel()]
     facts: list[Any] = [storages.index(one) for one in storages]
     for one in tensors:
-        steps = [step for size, step in zip(one.shape, one.stride(), strict=True) if size > 1]
+        steps = strides_shown(one)
         facts.append((one.dtype, one.shape, steps, one.storage_offset(), one.requires_grad))
     gradients = _gradients(results, leaves)
     if isinstance(gradients, str):

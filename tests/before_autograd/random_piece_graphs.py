@@ -247,7 +247,7 @@ def seen(gm: Any, inputs: list[torch.Tensor]) -> Any:
         (
             one.dtype,
             tuple(one.shape),
-            _strides_shown(one),
+            strides_shown(one),
             one.storage_offset() if one.numel() else 0,
             one.requires_grad,
             str(one.detach().tolist()),
@@ -257,7 +257,7 @@ def seen(gm: Any, inputs: list[torch.Tensor]) -> Any:
     return told, [storages.index(one) for one in storages], _gradients(results, leaves)
 
 
-def _strides_shown(tensor: torch.Tensor) -> list[int]:
+def strides_shown(tensor: torch.Tensor) -> list[int]:
     """The strides along which elements lie; a tensor without elements shows none."""
     if not tensor.numel():
         return []
@@ -281,4 +281,4 @@ def _gradients(results: list[torch.Tensor], leaves: list[torch.Tensor]) -> Any:
     return [None if one is None else one.round(decimals=6).tolist() for one in found]
 
 
-__all__ = ["Pair", "PieceGraph", "seen"]
+__all__ = ["Pair", "PieceGraph", "seen", "strides_shown"]

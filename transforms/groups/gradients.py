@@ -32,7 +32,7 @@ def reached_by_gradients(state: GraphState) -> set[SSAValue]:
     }
     reached: set[SSAValue] = set()
     for op in reversed(state.analyses.ops):
-        given = op.results if op not in writes else (*op.results, *writes[op])
+        given = [*filter(_may_have_gradient, op.results), *writes.get(op, ())]
         is_output = op is state.graph.output
         if not is_output and not any(place(one) in reached for one in given):
             continue

@@ -410,8 +410,16 @@ def test_no_gradient_where_there_was_none() -> None:
         used, seen = torch.tanh(x.sqrt()), torch.tanh(y.sqrt())
         return used * 2 + seen.detach()
 
+    def without_grad(x: Any, y: Any) -> Any:
+        used, seen = torch.tanh(x.sqrt()), torch.tanh(y.sqrt())
+        with torch.no_grad():
+            clamped = seen.clamp(0)
+            clamped *= 2
+        return used * 2, clamped
+
     x, y = (torch.ones(3).requires_grad_(), torch.zeros(3).requires_grad_())
-    check(BatchTanh(**TWO), function, 0, x, y)
+    for one in (function, without_grad):
+        check(BatchTanh(**TWO), one, 0, x, y)
 
 
 def test_an_error_of_the_backward_stays_where_it_was() -> None:
