@@ -12,17 +12,20 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 #: An encoder with relative attention, a mixture of experts, and images: in every run of the tests.
 _FEW = ("deberta-v2", "olmoe", "vit")
-#: Where eager and both compilers draw other numbers, or eager is no function of its inputs.
-_ELSEWHERE = frozenset[str]()
-
 _ALL = [
-    pytest.param(name, marks=() if name in _FEW else pytest.mark.slow)
+    pytest.param(
+        name,
+        train,
+        id=f"{name}-{'training' if train else 'inference'}",
+        marks=() if name in _FEW else pytest.mark.slow,
+    )
     for name in architectures.names()
+    for train in (False, True)
+    if architectures.META[name]["train"] or not train
 ]
 
 
-@pytest.mark.parametrize("train", [False, True], ids=["inference", "training"])
-@pytest.mark.parametrize("name", _ALL)
+@pytest.mark.parametrize(("name", "train"), _ALL)
 def test_numbers_are_those_of_eager(name: str, train: bool) -> None:
     """Outputs, gradients and buffers; with symbolic sizes in inference."""
     case = Case(name, train, dynamic=not train, layers=1)
