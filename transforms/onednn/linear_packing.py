@@ -15,7 +15,7 @@ from xductor.transforms.onednn.packed_weights import (
     PackedWeights,
     is_constant_or_joined,
 )
-from xductor.transforms.onednn.packing import Packed, WeightPacking
+from xductor.transforms.onednn.packing import Packed, WeightPacking, check_vector
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
@@ -57,10 +57,10 @@ class LinearWeightPacking(WeightPacking):
             raise Declined("factors")
         if weight.type.dtype is torch.float32 and not self.packs_float32:
             raise Declined("without MKL, products of float32 are not packed")
-        if bias is not None and tuple(bias.type.shape) != tuple(weight.type.shape[1:]):
-            raise Declined("the bias is no vector of a row's size")
-        if bias is not None and tuple(bias.type.stride) != (1,):
-            raise Declined("the bias is not contiguous: packed calls read it as if it were")
+        if bias is not None:
+            if tuple(bias.type.shape) != tuple(weight.type.shape[1:]):
+                raise Declined("the bias is no vector of a row's size")
+            check_vector(bias, "elements of the bias")
 
     def packed(self, op: Any, weights: PackedWeights, state: GraphState) -> Packed:
         self._check(op)
