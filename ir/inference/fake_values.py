@@ -85,7 +85,7 @@ class FakeEnvironment:
         if expr.is_Boolean or expr.is_Relational:
             return env.create_symboolnode(expr)
         if expr.is_number:
-            return int(expr) if expr.is_integer else float(expr)
+            return int(expr) if expr.is_Integer else float(expr)
         if expr.is_integer:
             return env.create_symintnode(expr, hint=_hint(expr, env, int))
         return env.create_symfloatnode(expr, hint=_hint(expr, env, float))

@@ -116,6 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = arguments(__doc__)
     parser.add_argument("--top", type=int, default=0, help="show so many kernels of each")
     options = parser.parse_args(argv)
+    if options.device != "cuda" or options.cudagraphs or options.dynamic:
+        parser.error("the kernels of a GPU are profiled, launched one by one, with static sizes")
     options.jobs = options.jobs or _JOBS
     models = load(options.models_file)
     if options.child:

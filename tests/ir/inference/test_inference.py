@@ -100,6 +100,7 @@ class TestFakeValues:
         made = fake_value(SymFloatType(parse_expr(quotient)), env)
         assert isinstance(made, torch.SymFloat)
         assert type(made.node.hint) is float
+        assert type(fake_value(SymFloatType(parse_expr("int_true_div(0, 3)")), env)) is float
 
     def test_tensors_of_one_storage_share_it(self, env: FakeEnvironment) -> None:
         storage: dict[torch.dtype, torch.Tensor] = {}
