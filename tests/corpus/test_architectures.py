@@ -28,7 +28,7 @@ _ALL = [
 @pytest.mark.parametrize(("name", "train"), _ALL)
 def test_numbers_are_those_of_eager(name: str, train: bool) -> None:
     """Outputs, gradients and buffers; with symbolic sizes in inference."""
-    case = Case(name, train, dynamic=not train, layers=1)
+    case = Case(name, train, dynamic=not train, layers=2)
     report = Report(case.name, case.mode, case.shapes)
     check_numbers(ModelRuns(architectures, case), report)
     assert report.notes == []
