@@ -15,8 +15,9 @@ _TEST = re.compile(r"`(tests/[^`]+\.py::[^`]+)`")
 
 def rows() -> list[str]:
     """The rows of the page's tables, less headings and rules."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    return [line for line in lines if not line.startswith(("|---", "| Way to a compile"))]
+    lines = PAGE.read_text().splitlines()
+    below = zip(lines, [*lines[1:], ""], strict=True)
+    return [line for line, rule in below if line.startswith("| ") and not rule.startswith("|---")]
 
 
 def definitions(path: Path) -> set[str]:
