@@ -28,6 +28,7 @@ from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TensorType, TorchOp, entry_graph
 from xductor.ir.inference.fake_values import FakeEnvironment, device_exists
 from xductor.transforms.analysis.effect_order import is_view
+from xductor.transforms.analysis.fx_targets import called_functions
 from xductor.transforms.attention.fusion import Fused
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
 from xductor.transforms.passes.events import listening
@@ -76,13 +77,12 @@ def _convolutions(root: GraphModule) -> Iterator[Node]:
     for module in root.modules():
         if not isinstance(module, GraphModule):
             continue
-        for node in module.graph.nodes:
-            if node.op.startswith("call_") and "conv" in _name(node):
-                yield node
-
-
-def _name(node: Node) -> str:
-    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+        graph = module.graph
+        for target in called_functions(graph):
+            if "conv" in getattr(target, "__name__", ""):
+                yield from graph.find_nodes(op="call_function", target=target, sort=False)
+        for op in ("call_method", "call_module"):
+            yield from (n for n in graph.find_nodes(op=op, sort=False) if "conv" in str(n.target))
 
 
 def _note(fused: Fused) -> None:
