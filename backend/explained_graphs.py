@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from xductor.backend.config import settings
-from xductor.backend.steps import out_of_reach
+from xductor.backend.user_passes import out_of_reach
 from xductor.ir import TorchOp
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.text.diagnostics import op_line

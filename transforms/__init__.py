@@ -11,6 +11,8 @@ from xductor.transforms.passes import declared_attributes
 if TYPE_CHECKING:
     from xductor.transforms.analysis.analyses import Analyses
     from xductor.transforms.analysis.graphs import graphs_of
+    from xductor.transforms.matching.patterns import bind, each, in_order, maybe, one_of, shared
+    from xductor.transforms.matching.spellings import ALL_SPELLINGS
     from xductor.transforms.passes.numerics import (
         APPROXIMATE,
         DROPS_ROUNDING,
@@ -24,12 +26,10 @@ if TYPE_CHECKING:
     from xductor.transforms.passes.typed_pass import TypedPass
     from xductor.transforms.rewriting.decisions import all_of, any_of, known, no
     from xductor.transforms.rewriting.handles import Scalar, Tensor
-    from xductor.transforms.rewriting.patterns import bind, each, in_order, maybe, one_of, shared
     from xductor.transforms.rewriting.rewrite import Rewrite
-    from xductor.transforms.rewriting.spellings import ALL_SPELLINGS
 
 _HOME = {
-    "ALL_SPELLINGS": "rewriting.spellings",
+    "ALL_SPELLINGS": "matching.spellings",
     "APPROXIMATE": "passes.numerics",
     "Analyses": "analysis.analyses",
     "DROPS_ROUNDING": "passes.numerics",
@@ -45,15 +45,15 @@ _HOME = {
     "UP_TO_ZERO_SIGN": "passes.numerics",
     "all_of": "rewriting.decisions",
     "any_of": "rewriting.decisions",
-    "bind": "rewriting.patterns",
-    "each": "rewriting.patterns",
+    "bind": "matching.patterns",
+    "each": "matching.patterns",
     "graphs_of": "analysis.graphs",
-    "in_order": "rewriting.patterns",
+    "in_order": "matching.patterns",
     "known": "rewriting.decisions",
-    "maybe": "rewriting.patterns",
+    "maybe": "matching.patterns",
     "no": "rewriting.decisions",
-    "one_of": "rewriting.patterns",
-    "shared": "rewriting.patterns",
+    "one_of": "matching.patterns",
+    "shared": "matching.patterns",
 }
 
 __all__ = [

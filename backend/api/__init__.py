@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from xductor.backend.seam.compiler import Backend
     from xductor.backend.seam.dispatch import install, installed, uninstall
     from xductor.backend.stages import joint_graph_passes, post_grad_passes, pre_grad_passes
-    from xductor.backend.steps.inductor_pass import inductor_pass
     from xductor.backend.testing.captured_stages import capture
     from xductor.backend.testing.graph_check import check
     from xductor.backend.traced_patterns.pattern_from import pattern_from
+    from xductor.backend.user_passes.inductor_pass import inductor_pass
     from xductor.frontend.fx_importer import from_fx
     from xductor.ir import parse_ir, print_ir, run, same, verify
     from xductor.ir.execution.module_diff import diff
@@ -77,7 +77,7 @@ _HOME = {
     "explain": "xductor.backend.explaining",
     "from_fx": "xductor.frontend.fx_importer",
     "in_order": "xductor.transforms",
-    "inductor_pass": "xductor.backend.steps.inductor_pass",
+    "inductor_pass": "xductor.backend.user_passes.inductor_pass",
     "install": "xductor.backend.seam.dispatch",
     "installed": "xductor.backend.seam.dispatch",
     "joint_graph_passes": "xductor.backend.stages",

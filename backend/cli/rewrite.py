@@ -21,8 +21,8 @@ from xductor.backend.traced_patterns.pattern_from import class_name, pattern_fro
 from xductor.ir import parse_ir
 from xductor.ir.dialect.dtypes import DTYPE_OF_TEXT
 from xductor.transforms import Numerics, Rewrite, Stage
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.passes.numerics import Policy
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite import snake_case
 
 _DESCRIPTION = """\

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from xductor.transforms.rewriting.traced_source import TRACED
+from xductor.transforms.matching.traced_source import TRACED
 
 
 def rewrite_identity(rewrite: Any) -> str | None:

@@ -29,8 +29,8 @@ from xductor.backend.steps.typed_steps import (
     typed_step,
     user_noop_ops,
 )
-from xductor.backend.steps.user_hooks import user_hook
-from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
+from xductor.backend.user_passes.user_hooks import user_hook
+from xductor.backend.user_passes.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.padding.padding import deciding_padding
 from xductor.transforms.rows.registry import in_table
 

@@ -8,7 +8,7 @@ from xductor.backend.config.placement import Placed, PlacementError
 from xductor.backend.config.settings import PREFIX, Settings, SettingsError
 from xductor.backend.pipelines import disabled_passes, places
 from xductor.transforms import Rewrite
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 
 def check(settings: Settings) -> None:

@@ -27,9 +27,9 @@ from xductor.backend.steps.typed_steps import (
     TableStep,
     TypedStep,
 )
-from xductor.backend.steps.user_hooks import user_hook
 from xductor.backend.steps.user_patterns import own_table
-from xductor.backend.steps.user_rewrites import first_rewrites, user_rewrites
+from xductor.backend.user_passes.user_hooks import user_hook
+from xductor.backend.user_passes.user_rewrites import first_rewrites, user_rewrites
 from xductor.transforms.before_autograd.enclosing_graphs import entered_graphs
 
 _pattern_matcher = when_flag("pattern_matcher", True)

@@ -23,7 +23,7 @@ from xductor.transforms import (
     UP_TO_ZERO_SIGN,
     Numerics,
 )
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 _WORDS = ("Rewrite", "Tensor", "all_of", "any_of", "no", "one_of")
 _IMPORTED = ("torch", "aten", "ops", "prims", "ranks", *_WORDS)

@@ -10,7 +10,7 @@ from xductor.backend.traced_patterns.python_text import call_text, constant_text
 from xductor.backend.traced_patterns.variables import Alternative, Traced, Variable
 from xductor.ir import TensorType
 from xductor.ir.symbolic.symbol_values import number
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 
 def instances_text(

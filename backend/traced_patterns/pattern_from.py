@@ -36,9 +36,9 @@ from xductor.ir import InferenceEnv, TorchOp
 from xductor.transforms import EXACT, Numerics, Rewrite, Stage, graphs_of
 from xductor.transforms.analysis.op_effects import Bodies
 from xductor.transforms.explaining.where_answers import refusal
+from xductor.transforms.matching.matcher import Matcher
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.matcher import Matcher
-from xductor.transforms.rewriting.patterns import PatternError
 
 Asked = Literal["given", "any"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from xductor.ir.dialect.arguments import FunctionArg
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 _WIDTH = 100
 

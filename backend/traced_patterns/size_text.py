@@ -8,7 +8,7 @@ from typing import Any
 from xductor.ir import SymExpr, TensorType
 from xductor.ir.dialect.arguments import same_constant
 from xductor.ir.symbolic.expressions import Expr
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 Sources = Mapping[str, tuple[str, int]]
 """For each symbol, the input and the dim of it that are this symbol."""

@@ -9,7 +9,7 @@ from importlib.abc import InspectLoader
 from importlib.util import module_from_spec, spec_from_loader
 from types import CodeType, ModuleType
 
-from xductor.transforms.rewriting.traced_source import TRACED
+from xductor.transforms.matching.traced_source import TRACED
 
 
 class _SourceLoader(InspectLoader):

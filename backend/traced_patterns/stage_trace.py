@@ -23,7 +23,7 @@ from xductor.ir import GraphOp, OutputOp, SymIntType, TensorType, TorchOp, entry
 from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.ir.text.diagnostics import op_line
 from xductor.transforms import Stage
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 #: A parameter of the function by name, with what it is called with.
 Given = Mapping[str, Any]

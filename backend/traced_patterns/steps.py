@@ -34,7 +34,7 @@ from xductor.ir.dialect.arguments import (
 )
 from xductor.ir.functions.overload_resolution import fitting_calls
 from xductor.ir.functions.torch_calls import AtenCall
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from xductor.backend.traced_patterns.steps import (
     with_leaves,
 )
 from xductor.ir.dialect.arguments import same_constant
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 
 @dataclass(frozen=True)

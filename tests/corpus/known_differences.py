@@ -20,7 +20,7 @@ from xductor.backend.steps import cpu_libraries, user_patterns
 from xductor.backend.steps.runner import run_typed
 from xductor.transforms.joint_graph.pointless_view import PointlessViewPair
 from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR
-from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
+from xductor.transforms.pieces.post_grad.cat_of_pieces import CatOfPieces
 from xductor.transforms.post_grad.common_subexpression_elimination import (
     CommonSubexpressionElimination,
 )

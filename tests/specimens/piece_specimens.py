@@ -8,12 +8,14 @@ from typing import Any
 import torch
 
 from xductor.backend.pass_validation.specimen import Specimen, traced
-from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
-from xductor.transforms.pieces.move_view_after_cat_aten_pass import MoveViewAfterCatAtenPass
 from xductor.transforms.pieces.pieces_pass import PiecesPass
-from xductor.transforms.pieces.select_cat_aten_pass import SelectCatAtenPass
-from xductor.transforms.pieces.split_cat_aten_pass import SplitCatAtenPass
-from xductor.transforms.pieces.unbind_stack_aten_pass import UnbindStackAtenPass
+from xductor.transforms.pieces.post_grad.cat_of_pieces import CatOfPieces
+from xductor.transforms.pieces.post_grad.move_view_after_cat_aten_pass import (
+    MoveViewAfterCatAtenPass,
+)
+from xductor.transforms.pieces.post_grad.select_cat_aten_pass import SelectCatAtenPass
+from xductor.transforms.pieces.post_grad.split_cat_aten_pass import SplitCatAtenPass
+from xductor.transforms.pieces.post_grad.unbind_stack_aten_pass import UnbindStackAtenPass
 
 aten = torch.ops.aten
 

@@ -11,27 +11,31 @@ import torch
 from xductor.backend.pass_validation.specimen import Specimen, captured
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.numerics import weakest
-from xductor.transforms.pieces.fuse_chunk_reshape_concat_pass import FuseChunkReshapeConcatPass
-from xductor.transforms.pieces.fuse_chunk_reshape_unsqueeze_concat_pass import (
+from xductor.transforms.pieces.pre_grad.fuse_chunk_reshape_concat_pass import (
+    FuseChunkReshapeConcatPass,
+)
+from xductor.transforms.pieces.pre_grad.fuse_chunk_reshape_unsqueeze_concat_pass import (
     FuseChunkReshapeUnsqueezeConcatPass,
 )
-from xductor.transforms.pieces.fuse_chunk_squeeze_cat_pass import FuseChunkSqueezeCatPass
-from xductor.transforms.pieces.fuse_split_getitem_squeeze_cat import FuseSplitGetitemSqueezeCat
-from xductor.transforms.pieces.merge_concats_pass import MergeConcatsPass
-from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
-from xductor.transforms.pieces.merge_splits_pass import MergeSplitsPass
-from xductor.transforms.pieces.merge_stack_tahn_unbind_pass import MergeStackTahnUnbindPass
-from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
+from xductor.transforms.pieces.pre_grad.fuse_chunk_squeeze_cat_pass import FuseChunkSqueezeCatPass
+from xductor.transforms.pieces.pre_grad.fuse_split_getitem_squeeze_cat import (
+    FuseSplitGetitemSqueezeCat,
+)
+from xductor.transforms.pieces.pre_grad.merge_concats_pass import MergeConcatsPass
+from xductor.transforms.pieces.pre_grad.merge_getitem_cat_pass import MergeGetitemCatPass
+from xductor.transforms.pieces.pre_grad.merge_splits_pass import MergeSplitsPass
+from xductor.transforms.pieces.pre_grad.merge_stack_tahn_unbind_pass import MergeStackTahnUnbindPass
+from xductor.transforms.pieces.pre_grad.move_reshape_out_of_split_stack_pass import (
     MoveReshapeOutOfSplitStackPass,
 )
-from xductor.transforms.pieces.mutate_cat_pass import MutateCatPass
-from xductor.transforms.pieces.remove_split_ops_pass import RemoveSplitOpsPass
-from xductor.transforms.pieces.split_cat_pass import SplitCatPass
-from xductor.transforms.pieces.split_cat_to_slices_pass import SplitCatToSlicesPass
-from xductor.transforms.pieces.split_stack_to_cats_pass import SplitStackToCatsPass
-from xductor.transforms.pieces.unbind_cat_to_view_pass import UnbindCatToViewPass
-from xductor.transforms.pieces.unbind_stack_pass import UnbindStackPass
-from xductor.transforms.pieces.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
+from xductor.transforms.pieces.pre_grad.mutate_cat_pass import MutateCatPass
+from xductor.transforms.pieces.pre_grad.remove_split_ops_pass import RemoveSplitOpsPass
+from xductor.transforms.pieces.pre_grad.split_cat_pass import SplitCatPass
+from xductor.transforms.pieces.pre_grad.split_cat_to_slices_pass import SplitCatToSlicesPass
+from xductor.transforms.pieces.pre_grad.split_stack_to_cats_pass import SplitStackToCatsPass
+from xductor.transforms.pieces.pre_grad.unbind_cat_to_view_pass import UnbindCatToViewPass
+from xductor.transforms.pieces.pre_grad.unbind_stack_pass import UnbindStackPass
+from xductor.transforms.pieces.pre_grad.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
 
 Program = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 import xductor
 from tests.before_autograd.captured import graph_module
-from xductor.transforms.pieces.remove_split_with_size_one_pass import SPLITS_OF_ONE
+from xductor.transforms.pieces.pre_grad.remove_split_with_size_one_pass import SPLITS_OF_ONE
 from xductor.transforms.pre_grad.apply_gumbel_max_trick_pass import ApplyGumbelMaxTrickPass
 from xductor.transforms.pre_grad.einsum_to_pointwise_pass import EinsumToPointwisePass
 from xductor.transforms.pre_grad.normalization_pass import NormalizationPass

@@ -19,6 +19,7 @@ from xductor.ir.execution.interpreter import seeded
 from xductor.ir.execution.sample_inputs import sample_inputs
 from xductor.ir.symbolic.symbol_values import symbol_choices
 from xductor.transforms import Rewrite
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import (
@@ -28,7 +29,6 @@ from xductor.transforms.rewriting.driver import (
     RewriteIndex,
     watching,
 )
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.validation.values import validating
 
 _TRIALS = 12

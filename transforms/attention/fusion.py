@@ -24,6 +24,7 @@ from xductor.transforms.attention.parts import Attention, NotAttention
 from xductor.transforms.attention.reading import Reader, is_product, reads_metadata, tensor_type
 from xductor.transforms.attention.replacement import Options, Replacement
 from xductor.transforms.attention.versions import WrittenVersions
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.events import tell
@@ -33,7 +34,6 @@ from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.legality import Legality
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.modes import modes_at
 
 #: Called for each product that follows a softmax and is not fused, with the reason.

@@ -27,12 +27,12 @@ from xductor.transforms.auto_chunker.refusal import CannotChunk
 from xductor.transforms.auto_chunker.region import grow, is_constant
 from xductor.transforms.auto_chunker.tangent_scale import loses_small_numbers, scales
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.rewriting.contracts import Declined, Violation
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.legality import Legality
-from xductor.transforms.rewriting.matcher import Match
 
 
 @dataclass(frozen=True)

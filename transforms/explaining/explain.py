@@ -26,6 +26,8 @@ from xductor.transforms.explaining.near_matches import (
 )
 from xductor.transforms.explaining.pattern_text import pattern_text
 from xductor.transforms.explaining.where_answers import refusal
+from xductor.transforms.matching.matcher import Match, Matcher
+from xductor.transforms.matching.spellings import ALL_SPELLINGS, Spellings
 from xductor.transforms.passes.debug_counters import counting
 from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.driver import (
@@ -38,9 +40,7 @@ from xductor.transforms.rewriting.driver import (
     watching,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.rewrite import Rewrite, calls_of
-from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spellings
 
 Outcome = Literal["matched", "declined", "refused", "near miss", "left alone"]
 

@@ -18,15 +18,15 @@ from xductor.transforms.explaining.pattern_text import (
     parameter_name,
     pattern_text,
 )
-from xductor.transforms.rewriting.commutativity import swappable
-from xductor.transforms.rewriting.matcher import (
+from xductor.transforms.matching.commutativity import swappable
+from xductor.transforms.matching.matcher import (
     Match,
     Matcher,
     arguments_of,
     spelled_arguments,
 )
-from xductor.transforms.rewriting.patterns import Call, Head, Item, OneOf, Var, children
-from xductor.transforms.rewriting.spellings import ALL_SPELLINGS, Spelling, Spellings
+from xductor.transforms.matching.patterns import Call, Head, Item, OneOf, Var, children
+from xductor.transforms.matching.spellings import ALL_SPELLINGS, Spelling, Spellings
 
 Before = Callable[[TorchOp, TorchOp], bool]
 

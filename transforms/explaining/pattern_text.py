@@ -6,7 +6,7 @@ from typing import Any
 
 from xductor.ir import ListArg, SchemaOp, SymExpr
 from xductor.ir.text.printing import constant_text
-from xductor.transforms.rewriting.patterns import (
+from xductor.transforms.matching.patterns import (
     Bound,
     Call,
     Each,

@@ -11,10 +11,10 @@ from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.decisions import Fact, Refusal, Undecided
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Rewrite, place_of_error
 

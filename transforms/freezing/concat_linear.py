@@ -15,12 +15,12 @@ from xductor.ir import Facts, GetAttrOp, GraphOp, aten
 from xductor.transforms.freezing.computations import has_known_sizes, is_plain, sizes_of
 from xductor.transforms.freezing.raised_reads import raise_reads
 from xductor.transforms.freezing.sites import is_read_once
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_followers
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 

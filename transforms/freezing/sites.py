@@ -19,8 +19,8 @@ from xductor.transforms.freezing.computations import (
     is_plain,
     sizes_of,
 )
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.contracts import Declined
-from xductor.transforms.rewriting.matcher import Match
 
 #: The arithmetic that is folded, by its op.
 KINDS: dict[str, Literal["add", "sub", "mul", "div"]] = {

@@ -19,11 +19,11 @@ from xductor.transforms.groups.forms import Forms
 from xductor.transforms.groups.independence import Dependencies
 from xductor.transforms.groups.search import Everywhere, Search
 from xductor.transforms.groups.stacking import Stacking
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_users
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 

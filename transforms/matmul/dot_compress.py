@@ -9,7 +9,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import APPROXIMATE, Rewrite, Tensor, no, one_of, shared
-from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
+from xductor.transforms.matching.spellings import PERMUTE_OR_TRANSPOSE
 
 
 class UseTritonDotCompress(Rewrite):

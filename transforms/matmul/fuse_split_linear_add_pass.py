@@ -19,6 +19,7 @@ from xductor.transforms.analysis.analyses import Analyses
 from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.editing.aliasing import is_outside
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.matmul.products import (
     PRODUCTS,
     Product,
@@ -32,7 +33,6 @@ from xductor.transforms.pieces.joins import Join, Run, runs_of
 from xductor.transforms.pieces.regions import strided
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import value_handle
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 _ADD = "aten.add.Tensor"

@@ -14,9 +14,9 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import Rewrite, Tensor, no
+from xductor.transforms.matching.spellings import PERMUTE_OR_TRANSPOSE
 from xductor.transforms.matmul.permute_fusions import BIAS_ADDED_AFTER, REAL_SUMS
 from xductor.transforms.passes.numerics import Declared
-from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 
 def _compressed(x: Any, weight: Any, dims: tuple[Any, Any, Any, Any], *bias: Any) -> Any:

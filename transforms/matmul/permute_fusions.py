@@ -22,8 +22,8 @@ from xductor.transforms import (
     one_of,
     shared,
 )
+from xductor.transforms.matching.spellings import PERMUTE_OR_TRANSPOSE
 from xductor.transforms.passes.numerics import Declared
-from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 #: Complex dtypes are left out: when kernels sum in another order, infinities give other NaN.
 REAL_SUMS: Declared = dict.fromkeys(

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from xductor.ir import aten, prims
+from xductor.transforms.matching.patterns import Call, Var, children
+from xductor.transforms.matching.tracing import trace
 from xductor.transforms.passes.numerics import APPROXIMATE, REASSOCIATES, Numerics
-from xductor.transforms.rewriting.patterns import Call, Var, children
-from xductor.transforms.rewriting.tracing import trace
 
 #: Computed in float32 and rounded, where the graph says so.
 NARROW = (torch.bfloat16, torch.float16)

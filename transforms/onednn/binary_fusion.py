@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xductor.ir import Facts, SchemaOp, TensorType, ops
 from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.onednn import operators as operators  # registers the operators
 from xductor.transforms.onednn.activations import NARROW
 from xductor.transforms.onednn.packed_calls import CONVOLUTION, LINEAR, arguments, is_plain
@@ -26,7 +27,6 @@ from xductor.transforms.passes.numerics import (
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 #: The arithmetic that oneDNN computes with a packed call.

@@ -8,13 +8,13 @@ from typing import Any
 
 from xductor.ir import Facts, ops
 from xductor.transforms.freezing.raised_reads import raise_reads
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.onednn import operators as operators  # registers the operator
 from xductor.transforms.onednn.packed_calls import LINEAR, is_plain
 from xductor.transforms.onednn.packed_weights import is_constant
 from xductor.transforms.passes.numerics import REASSOCIATES
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 

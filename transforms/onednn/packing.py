@@ -12,13 +12,13 @@ from xdsl.ir import SSAValue
 
 from xductor.ir import TensorType, aten
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.onednn.packed_weights import PackedWeights
 from xductor.transforms.passes.numerics import REASSOCIATES, Declared
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_followers, same_strides
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 

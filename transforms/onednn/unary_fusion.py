@@ -10,6 +10,8 @@ import torch
 from xdsl.ir import SSAValue
 
 from xductor.ir import SchemaOp, TensorType
+from xductor.transforms.matching.matcher import Match, Matcher
+from xductor.transforms.matching.spellings import Spellings
 from xductor.transforms.onednn import activations
 from xductor.transforms.onednn.activations import NARROW, Activation, Spelling
 from xductor.transforms.onednn.packed_calls import PACKED_CALLS, is_plain, with_attribute
@@ -24,9 +26,7 @@ from xductor.transforms.passes.numerics import (
 )
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
-from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
-from xductor.transforms.rewriting.spellings import Spellings
 
 #: No activation has more ops.
 _LARGEST = 16

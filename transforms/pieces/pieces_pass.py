@@ -21,6 +21,7 @@ from xductor.ir import (
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.ir.functions.torch_spellings import spelled
 from xductor.transforms.analysis.analyses import Analyses
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.pieces.building import Reader, Way
 from xductor.transforms.pieces.joined_reads import JoinedReads
@@ -36,7 +37,6 @@ from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import value_handle
 from xductor.transforms.rewriting.layouts import check_users
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 _SPELLED = spelled(JOINS)

@@ -9,7 +9,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import REASSOCIATES, Rewrite, Tensor, no
-from xductor.transforms.rewriting.patterns import bind
+from xductor.transforms.matching.patterns import bind
 
 _SUMS = frozenset(("pyfn._operator.add", "method.add", "pyfn.torch.add"))
 

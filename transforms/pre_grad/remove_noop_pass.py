@@ -9,12 +9,12 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, bind, no, one_of, shared
-from xductor.transforms.pieces.remove_split_with_size_one_pass import (
+from xductor.transforms.matching.spellings import PERMUTE_OR_TRANSPOSE
+from xductor.transforms.pieces.pre_grad.remove_split_with_size_one_pass import (
     RemoveChunkOfOne,
     RemoveSplitWithSizeOnePass,
     RemoveSplitWithSizesOfOne,
 )
-from xductor.transforms.rewriting.spellings import PERMUTE_OR_TRANSPOSE
 
 
 class _Noop(Rewrite, abstract=True):

@@ -10,7 +10,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, bind, one_of, shared
-from xductor.transforms.rewriting.spellings import VIEW_OR_RESHAPE
+from xductor.transforms.matching.spellings import VIEW_OR_RESHAPE
 
 #: Calls that treat every element alike, whatever the sizes.
 _POINTWISE = (aten.relu, aten.tanh, aten.sigmoid, aten.exp)

@@ -10,7 +10,7 @@ import torch
 
 from xductor.ir import aten
 from xductor.transforms import EXACT, Rewrite, Tensor, all_of
-from xductor.transforms.rewriting.patterns import one_of
+from xductor.transforms.matching.patterns import one_of
 
 _ACTIVATIONS = (aten.relu, aten.tanh)
 

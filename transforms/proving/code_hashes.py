@@ -33,6 +33,7 @@ _ENGINES = (
     "before_autograd",
     "editing",
     "explaining",
+    "matching",
     "passes",
     "proving",
     "rewriting",
@@ -149,8 +150,8 @@ def _counts(module: str) -> bool:
     home, _, inside = module.partition(".")
     if home != _OURS:
         return True
-    room, *names = inside.split(".")
-    if room != "transforms" or not names or names[0] in _ENGINES:
+    package, *names = inside.split(".")
+    if package != "transforms" or not names or names[0] in _ENGINES:
         return False
     return names[0] != "semantics" or names[-1] not in _TERMS
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from xductor.ir import ListArg, SchemaOp, TorchOp
 from xductor.ir.dialect.python_call_binding import call_arguments
 from xductor.ir.functions.torch_calls import call_meant
-from xductor.transforms.rewriting.patterns import (
+from xductor.transforms.matching.patterns import (
     Bound,
     Call,
     Each,

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from xductor.ir import Facts, GraphOp, SchemaOp, TensorType, aten
 from xductor.transforms.analysis.readers import only_reader
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.onednn.packed_calls import NOTHING, arguments
 from xductor.transforms.onednn.unary_fusion import activation_of
 from xductor.transforms.passes.numerics import (
@@ -26,7 +27,6 @@ from xductor.transforms.passes.numerics import (
 from xductor.transforms.quantized.dequantised_operands import CAST, WIDE, check_numbers, is_finite
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 _ADD, _RELU, _COPY = "aten.add.Tensor", "aten.relu.default", "aten.clone.default"

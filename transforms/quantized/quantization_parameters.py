@@ -11,11 +11,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from xductor.ir import Facts, GetAttrOp, GraphOp, aten, ops, prims
 from xductor.ir.text.resources import constant
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.numerics import EXACT
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.driver import Procedure
 from xductor.transforms.rewriting.handles import handle
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.procedural_pass import REFUSALS, ProceduralPass
 
 _QUANTISE = "quantized_decomposed.quantize_per_tensor.tensor"

@@ -22,11 +22,11 @@ from xductor.transforms.analysis.memory import sees_sizes_alone
 from xductor.transforms.analysis.op_effects import effects_of, written_operands
 from xductor.transforms.editing.aliasing import storage_problem
 from xductor.transforms.editing.replacement import difference, known_equal
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.gained_gradients import gains_gradient
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.layouts import check_offset, check_users
-from xductor.transforms.rewriting.matcher import Match
 
 
 class Violation(Exception):

@@ -26,6 +26,7 @@ from xductor.ir.text.diagnostics import describe
 from xductor.transforms.analysis.analyses import analyses_of
 from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.matching.matcher import Match, Matcher
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 from xductor.transforms.passes.events import tell
@@ -39,7 +40,6 @@ from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.layouts import lay_out_anew
 from xductor.transforms.rewriting.legality import Legality
-from xductor.transforms.rewriting.matcher import Match, Matcher
 from xductor.transforms.rewriting.modes import modes_at
 from xductor.transforms.rewriting.profit import asked_handles
 from xductor.transforms.rewriting.rewrite import Compiled, Rewrite

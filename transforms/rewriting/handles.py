@@ -16,8 +16,8 @@ from xdsl.ir import OpResult, SSAValue
 from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorType, TorchOp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
+from xductor.transforms.matching.pattern_operators import Operators
 from xductor.transforms.rewriting.decisions import Fact, all_of
-from xductor.transforms.rewriting.pattern_operators import Operators
 from xductor.transforms.rewriting.torch_habits import (
     Answer,
     Sizes,

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from xductor.ir import TorchOp
 from xductor.ir.inference.infer import storage_root
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.passes.permits import Permit
 from xductor.transforms.rewriting.contracts import (
     Declined,
@@ -27,7 +28,6 @@ from xductor.transforms.rewriting.contracts import (
     check_region,
 )
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.saved_for_backward import check_saved
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xductor.ir import TensorType
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.graph_state import GraphState
 from xductor.transforms.rewriting.handles import Tensor, User, handle
-from xductor.transforms.rewriting.matcher import Match
 
 _HELD = "fx.get_attr"
 

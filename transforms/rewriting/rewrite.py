@@ -32,15 +32,12 @@ from xdsl.ir import SSAValue
 from xductor.ir import TensorType
 from xductor.ir.dialect.registry import UnknownOp
 from xductor.ir.functions.torch_spellings import spelled
-from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
-from xductor.transforms.passes.permits import Permit
-from xductor.transforms.passes.stage import Stage
-from xductor.transforms.rewriting.absent_ops import warn_of_absent_op
-from xductor.transforms.rewriting.declared_values import check_attributes, check_returns
-from xductor.transforms.rewriting.misspellings import check_comparisons, check_members, check_ops
-from xductor.transforms.rewriting.needed_ops import Clauses, needed_ops
-from xductor.transforms.rewriting.pattern_operators import operators_of
-from xductor.transforms.rewriting.patterns import (
+from xductor.transforms.matching.absent_ops import warn_of_absent_op
+from xductor.transforms.matching.declared_values import check_attributes, check_returns
+from xductor.transforms.matching.misspellings import check_comparisons, check_members, check_ops
+from xductor.transforms.matching.needed_ops import Clauses, needed_ops
+from xductor.transforms.matching.pattern_operators import operators_of
+from xductor.transforms.matching.patterns import (
     Bound,
     Call,
     Each,
@@ -51,9 +48,12 @@ from xductor.transforms.rewriting.patterns import (
     children,
     variables,
 )
-from xductor.transforms.rewriting.plain_patterns import PlainPattern
-from xductor.transforms.rewriting.spellings import Spelling, Spellings
-from xductor.transforms.rewriting.tracing import trace
+from xductor.transforms.matching.plain_patterns import PlainPattern
+from xductor.transforms.matching.spellings import Spelling, Spellings
+from xductor.transforms.matching.tracing import trace
+from xductor.transforms.passes.numerics import Declared, Numerics, NumericsByDtype, numerics_at
+from xductor.transforms.passes.permits import Permit
+from xductor.transforms.passes.stage import Stage
 
 
 class Rewrite:

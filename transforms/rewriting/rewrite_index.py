@@ -14,7 +14,7 @@ from xdsl.ir import OpResult
 
 from xductor.ir import TorchOp, op_class_by_name
 from xductor.transforms.analysis.fx_targets import holds
-from xductor.transforms.rewriting.needed_ops import Clause
+from xductor.transforms.matching.needed_ops import Clause
 from xductor.transforms.rewriting.rewrite import Rewrite
 
 

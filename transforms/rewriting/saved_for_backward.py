@@ -20,9 +20,9 @@ from xductor.ir.inference.saved_for_backward import Saved, requires_grad, saved_
 from xductor.transforms.analysis.op_effects import effects_of, subgraphs_of, written_operands
 from xductor.transforms.before_autograd.outside_storage import is_body_without_writes, may_overlap
 from xductor.transforms.before_autograd.torch_level_writes import WRITES_NOTHING
+from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.contracts import Declined
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.matcher import Match
 from xductor.transforms.rewriting.modes import modes_at
 
 Pairs = Sequence[tuple[SSAValue, SSAValue]]

@@ -43,7 +43,7 @@ PRE_DISPATCH_ROWS = (
         "normalization_pass_aten",
         "Normalize split, cat, unbind and stack of pre-dispatch ATen.",
         "declared",
-        "pieces.normalization_pass_aten:NORMALIZATIONS",
+        "pieces.pre_grad.normalization_pass_aten:NORMALIZATIONS",
     ),
     _pre_dispatch(
         "normalize_node_kwargs_pass",
@@ -67,7 +67,7 @@ PRE_DISPATCH_ROWS = (
         "fuse_chunk_reshape_concat_pass",
         "Replace chunk, the same reshape of each piece, and cat by one reshape or permute.",
         "procedural",
-        "pieces.fuse_chunk_reshape_concat_pass:FuseChunkReshapeConcatPass",
+        "pieces.pre_grad.fuse_chunk_reshape_concat_pass:FuseChunkReshapeConcatPass",
     ),
     _row(
         "group_batch_fusion_passes",
@@ -82,13 +82,13 @@ PRE_DISPATCH_ROWS = (
         "fuse_chunk_squeeze_cat_pass",
         "Replace chunk into pieces of size one, squeeze and cat by one reshape.",
         "procedural",
-        "pieces.fuse_chunk_squeeze_cat_pass:FuseChunkSqueezeCatPass",
+        "pieces.pre_grad.fuse_chunk_squeeze_cat_pass:FuseChunkSqueezeCatPass",
     ),
     _pre_dispatch(
         "merge_concats_pass",
         "Merge nested cats along one dim.",
         "procedural",
-        "pieces.merge_concats_pass:MergeConcatsPass",
+        "pieces.pre_grad.merge_concats_pass:MergeConcatsPass",
     ),
     _pre_dispatch(
         "fuse_split_linear_add_pass",
@@ -112,25 +112,25 @@ PRE_DISPATCH_ROWS = (
         "remove_split_ops_pass",
         "Remove splits with unused pieces, or whose pieces are joined again in order.",
         "procedural",
-        "pieces.remove_split_ops_pass:RemoveSplitOpsPass",
+        "pieces.pre_grad.remove_split_ops_pass:RemoveSplitOpsPass",
     ),
     _pre_dispatch(
         "stack_to_unsqueeze_pass",
         "Replace stack by cat of unsqueezes.",
         "declared",
-        "pieces.stack_to_unsqueeze_pass:StackToUnsqueezePass",
+        "pieces.pre_grad.stack_to_unsqueeze_pass:StackToUnsqueezePass",
     ),
     _pre_dispatch(
         "fuse_chunk_reshape_unsqueeze_concat_pass",
         "Replace chunk, reshape, unsqueeze and cat by one reshape or permute.",
         "procedural",
-        "pieces.fuse_chunk_reshape_unsqueeze_concat_pass:FuseChunkReshapeUnsqueezeConcatPass",
+        "pieces.pre_grad.fuse_chunk_reshape_unsqueeze_concat_pass:FuseChunkReshapeUnsqueezeConcatPass",
     ),
     _added(
         "fuse_split_getitem_squeeze_cat",
         "Replace split, squeeze and cat by one op on the whole.",
         "procedural",
-        "pieces.fuse_split_getitem_squeeze_cat:FuseSplitGetitemSqueezeCat",
+        "pieces.pre_grad.fuse_split_getitem_squeeze_cat:FuseSplitGetitemSqueezeCat",
     ),
     _added(
         "use_triton_dot_compress",
@@ -177,33 +177,33 @@ OPTION_ROWS = (
     _typed(
         "remove_split_with_size_one_pass",
         "Replace a split into one piece by the tensor itself.",
-        "pieces.remove_split_with_size_one_pass:SPLITS_OF_ONE",
+        "pieces.pre_grad.remove_split_with_size_one_pass:SPLITS_OF_ONE",
         "declared",
     ),
     _typed(
         "merge_getitem_cat_pass",
         "Replace a cat of adjacent pieces by one piece.",
-        "pieces.merge_getitem_cat_pass:MergeGetitemCatPass",
+        "pieces.pre_grad.merge_getitem_cat_pass:MergeGetitemCatPass",
     ),
     _typed(
         "merge_stack_tahn_unbind_pass",
         "Replace tanh of stacked pieces, unbound again, by pieces of one tanh.",
-        "pieces.merge_stack_tahn_unbind_pass:MergeStackTahnUnbindPass",
+        "pieces.pre_grad.merge_stack_tahn_unbind_pass:MergeStackTahnUnbindPass",
     ),
     _typed(
         "merge_splits_pass",
         "Merge splits of pieces of a split.",
-        "pieces.merge_splits_pass:MergeSplitsPass",
+        "pieces.pre_grad.merge_splits_pass:MergeSplitsPass",
     ),
     _typed(
         "mutate_cat_pass",
         "Replace a cat of pieces in order by the tensor they were cut from, or a slice of it.",
-        "pieces.mutate_cat_pass:MutateCatPass",
+        "pieces.pre_grad.mutate_cat_pass:MutateCatPass",
     ),
     _typed(
         "split_cat_pass",
         "Make a cat or stack of pieces, in any order, read the tensors that were cut directly.",
-        "pieces.split_cat_pass:SplitCatPass",
+        "pieces.pre_grad.split_cat_pass:SplitCatPass",
     ),
     _covered(
         "merge_split_squeeze",
@@ -213,32 +213,32 @@ OPTION_ROWS = (
     _typed(
         "unbind_stack_pass",
         "Make a cat or stack of rows read the tensor that they are rows of directly.",
-        "pieces.unbind_stack_pass:UnbindStackPass",
+        "pieces.pre_grad.unbind_stack_pass:UnbindStackPass",
     ),
     _typed(
         "split_cat_to_slices_pass",
         "Replace a long cat of pieces by a cat of slices.",
-        "pieces.split_cat_to_slices_pass:SplitCatToSlicesPass",
+        "pieces.pre_grad.split_cat_to_slices_pass:SplitCatToSlicesPass",
     ),
     _typed(
         "unbind_cat_to_view_pass",
         "Replace a long cat of rows by a view of the tensor they were rows of.",
-        "pieces.unbind_cat_to_view_pass:UnbindCatToViewPass",
+        "pieces.pre_grad.unbind_cat_to_view_pass:UnbindCatToViewPass",
     ),
     _typed(
         "split_stack_to_cats_pass",
         "Replace a long stack of pieces by a cat of slices.",
-        "pieces.split_stack_to_cats_pass:SplitStackToCatsPass",
+        "pieces.pre_grad.split_stack_to_cats_pass:SplitStackToCatsPass",
     ),
     _typed(
         "unbind_stack_to_slices_pass",
         "Replace a long stack of rows by slices of the tensor.",
-        "pieces.unbind_stack_to_slices_pass:UnbindStackToSlicesPass",
+        "pieces.pre_grad.unbind_stack_to_slices_pass:UnbindStackToSlicesPass",
     ),
     _typed(
         "move_reshape_out_of_split_stack_pass",
         "Apply a reshape of every piece once, to the whole.",
-        "pieces.move_reshape_out_of_split_stack_pass:MoveReshapeOutOfSplitStackPass",
+        "pieces.pre_grad.move_reshape_out_of_split_stack_pass:MoveReshapeOutOfSplitStackPass",
     ),
     _typed(
         "einsum_to_pointwise_pass",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from xductor.transforms.rewriting.patterns import OneOf, children
+from xductor.transforms.matching.patterns import OneOf, children
 from xductor.transforms.rewriting.rewrite import Rewrite
 from xductor.transforms.validation.given_instances import parts_of
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.rewriting.patterns import Bound, OneOf, children
+from xductor.transforms.matching.patterns import Bound, OneOf, children
+from xductor.transforms.matching.traced_source import is_traced
 from xductor.transforms.rewriting.rewrite import Rewrite
-from xductor.transforms.rewriting.traced_source import is_traced
 
 #: How many combinations of alternatives are tried for a binding that leaves them open.
 _MOST_COMBINATIONS = 64

@@ -12,7 +12,7 @@ from xductor.ir import SymbolTable, SymExpr, TensorType
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic.expressions import symbol
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
-from xductor.transforms.rewriting.patterns import OneOf
+from xductor.transforms.matching.patterns import OneOf
 from xductor.transforms.validation.operand_shapes import fitting_shape
 
 Dim = int | SymExpr

@@ -29,10 +29,7 @@ from xductor.ir.dialect.graph import raw_args
 from xductor.ir.dialect.python_call_binding import call_arguments
 from xductor.ir.functions.op_functions import BoundCall, OpFunction, OverloadFunction
 from xductor.ir.inference.fake_values import NoFakeValue
-from xductor.transforms.passes.typed_pass import Stage
-from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
-from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
-from xductor.transforms.rewriting.patterns import (
+from xductor.transforms.matching.patterns import (
     Bound,
     Call,
     Each,
@@ -43,6 +40,9 @@ from xductor.transforms.rewriting.patterns import (
     Pattern,
     Var,
 )
+from xductor.transforms.passes.typed_pass import Stage
+from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
+from xductor.transforms.rewriting.handles import Dim, Opaque, Tensor, handle
 from xductor.transforms.rewriting.rewrite import Rewrite, stages_of
 from xductor.transforms.validation.instance_choices import Choices
 from xductor.transforms.validation.operand_shapes import LATE

@@ -14,14 +14,14 @@ from torch._inductor.custom_graph_pass import CustomGraphPass
 from xdsl.dialects.builtin import ModuleOp
 
 import xductor
-from tests.backend.steps.test_inductor_pass import MmOnce
+from tests.backend.user_passes.test_inductor_pass import MmOnce
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.steps.failures import FallbackWarning, StageError
-from xductor.backend.steps.user_hooks import HookStep
+from xductor.backend.user_passes.user_hooks import HookStep
 from xductor.ir import entry_graph
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rows import registry

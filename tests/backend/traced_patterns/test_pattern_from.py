@@ -19,7 +19,7 @@ from xductor import Rewrite, Tensor
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.testing.captured_stages import Stages, capture
 from xductor.ir import aten, ops
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 B = torch.bfloat16
 

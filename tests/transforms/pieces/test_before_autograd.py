@@ -14,17 +14,17 @@ from tests.before_autograd.captured import captured, graph_module
 from xductor.ir import entry_graph
 from xductor.ir.functions.torch_calls import aten_name
 from xductor.transforms import TypedPass
-from xductor.transforms.pieces.merge_getitem_cat_pass import MergeGetitemCatPass
-from xductor.transforms.pieces.move_reshape_out_of_split_stack_pass import (
+from xductor.transforms.pieces.pre_grad.merge_getitem_cat_pass import MergeGetitemCatPass
+from xductor.transforms.pieces.pre_grad.move_reshape_out_of_split_stack_pass import (
     MoveReshapeOutOfSplitStackPass,
 )
-from xductor.transforms.pieces.mutate_cat_pass import MutateCatPass
-from xductor.transforms.pieces.split_cat_pass import SplitCatPass
-from xductor.transforms.pieces.split_cat_to_slices_pass import SplitCatToSlicesPass
-from xductor.transforms.pieces.split_stack_to_cats_pass import SplitStackToCatsPass
-from xductor.transforms.pieces.unbind_cat_to_view_pass import UnbindCatToViewPass
-from xductor.transforms.pieces.unbind_stack_pass import UnbindStackPass
-from xductor.transforms.pieces.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
+from xductor.transforms.pieces.pre_grad.mutate_cat_pass import MutateCatPass
+from xductor.transforms.pieces.pre_grad.split_cat_pass import SplitCatPass
+from xductor.transforms.pieces.pre_grad.split_cat_to_slices_pass import SplitCatToSlicesPass
+from xductor.transforms.pieces.pre_grad.split_stack_to_cats_pass import SplitStackToCatsPass
+from xductor.transforms.pieces.pre_grad.unbind_cat_to_view_pass import UnbindCatToViewPass
+from xductor.transforms.pieces.pre_grad.unbind_stack_pass import UnbindStackPass
+from xductor.transforms.pieces.pre_grad.unbind_stack_to_slices_pass import UnbindStackToSlicesPass
 from xductor.transforms.proving.module_pairs import prove_modules
 
 Function = Callable[..., Any]

@@ -10,7 +10,7 @@ import torch
 
 import xductor
 from tests.before_autograd.captured import graph_module
-from xductor.transforms.pieces.merge_splits_pass import MergeSplitsPass
+from xductor.transforms.pieces.pre_grad.merge_splits_pass import MergeSplitsPass
 
 Cut = Callable[[torch.Tensor], Any]
 CUBE, VECTOR = (6, 6, 6), (12,)

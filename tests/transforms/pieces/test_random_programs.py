@@ -13,12 +13,14 @@ from tests.transforms.pieces.random_programs import Program
 from xductor.backend.fx.export import to_fx
 from xductor.frontend import from_fx
 from xductor.ir import verify
-from xductor.transforms.pieces.cat_of_pieces import CatOfPieces
-from xductor.transforms.pieces.move_view_after_cat_aten_pass import MoveViewAfterCatAtenPass
-from xductor.transforms.pieces.normalization_aten_pass import NORMALIZATION
-from xductor.transforms.pieces.select_cat_aten_pass import SelectCatAtenPass
-from xductor.transforms.pieces.split_cat_aten_pass import SplitCatAtenPass
-from xductor.transforms.pieces.unbind_stack_aten_pass import UnbindStackAtenPass
+from xductor.transforms.pieces.post_grad.cat_of_pieces import CatOfPieces
+from xductor.transforms.pieces.post_grad.move_view_after_cat_aten_pass import (
+    MoveViewAfterCatAtenPass,
+)
+from xductor.transforms.pieces.post_grad.normalization_aten_pass import NORMALIZATION
+from xductor.transforms.pieces.post_grad.select_cat_aten_pass import SelectCatAtenPass
+from xductor.transforms.pieces.post_grad.split_cat_aten_pass import SplitCatAtenPass
+from xductor.transforms.pieces.post_grad.unbind_stack_aten_pass import UnbindStackAtenPass
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 PASSES = (

@@ -9,11 +9,11 @@ import torch
 
 from xductor.ir import aten, parse_ir, prims
 from xductor.transforms import Rewrite, Tensor
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.post_grad.cat_and_split import (
     CatSplitwithsizesReplace,
     SplitwithsizesCatReplace,
 )
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.validation.validate import validate
 

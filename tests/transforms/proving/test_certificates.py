@@ -186,7 +186,7 @@ def test_a_kept_proof_is_of_all_sources_that_it_ran_through(
     cache.put(subject, xductor.prove(TimesOne), 120.0)
     assert cache.get(subject, 120.0) is not None
     known = code_hashes._source_of
-    for module in ("proving.solver", "rewriting.matcher"):
+    for module in ("proving.solver", "matching.matcher"):
         name = f"xductor.transforms.{module}"
         changed = {name: "another = 1"}
         monkeypatch.setattr(

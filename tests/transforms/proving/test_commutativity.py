@@ -13,7 +13,7 @@ from tests.transforms.proving.examples import Joint, assert_example_fails
 from xductor import UP_TO_ZERO_SIGN, Tensor
 from xductor.ir import aten, prims
 from xductor.transforms import in_order
-from xductor.transforms.rewriting import commutativity
+from xductor.transforms.matching import commutativity
 
 _LIBRARIES = {"aten": aten, "prims": prims}
 NAMES = [

@@ -8,13 +8,13 @@ import pytest
 
 from xductor.ir import aten, parse_ir
 from xductor.transforms import Rewrite, Tensor, no
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.rewriting.driver import (
     ContractViolation,
     Driver,
     RewriteIndex,
     watching,
 )
-from xductor.transforms.rewriting.patterns import PatternError
 
 
 def _rewrite(condition: Any) -> type[Rewrite]:

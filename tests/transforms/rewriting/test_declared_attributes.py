@@ -16,9 +16,9 @@ from xductor.backend.seam.checked_options import checked_settings
 from xductor.ir import aten as _aten
 from xductor.ir import parse_ir
 from xductor.transforms import ALL_SPELLINGS, TypedPass
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.passes.declared_attributes import DeclarationError
 from xductor.transforms.rewriting.driver import ContractViolation, Driver, RewriteIndex
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rows import registry
 
 aten: Any = _aten  # the stubs know what is misspelt, too

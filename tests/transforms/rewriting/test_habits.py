@@ -15,7 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import xductor
 from xductor import Rewrite, Tensor
 from xductor.ir import Facts, SymbolTable, TensorType, aten
-from xductor.transforms.rewriting.patterns import PatternError
+from xductor.transforms.matching.patterns import PatternError
 
 
 def made(asked: Callable[..., Any], matched: Callable[..., Any] | None = None) -> type[Rewrite]:

@@ -8,8 +8,8 @@ import pytest
 
 from xductor.ir import aten, parse_ir
 from xductor.transforms import Rewrite, Tensor
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.rewriting.driver import Driver, RewriteIndex
-from xductor.transforms.rewriting.patterns import PatternError
 
 asked: list[Any] = []
 

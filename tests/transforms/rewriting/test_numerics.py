@@ -15,6 +15,7 @@ from xductor.transforms import (
     Rewrite,
     Tensor,
 )
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.passes.numerics import (
     ADMITTED,
     admits,
@@ -27,7 +28,6 @@ from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.prover import prove
 from xductor.transforms.proving.solver import Assumptions
 from xductor.transforms.rewriting.driver import watching
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.semantics.scalars import fn
 from xductor.transforms.semantics.terms import Term, cast, element

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.ir import aten, parse_ir
 from xductor.transforms import Rewrite, Tensor, bind, no
 from xductor.transforms.explaining.explain import explain_module
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.proving.subjects import RewriteSubject
 from xductor.transforms.rewriting.driver import (
     ContractViolation,
@@ -17,7 +18,6 @@ from xductor.transforms.rewriting.driver import (
     RewriteIndex,
     watching,
 )
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.validation.validate import validate
 
 F4 = "!fx.tensor<f32[4], cpu>"

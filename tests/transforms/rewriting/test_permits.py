@@ -14,9 +14,9 @@ from xductor import Rewrite, Tensor
 from xductor.ir import aten, ops, parse_ir, prims, print_ir, verify
 from xductor.transforms import TypedPass
 from xductor.transforms.joint_graph.fix_iota_device import FixIotaDevice
+from xductor.transforms.matching.patterns import PatternError
 from xductor.transforms.passes.declared_attributes import DeclarationError
 from xductor.transforms.rewriting.driver import ContractViolation
-from xductor.transforms.rewriting.patterns import PatternError
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 
 _TWO_DRAWS = """

@@ -1,0 +1,1 @@
+"""Patterns: what declared rewrites are written in, and how they are found in a graph."""

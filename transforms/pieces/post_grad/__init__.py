@@ -1,0 +1,1 @@
+"""What Inductor names after autograd: options, and its patterns of cats of pieces."""

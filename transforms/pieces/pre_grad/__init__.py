@@ -1,0 +1,1 @@
+"""What Inductor names before autograd: each pass is a selection of what pieces become."""
