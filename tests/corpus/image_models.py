@@ -217,6 +217,7 @@ _OF_LIBRARIES = {"train_dtype": torch.float64, "batch_alone": True}
 META: dict[str, dict[str, Any]] = {
     **{name: {"needs": "timm", **_OF_LIBRARIES} for name in TIMM},
     **{name: {"needs": "torchvision", **_OF_LIBRARIES} for name in TORCHVISION},
+    "tv_raft_small": {"needs": "torchvision", "batch_alone": True},  # it has grids in float32
 }
 
 
@@ -341,13 +342,11 @@ def _settled(model: nn.Module, *images: Tensor, **named: Any) -> nn.Module:
         if tensor.numel() and bool((tensor == tensor.flatten()[0]).all()):
             one = bool(tensor.flatten()[0] == 1)
             nn.init.uniform_(tensor, 0.5, 1.5) if one else nn.init.normal_(tensor, std=0.1)
-    for module in model.modules():
-        if (
-            isinstance(module, nn.Dropout | nn.Dropout3d)
-            or type(module).__name__ == "StochasticDepth"
-        ):
-            module.p = 0.0
-    norms = [one for one in model.modules() if isinstance(one, _BATCH_NORMS)]
+    modules: list[Any] = list(model.modules())
+    for one in modules:
+        if isinstance(one, nn.Dropout | nn.Dropout3d) or type(one).__name__ == "StochasticDepth":
+            one.p = 0.0
+    norms = [one for one in modules if isinstance(one, _BATCH_NORMS)]
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.momentum = 1.0
