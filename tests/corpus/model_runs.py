@@ -134,8 +134,9 @@ class ModelRuns:
 
     def __init__(self, models: ModuleType, case: Case) -> None:
         self.models, self.case = models, case
+        self.dtype = models.META[case.name].get("train_dtype") if case.train else None
         self.model, inputs, kwargs = models.build(case.name, layers=case.layers)
-        self.model = self.model.to(case.device).train(case.train)
+        self.model = self.model.to(case.device, self.dtype).train(case.train)
         self.batches = [self._to_device(inputs, kwargs)]
         if case.dynamic:
             self.batches += self._other_batch()
@@ -143,9 +144,11 @@ class ModelRuns:
         self.options: dict[str, Any] = dict(INDUCTOR_OPTIONS)
 
     def _to_device(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        return torch.utils._pytree.tree_map_only(
-            torch.Tensor, lambda t: t.to(self.case.device), (args, kwargs)
-        )
+        def moved(tensor: torch.Tensor) -> torch.Tensor:
+            dtype = self.dtype if tensor.is_floating_point() else None
+            return tensor.to(self.case.device, dtype)
+
+        return torch.utils._pytree.tree_map_only(torch.Tensor, moved, (args, kwargs))
 
     def _other_batch(self) -> list[tuple[Any, Any]]:
         """Inputs of another batch size, from a second build of the model."""
@@ -220,6 +223,9 @@ class ModelRuns:
             torch.Tensor, lambda t: t.clone(), (args, kwargs)
         )
         inputs = [t for t in args if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        if self.case.dynamic and self.models.META[self.case.name].get("batch_alone"):
+            for one in inputs:
+                torch._dynamo.mark_static(one, list(range(1, one.dim())))
         torch.manual_seed(0)
         gradients: list[torch.Tensor | None] = []
         if self.case.train:
