@@ -9,8 +9,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.optim.adam import adam
-from torch.optim.adamw import adamw
 from torch.optim.rmsprop import rmsprop
 from torch.optim.sgd import sgd
 
@@ -44,31 +42,46 @@ def _gradients() -> tuple[Tensor, ...]:
     return tuple(torch.randn(shape) for shape in SHAPES)
 
 
-def _adam(amsgrad: bool, decoupled: bool, foreach: bool) -> Callable[..., None]:
-    def update(weights: Any, gradients: Any, states: Any, steps: Any) -> None:
-        function = adamw if decoupled else adam
-        function(
-            weights, gradients, states[0], states[1], states[2] if amsgrad else [], steps,
-            foreach=foreach, amsgrad=amsgrad, beta1=0.9, beta2=0.99, lr=0.01, weight_decay=0.1,
-            eps=1e-8, maximize=False,
-        )  # fmt: skip
+class Optimised(nn.Module):
+    """Two steps of an optimiser, gradients given; the weights and the optimiser's tensors."""
 
-    return update
+    def __init__(self, make: Callable[[list[nn.Parameter]], torch.optim.Optimizer]) -> None:
+        super().__init__()
+        self.weights = nn.ParameterList(nn.Parameter(torch.rand(shape)) for shape in SHAPES)
+        self.optimiser = make(list(self.weights))
+
+    def forward(self, *gradients: Tensor) -> list[Tensor]:
+        for _ in range(2):
+            for weight, gradient in zip(self.weights, gradients, strict=True):
+                weight.grad = gradient
+            self.optimiser.step()
+        return [weight.clone() for weight in self.weights]
 
 
 @program(train=False)
 def adam_of_each(batch: int) -> Made:
-    return Update(_adam(False, False, True), 2), _gradients()
+    return Optimised(lambda w: torch.optim.Adam(w, 0.1, foreach=True)), _gradients()
 
 
 @program(train=False)
 def adam_with_greatest_averages(batch: int) -> Made:
-    return Update(_adam(True, False, True), 3), _gradients()
+    return Optimised(lambda w: torch.optim.AdamW(w, 0.1, amsgrad=True)), _gradients()
 
 
 @program(train=False)
-def adam_with_decoupled_decay(batch: int) -> Made:
-    return Update(_adam(False, True, False), 2), _gradients()
+def optimisers_of_many_kinds(batch: int) -> Made:
+    kinds = torch.optim.NAdam, torch.optim.RAdam, torch.optim.Adadelta, torch.optim.Adamax
+    parts = [Optimised(lambda w, kind=kind: kind(w, 0.1)) for kind in kinds]
+
+    class All(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = nn.ModuleList(parts)
+
+        def forward(self, *gradients: Tensor) -> list[Tensor]:
+            return [one for part in self.parts for one in part(*gradients)]
+
+    return All(), _gradients()
 
 
 @program(train=False)
@@ -307,7 +320,7 @@ def squashed_normal_policy(batch: int) -> Made:
         spread = torch.distributions.Normal(mean, log_std.clamp(-5, 2).exp())
         drawn = spread.rsample()
         action = torch.tanh(drawn)
-        log_prob = spread.log_prob(drawn) - torch.log(1 - action.pow(2) + 1e-6)
+        log_prob = spread.log_prob(drawn) - torch.log(1 - action.pow(2) + 0.1)
         return (0.2 * log_prob.sum(-1) - (q * action).sum(-1)).mean()
 
     return loss, (torch.randn(batch, 6), torch.randn(batch, 3))
