@@ -9,15 +9,25 @@ from tests.corpus.model_runs import Case, ModelRuns, Report, check_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-#: They take some seconds in any direction.
+#: They take more than a second in any direction.
 _LONG = frozenset(
     (
+        "adam_of_each",
+        "differential_equation",
+        "experts_with_places",
+        "gradients_of_each_sample",
+        "hashed_grid",
+        "inner_loop",
         "jacobians_of_a_net",
+        "optimisers_of_many_kinds",
+        "physics",
         "radiance_field",
         "rigid_alignment",
         "sampled_warp",
         "spectral_distance",
         "splats",
+        "translation",
+        "wave_in_steps",
     )
 )
 

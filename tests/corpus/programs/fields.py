@@ -157,7 +157,7 @@ def adaptive_step(batch: int) -> Made:
 
 
 def _burgers(net: nn.Module) -> Any:
-    weights = dict(net.named_parameters())
+    weights: dict[str, Tensor] = dict(net.named_parameters())
 
     def u(x: Tensor, t: Tensor) -> Tensor:
         return functional_call(net, weights, (torch.stack([x, t]),)).squeeze()
@@ -194,7 +194,7 @@ def jacobians_of_a_net(batch: int) -> Made:
 
         def forward(self, x: Tensor, v: Tensor) -> tuple[Tensor, ...]:
             jacobian = vmap(jacrev(self.net))(x)
-            value, pushed = jvp(self.net, (x,), (v,))
+            value, pushed = jvp(self.net, (x,), (v,))[:2]
             curvature = vmap(jacrev(jacrev(lambda y: self.net(y).square().sum())))(x)
             return jacobian.diagonal(dim1=1, dim2=2).sum(-1), value, pushed, curvature
 
@@ -248,6 +248,8 @@ def inner_loop(batch: int) -> Made:
 @program()
 def coupled_flow(batch: int) -> Made:
     class Coupling(nn.Module):
+        order: Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.nets = nn.ModuleList(nn.Linear(2, 4) for _ in range(3))

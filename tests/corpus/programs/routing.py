@@ -153,6 +153,10 @@ def aggregations(batch: int) -> Made:
 @program()
 def codebook(batch: int) -> Made:
     class Quantizer(nn.Module):
+        codes: Tensor
+        counts: Tensor
+        sums: Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("codes", torch.randn(6, 4))
@@ -283,6 +287,8 @@ def bags_of_features(batch: int) -> Made:
 @program()
 def factorization_machine(batch: int) -> Made:
     class Machine(nn.Module):
+        offsets: Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.table, self.first = nn.Embedding(30, 4), nn.Embedding(30, 1)

@@ -17,7 +17,7 @@ WORDS, WIDTH = 20, 8
 class WordModel(nn.Module):
     """Embedding, recurrent layers, an output layer that shares the embedding's weight."""
 
-    def __init__(self, kind: type[nn.RNNBase]) -> None:
+    def __init__(self, kind: type[nn.LSTM | nn.GRU]) -> None:
         super().__init__()
         self.embedding = nn.Embedding(WORDS, WIDTH, padding_idx=0)
         self.recurrent = kind(WIDTH, WIDTH, num_layers=2, batch_first=True)
@@ -73,6 +73,8 @@ def translation(batch: int) -> Made:
 
 class Decoder(nn.Module):
     """One step of attention over a cache that it writes, with rotated queries and keys."""
+
+    frequencies: Tensor
 
     def __init__(self) -> None:
         super().__init__()

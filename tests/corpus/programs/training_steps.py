@@ -15,6 +15,8 @@ from torch.optim.sgd import sgd
 from tests.corpus.programs.program import program
 
 Made = tuple[Any, tuple[Any, ...]]
+#: Functions on lists, which type checkers do not find in `torch`.
+FOREACH: Any = torch
 SHAPES = ((4, 3), (3,), (5, 4), ())
 
 
@@ -110,10 +112,10 @@ def mean_squares_centered(batch: int) -> Made:
 @program(train=False)
 def clipping_and_scaling(batch: int) -> Made:
     def step(*gradients: Tensor) -> tuple[Tensor, Tensor]:
-        torch._foreach_mul_(gradients, 1 / 8.0)
+        FOREACH._foreach_mul_(gradients, 1 / 8.0)
         bad = torch.stack([(~torch.isfinite(g)).any() for g in gradients]).any()
-        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-        torch._foreach_mul_(gradients, (1.0 / (norm + 1e-6)).clamp(max=1.0))
+        norm = torch.linalg.vector_norm(torch.stack(FOREACH._foreach_norm(gradients)))
+        FOREACH._foreach_mul_(gradients, (1.0 / (norm + 1e-6)).clamp(max=1.0))
         return norm, bad
 
     return step, _gradients()
@@ -169,7 +171,7 @@ def averages_of_weights(batch: int) -> Made:
 
         def forward(self, x: Tensor) -> Tensor:
             slow, online = list(self.slow.parameters()), list(self.online.parameters())
-            torch._foreach_lerp_(slow, online, 0.25)
+            FOREACH._foreach_lerp_(slow, online, 0.25)
             for ours, theirs in zip(self.slow.buffers(), self.online.buffers(), strict=True):
                 ours.copy_(theirs)
             return self.slow(x)
@@ -228,6 +230,8 @@ def adversarial_step(batch: int) -> Made:
 
 class Denoiser(nn.Module):
     """The loss of a small diffusion model: schedule, noise, time embedding."""
+
+    kept: Tensor
 
     def __init__(self) -> None:
         super().__init__()
