@@ -1,0 +1,58 @@
+"""Programs of many kinds, without code generation: the numbers of eager."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpus import programs
+from tests.corpus.model_runs import Case, ModelRuns, Report, check_numbers
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+#: They take more than a second in any direction.
+_LONG = frozenset(
+    (
+        "adam_of_each",
+        "differential_equation",
+        "experts_with_places",
+        "gradients_of_each_sample",
+        "hashed_grid",
+        "inner_loop",
+        "jacobians_of_a_net",
+        "optimisers_of_many_kinds",
+        "physics",
+        "radiance_field",
+        "rigid_alignment",
+        "sampled_warp",
+        "spectral_distance",
+        "splats",
+        "translation",
+        "wave_in_steps",
+    )
+)
+
+
+def _directions(name: str) -> list[pytest.ParameterSet]:
+    """Training with static and inference with symbolic sizes; of two, the second is a slow test."""
+    trains = (True, False) if programs.META[name]["train"] else (False,)
+    return [
+        pytest.param(
+            name,
+            train,
+            id=f"{name}-{'training' if train else 'inference'}",
+            marks=pytest.mark.slow if place or name in _LONG else (),
+        )
+        for place, train in enumerate(trains)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "train"), [one for name in programs.names() for one in _directions(name)]
+)
+def test_numbers_are_those_of_eager(name: str, train: bool) -> None:
+    """Outputs, gradients, inputs and buffers that were written; types hold after each pass."""
+    case = Case(name, train, dynamic=not train)
+    report = Report(case.name, case.mode, case.shapes)
+    check_numbers(ModelRuns(programs, case), report)
+    assert report.notes == []
+    assert report.status in ("ok", "ok (double)")
