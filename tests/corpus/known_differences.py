@@ -231,16 +231,17 @@ DIFFERENCES = (
         _common_subexpressions,
     ),
     Difference(
-        "fold_tables",
-        "post_grad",
-        "tables that depend on no input are computed at every call",
-        _tables,
-    ),
-    Difference(
         "onednn_linear",
         "post_grad",
         "on some processors oneDNN computes products faster than what ATen calls",
         _onednn_linears,
+    ),
+    # After all others of its stage, since it runs in inference alone.
+    Difference(
+        "fold_tables",
+        "post_grad",
+        "tables that depend on no input are computed at every call",
+        _tables,
     ),
     Difference(
         "fuse_attention",
