@@ -11,8 +11,9 @@ from torch._inductor import config
 
 from tests.corpus import image_models
 from tests.corpus.capture import passes_only
+from tests.corpus.eager_numbers import assert_numbers_are_those_of_eager, direction
 from tests.corpus.frozen_numbers import Distances, distance
-from tests.corpus.model_runs import OUR_OPTIONS, Case, ModelRuns, Report, check_numbers
+from tests.corpus.model_runs import OUR_OPTIONS, Case
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -46,12 +47,7 @@ _SYMBOLIC = (
     *image_models.LAYERS,
 )  # fmt: skip
 _ALL = [
-    pytest.param(
-        name,
-        train,
-        id=f"{name}-{'training' if train else 'inference'}",
-        marks=() if name in _FEW else pytest.mark.slow,
-    )
+    direction(name, train, slow=name not in _FEW)
     for name in _COMPARED
     for train in (False, True)
     if train or name in _SYMBOLIC
@@ -70,10 +66,7 @@ def test_numbers_are_those_of_eager(name: str, train: bool) -> None:
     """Outputs, gradients and buffers; with a symbolic batch size in inference."""
     _need(name)
     case = Case(name, train, dynamic=not train)
-    report = Report(case.name, case.mode, case.shapes)
-    check_numbers(ModelRuns(image_models, case), report)
-    assert report.notes == []
-    assert report.status in ("ok", "ok (double)")
+    assert_numbers_are_those_of_eager(image_models, case)
 
 
 @pytest.mark.slow

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus import programs
-from tests.corpus.model_runs import Case, ModelRuns, Report, check_numbers
+from tests.corpus.eager_numbers import assert_numbers_are_those_of_eager, direction
+from tests.corpus.model_runs import Case
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -36,12 +37,7 @@ def _directions(name: str) -> list[pytest.ParameterSet]:
     """Training with static and inference with symbolic sizes; of two, the second is a slow test."""
     trains = (True, False) if programs.META[name]["train"] else (False,)
     return [
-        pytest.param(
-            name,
-            train,
-            id=f"{name}-{'training' if train else 'inference'}",
-            marks=pytest.mark.slow if place or name in _LONG else (),
-        )
+        direction(name, train, slow=bool(place) or name in _LONG)
         for place, train in enumerate(trains)
     ]
 
@@ -52,7 +48,4 @@ def _directions(name: str) -> list[pytest.ParameterSet]:
 def test_numbers_are_those_of_eager(name: str, train: bool) -> None:
     """Outputs, gradients, inputs and buffers that were written; types hold after each pass."""
     case = Case(name, train, dynamic=not train)
-    report = Report(case.name, case.mode, case.shapes)
-    check_numbers(ModelRuns(programs, case), report)
-    assert report.notes == []
-    assert report.status in ("ok", "ok (double)")
+    assert_numbers_are_those_of_eager(programs, case)
