@@ -6,7 +6,7 @@ that are needed, so a difference excuses nothing but itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +35,16 @@ aten: Any = torch.ops.aten
 
 @dataclass(frozen=True)
 class Difference:
-    """What a pass of ours does more, why, and the same thing done to Inductor's result."""
+    """What a pass of ours does more, why, and the same thing done to Inductor's result.
+
+    Without `in_training`, the pass runs on graphs of inference alone.
+    """
 
     name: str
     stage: str
     reason: str
     apply: Callable[[fx.GraphModule], None]
+    in_training: bool = True
 
 
 def _shared_permute_pairs(gm: fx.GraphModule) -> None:
@@ -231,17 +235,17 @@ DIFFERENCES = (
         _common_subexpressions,
     ),
     Difference(
-        "onednn_linear",
-        "post_grad",
-        "on some processors oneDNN computes products faster than what ATen calls",
-        _onednn_linears,
-    ),
-    # After all others of its stage, since it runs in inference alone.
-    Difference(
         "fold_tables",
         "post_grad",
         "tables that depend on no input are computed at every call",
         _tables,
+        in_training=False,
+    ),
+    Difference(
+        "onednn_linear",
+        "post_grad",
+        "on some processors oneDNN computes products faster than what ATen calls",
+        _onednn_linears,
     ),
     Difference(
         "fuse_attention",
@@ -268,7 +272,8 @@ def parity(
     stage: str,
     ours: fx.GraphModule,
     theirs: fx.GraphModule,
-    differences: Sequence[Difference] = DIFFERENCES,
+    *,
+    training: bool,
 ) -> Parity:
     """Compare our result of a stage with Inductor's, known differences of that stage aside.
 
@@ -276,10 +281,10 @@ def parity(
     """
     comparison = compare_graphs(ours, theirs)
     known: tuple[str, ...] = ()
-    for difference in differences:
+    for difference in DIFFERENCES:
         if comparison.equal:
             break
-        if difference.stage == stage:
+        if difference.stage == stage and (difference.in_training or not training):
             difference.apply(theirs)
             known += (difference.name,)
             comparison = compare_graphs(ours, theirs)

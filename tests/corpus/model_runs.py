@@ -401,7 +401,16 @@ def compare_stages(call: StageCall) -> Parity:
     with settings.use(settings.Settings(on_error="raise", numerics="fast")):
         ours = call.run_on_copy(getattr(stages, name))
     stock = stock_joint_passes if call.stage == "joint" else STOCK_STAGES[call.stage]
-    return parity(call.stage, ours, call.run_on_copy(stock))
+    theirs = call.run_on_copy(stock)
+    return parity(call.stage, ours, theirs, training=_is_of_training(call))
+
+
+def _is_of_training(call: StageCall) -> bool:
+    """Whether a call of the post-grad stage is for training; other stages are not told."""
+    if call.stage != "post_grad":
+        return False
+    (is_inference,) = (*call.args, *call.kwargs.values())
+    return not is_inference
 
 
 class LoweringBroken(Exception):
