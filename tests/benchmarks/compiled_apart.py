@@ -85,6 +85,8 @@ def _compiled(command: Sequence[str], seconds: float) -> tuple[subprocess.Popen[
         if line.strip() == _READY:
             break
         words.append(line)
+    if limit.finished.is_set():
+        words.append(f"stopped: not compiled after {seconds:.0f} s")
     limit.cancel()
     return process, words
 
@@ -96,7 +98,7 @@ def _turn(process: subprocess.Popen[str], words: list[str]) -> dict[str, Any] | 
     for line in reversed(words):
         if line.startswith(_FOUND):
             return json.loads(line.removeprefix(_FOUND))
-    return " ".join("".join(words[-_LAST_LINES:]).split()) or f"ended with {process.returncode}"
+    return " ".join(f"{''.join(words[-_LAST_LINES:])} (ended with {process.returncode})".split())
 
 
 __all__ = ["measured", "say", "tuning_alone", "wait_for_turn"]

@@ -100,7 +100,7 @@ class MovableSets:
         """The sets, ordered by their first sources, including those with refusals."""
         if self.scalars:
             for argument in self.analyses.graph.block.args:
-                if _is_cpu_scalar(argument):
+                if is_cpu_scalar(argument):
                     self._of[argument] = MovableSet([argument])
         for op in self.analyses.ops:
             if self._makes(op):
@@ -181,13 +181,21 @@ class MovableSets:
         type_ = _tensor(op.results[0]) if op.results else None
         if type_ is None or type_.device.type != self.target:
             return False
-        if op.name in _TAKES_CPU_TENSORS:
-            return True
-        return self.scalars and all(
-            _is_cpu_scalar(one) or _tensor(one).device.type == self.target  # type: ignore[union-attr]
-            for one in op._operands
-            if _tensor(one) is not None
-        )
+        return op.name in _TAKES_CPU_TENSORS or (self.scalars and takes_scalars(op, self.target))
+
+
+def takes_scalars(op: TorchOp, target: str) -> bool:
+    """Whether all tensors that an op reads are scalars on CPU or on a type of device."""
+    return all(
+        is_cpu_scalar(one) or _tensor(one).device.type == target  # type: ignore[union-attr]
+        for one in op._operands
+        if _tensor(one) is not None
+    )
+
+
+def keeps_cpu_tensors(op: TorchOp) -> bool:
+    """Whether an op reads tensors on CPU as they are, and says itself when it waits for them."""
+    return op.name in _TAKES_CPU_TENSORS
 
 
 def _stays(value: SSAValue, op: TorchOp) -> bool:
@@ -248,8 +256,9 @@ def _on_cpu(value: SSAValue) -> bool:
     return type_.data.layout == "strided" and not type_.data.subclass and not type_.data.flags
 
 
-def _is_cpu_scalar(value: SSAValue) -> bool:
+def is_cpu_scalar(value: SSAValue) -> bool:
+    """Whether a value is a plain tensor of no dims on CPU."""
     return _on_cpu(value) and _tensor(value).rank == 0  # type: ignore[union-attr]
 
 
-__all__ = ["MovableSet", "MovableSets"]
+__all__ = ["MovableSet", "MovableSets", "is_cpu_scalar", "keeps_cpu_tensors", "takes_scalars"]

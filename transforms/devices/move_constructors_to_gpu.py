@@ -18,7 +18,7 @@ from xductor.ir import GraphOp, SchemaOp, TensorType, TorchOp
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.fx_targets import called_functions
-from xductor.transforms.devices import scalar_inputs
+from xductor.transforms.devices import scalar_inputs, scalar_results
 from xductor.transforms.devices.movable_sets import MovableSet, MovableSets
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import Replacement
@@ -36,9 +36,10 @@ class MoveConstructorsToGpu(TypedPass):
     """Tensors that are made on CPU, but read on one other device only, are made on that device.
 
     CPU computations between the two move along. With `scalars_too`, scalar inputs are copied to the
-    device as well, all at once, at the beginning of the graph.
+    device as well, all at once, at the beginning of the graph, and so is each computed scalar that
+    has to stay on CPU where the device reads it.
 
-    Counts the sets that move together.
+    Counts the sets that move together, and the computed scalars that are copied.
 
     - `target`: the type of the device, such as "cuda".
     - `scalars_too`: whether the graph must hold no CPU scalars, as CUDA graphs require.
@@ -111,6 +112,8 @@ class MoveConstructorsToGpu(TypedPass):
                 count += 1
             for device, given in scalars.items():
                 scalar_inputs.move(replacement, _in_order(graph, given), device)
+            if self.scalars_too:
+                count += scalar_results.copy(replacement, self.target, self.name)
         return count
 
     def _moves(self, one: MovableSet, replacement: Replacement) -> bool:

@@ -103,6 +103,65 @@ def test_stock_joins_scalars_of_two_dtypes_and_moves_what_is_returned() -> None:
     assert full.kwargs["device"] == CUDA
 
 
+SAVED = """
+fx.graph @f stage(post_grad) symbols() (
+    %x : !fx.tensor<f32[8], cuda:0>, %a : !fx.tensor<f64[], cpu>) {
+  %c = prims.convert_element_type.default %a, f32 : !fx.tensor<f32[], cpu>
+  %m = aten.mul.Tensor %x, %c : !fx.tensor<f32[8], cuda:0>
+  %s = aten.sub.Tensor %c, %m : !fx.tensor<f32[8], cuda:0>
+  fx.output (%s, %c)
+}
+"""
+
+
+def test_a_saved_scalar_is_read_from_a_copy() -> None:
+    """What a forward saves for its backward stays on CPU, where the backward expects it.
+
+    Symbolic floats are such scalars. Inductor moves what is saved; its backward then reads memory
+    of the device on the CPU, and ends with a segmentation fault. A CUDA graph that reads the scalar
+    on CPU cannot be recorded.
+    """
+    module = parse_ir(SAVED)
+    assert MoveConstructorsToGpu().rewrite(module) == 0
+    assert MoveConstructorsToGpu(scalars_too=True).rewrite(module) == 1
+    graph = to_fx(module).graph
+    (converted,) = graph.find_nodes(
+        op="call_function", target=torch.ops.prims.convert_element_type.default
+    )
+    (put,) = graph.find_nodes(op="call_function", target=torch.ops.prims.device_put.default)
+    assert put.args == (converted, CUDA, True)
+    assert set(converted.users) == {put, graph.output_node()}
+    assert [user.target for user in put.users] == [
+        torch.ops.aten.mul.Tensor,
+        torch.ops.aten.sub.Tensor,
+    ]
+    assert converted.meta["val"].device.type == "cpu"
+    assert MoveConstructorsToGpu(scalars_too=True).rewrite(module) == 0
+
+
+WRITTEN = """
+fx.graph @f stage(post_grad) symbols() (
+    %x : !fx.tensor<f32[8], cuda:0>, %a : !fx.tensor<f64[], cpu>) {
+  %c = prims.convert_element_type.default %a, f32 : !fx.tensor<f32[], cpu>
+  %w = aten.add_.Tensor %c, 1 : !fx.tensor<f32[], cpu>
+  %m = aten.mul.Tensor %x, %c : !fx.tensor<f32[8], cuda:0>
+  fx.output (%m, %c)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(WRITTEN, id="a copy would be outdated"),
+        pytest.param(SAVED.replace("[], cpu", "[1], cpu"), id="no scalar"),
+        pytest.param(SAVED.replace("cuda:0", "cpu"), id="one device"),
+    ],
+)
+def test_other_tensors_are_not_copied(text: str) -> None:
+    assert MoveConstructorsToGpu(scalars_too=True).rewrite(parse_ir(text)) == 0
+
+
 SINE = """
 fx.graph @f stage(post_grad) symbols() (%x : !fx.tensor<f32[8], cuda:0>) {
   %z = aten.full.default [8], 2.0, dtype = f32, device = device<cpu> : !fx.tensor<f32[8], cpu>

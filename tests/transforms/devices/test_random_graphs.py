@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
 
 from tests.specimens.moved_constructor_specimens import (
     random_graph,
     same_on_one_device,
 )
-from xductor.ir import parse_ir, print_ir, same, verify
+from xductor.ir import (
+    OutputOp,
+    TensorType,
+    TorchOp,
+    entry_graph,
+    parse_ir,
+    print_ir,
+    same,
+    verify,
+)
 from xductor.transforms import EXACT
+from xductor.transforms.devices.movable_sets import is_cpu_scalar
 from xductor.transforms.devices.move_constructors_to_gpu import MoveConstructorsToGpu
+
+#: They copy from the CPU, or are told apart by what they read there.
+_READ_ON_CPU = ("prims.device_put.default", "aten.index.Tensor", "aten.index_put.default")
 
 
 def _check_devices(module: ModuleOp) -> None:
@@ -34,7 +49,25 @@ def moved(seed: int, scalars_too: bool) -> tuple[int, ModuleOp]:
     assert same(parse_ir(print_ir(after)), after)
     assert MoveConstructorsToGpu(scalars_too=scalars_too).rewrite(after.clone()) == 0
     same_on_one_device(before, after, EXACT)
+    if scalars_too:
+        assert not list(_scalars_read_on_cpu(after))
     return applied, after
+
+
+def _scalars_read_on_cpu(module: ModuleOp) -> Iterator[str]:
+    """The ops on CUDA that read computed scalars on CPU, which a CUDA graph could not hold."""
+    for op in entry_graph(module).block.ops:
+        assert isinstance(op, TorchOp)
+        if type(op) is OutputOp or op.name in _READ_ON_CPU or not _on_cuda(op):
+            continue
+        for operand in op.operands:
+            if isinstance(operand, OpResult) and is_cpu_scalar(operand):
+                yield op.name
+
+
+def _on_cuda(op: TorchOp) -> bool:
+    type_ = op.results[0].type
+    return isinstance(type_, TensorType) and type_.device.type == "cuda"
 
 
 @pytest.mark.parametrize("scalars_too", [False, True])
