@@ -96,6 +96,27 @@ class TestConstructors:
         with config.patch({"triton.cudagraphs": True, "graph_partition": True}):
             assert _compiled(function, *inputs, name=self.name) == 2
 
+    def test_a_symbolic_float_in_training(self) -> None:
+        """The forward converts it on CPU and saves it; both graphs are replayed as CUDA graphs."""
+
+        def function(x: torch.Tensor, scale: float) -> torch.Tensor:
+            return (x.sin() * scale).softmax(-1) * scale
+
+        compiled = torch.compile(
+            function,
+            backend="xductor",
+            dynamic=True,
+            options={"xductor.on_error": "raise", "triton.cudagraphs": True},
+        )
+        for scale in (0.5, 0.5, 0.5, 1.5, 1.5, 1.5):
+            torch.compiler.cudagraph_mark_step_begin()
+            x = torch.randn(16, 32, device="cuda", requires_grad=True)
+            found, expected = compiled(x, scale), function(x, scale)
+            torch.testing.assert_close(found, expected)
+            seed = torch.randn_like(expected)
+            gradients = [torch.autograd.grad(one, x, seed)[0] for one in (found, expected)]
+            torch.testing.assert_close(*gradients)
+
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("left", [True, False])
