@@ -51,7 +51,7 @@ def meanings() -> Mapping[str, Meaning]:
     for family in _FAMILIES:
         if family not in _loaded:
             _loaded.append(family)
-            import_module(f"xductor.transforms.semantics.{family}")
+            import_module(f"xductor.transforms.semantics.families.{family}")
     return MappingProxyType(_meanings)
 
 

@@ -21,7 +21,7 @@ from tests.transforms.semantics.agreement import (
     sizes,
     tensor,
 )
-from xductor.transforms.semantics.other_names import SAME
+from xductor.transforms.semantics.families.other_names import SAME
 from xductor.transforms.semantics.uninterpreted import BINARY, FLOAT_UNARY, UNARY
 
 CASES = Cases()

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.casts import convert_element_type
-from xductor.transforms.semantics.elementwise import pointwise
+from xductor.transforms.semantics.families.casts import convert_element_type
+from xductor.transforms.semantics.families.elementwise import pointwise
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import known_dtype, number_as
 from xductor.transforms.semantics.terms import call

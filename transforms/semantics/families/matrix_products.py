@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.elementwise import mul as product_of_elements
-from xductor.transforms.semantics.index_maps import (
+from xductor.transforms.semantics.families.elementwise import mul as product_of_elements
+from xductor.transforms.semantics.families.index_maps import (
     broadcast_shape,
     broadcast_to,
     transpose,
     unsqueeze,
 )
+from xductor.transforms.semantics.families.products import contraction, scaled_sum
 from xductor.transforms.semantics.kernels import summed_by
-from xductor.transforms.semantics.products import contraction, scaled_sum
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import fn, known_dtype, wide
 from xductor.transforms.semantics.terms import Term, cast, eq, fold, number

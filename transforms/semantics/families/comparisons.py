@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.elementwise import pointwise
+from xductor.transforms.semantics.families.elementwise import pointwise
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import (
     compare,

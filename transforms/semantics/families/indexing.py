@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.index_maps import broadcast_shape, broadcast_to
+from xductor.transforms.semantics.families.index_maps import broadcast_shape, broadcast_to
 from xductor.transforms.semantics.kernels import by_kernel, summed_by
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import (
@@ -140,7 +140,7 @@ def embedding(
 
 @meaning("aten.take.default")
 def take(world: World, x: TensorValue, index: TensorValue) -> TensorValue:
-    from xductor.transforms.semantics.views import flatten
+    from xductor.transforms.semantics.families.views import flatten
 
     _indices(index, "take", (torch.int64,))
     flat = flatten(world, x)

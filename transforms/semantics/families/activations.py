@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.comparisons import isinf as is_infinite
-from xductor.transforms.semantics.comparisons import isnan as is_nan_op
-from xductor.transforms.semantics.elementwise import (
+from xductor.transforms.semantics.families.comparisons import isinf as is_infinite
+from xductor.transforms.semantics.families.comparisons import isnan as is_nan_op
+from xductor.transforms.semantics.families.elementwise import (
     clamp,
     float_of,
     larger,
@@ -18,6 +18,7 @@ from xductor.transforms.semantics.elementwise import (
     smaller,
     unary,
 )
+from xductor.transforms.semantics.families.selection import where
 from xductor.transforms.semantics.kernels import by_kernel
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import (
@@ -30,7 +31,6 @@ from xductor.transforms.semantics.scalars import (
     number_as,
     wide,
 )
-from xductor.transforms.semantics.selection import where
 from xductor.transforms.semantics.terms import (
     FALSE,
     Term,

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.elementwise import arithmetic
-from xductor.transforms.semantics.index_maps import broadcast_to
+from xductor.transforms.semantics.families.elementwise import arithmetic
+from xductor.transforms.semantics.families.index_maps import broadcast_to
 from xductor.transforms.semantics.kernels import summed_by
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import fn, known_dtype, number_as, wide

@@ -65,7 +65,7 @@ def _on(x: TensorValue, device: Any) -> TensorValue:
 @meaning("aten.copy.default")
 def copy(world: World, x: TensorValue, src: TensorValue, non_blocking: Any = False) -> TensorValue:
     """The content of `src` with the dtype, sizes and device of the first argument."""
-    from xductor.transforms.semantics.index_maps import expand
+    from xductor.transforms.semantics.families.index_maps import expand
 
     wide = expand(world, src, list(x.shape))
     target, source = dtypes_of_both(x, src)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.elementwise import float_of
+from xductor.transforms.semantics.families.elementwise import float_of
 from xductor.transforms.semantics.kernels import by_kernel, summed_by
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import (

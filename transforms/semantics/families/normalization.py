@@ -11,9 +11,14 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.casts import convert_element_type
+from xductor.transforms.semantics.families.casts import convert_element_type
+from xductor.transforms.semantics.families.reductions import (
+    Rows,
+    mean_of,
+    reduced_dims,
+    variance_of,
+)
 from xductor.transforms.semantics.kernels import by_kernel
-from xductor.transforms.semantics.reductions import Rows, mean_of, reduced_dims, variance_of
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import NARROW, fn, known_dtype, number_as, wide
 from xductor.transforms.semantics.terms import (
@@ -357,7 +362,7 @@ def native_group_norm(
     group: Any,
     eps: Any,
 ) -> list[TensorValue]:
-    from xductor.transforms.semantics.views import view
+    from xductor.transforms.semantics.families.views import view
 
     dtype = _floats(x, "group_norm")
     if not isinstance(group, int) or group < 1:
@@ -393,7 +398,7 @@ def _group_norm(
     eps: Any,
     dtype: torch.dtype,
 ) -> list[TensorValue]:
-    from xductor.transforms.semantics.views import view
+    from xductor.transforms.semantics.families.views import view
 
     statistics, wider = _statistics_dtype(dtype, weight, bias), wide(dtype)
     rows = Rows(flat, [2], keepdim=False)

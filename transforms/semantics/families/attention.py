@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.semantics.index_maps import broadcast_shape, broadcast_to
+from xductor.transforms.semantics.families.index_maps import broadcast_shape, broadcast_to
 from xductor.transforms.semantics.kernels import by_kernel
 from xductor.transforms.semantics.registry import meaning
 from xductor.transforms.semantics.scalars import fn, known_dtype, number_as, wide

@@ -1,0 +1,1 @@
+"""The meanings of ops, a family of them per module."""
