@@ -108,7 +108,7 @@ def test_an_interrupt_is_no_traceback(
 
     path = tmp_path / "graph.mlir"
     path.write_text(GRAPH)
-    monkeypatch.setattr("xductor.backend.cli.check.read_module", interrupted)
+    monkeypatch.setattr("xductor.backend.cli.commands.check.read_module", interrupted)
     monkeypatch.setattr(main.XductorOptMain, "parse_chunk", interrupted)
     arguments = [str(path)] if name == "xductor-opt" else ["check", str(path)]
     assert run(arguments) == 130

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from xductor.backend.cli import demo, demo_models
+from xductor.backend.cli import demo_models
+from xductor.backend.cli.commands import demo
 from xductor.backend.records.stage_records import PassRecord, StageRecord
 
 

@@ -82,7 +82,7 @@ def _inside_module(text: str) -> str:
 
 
 def test_pass_page_is_current() -> None:
-    from xductor.backend.cli import passes
+    from xductor.backend.cli.commands import passes
 
     written = (ROOT / "docs/passes.md").read_text()
     assert written == passes.page(), "run: xductor passes --markdown > docs/passes.md"

@@ -50,7 +50,7 @@ def test_arrows_between_rooms() -> None:
         ("frontend/breach.py", "from xductor.transforms import registry"),
         ("transforms/breach.py", "from xductor.backend import seam"),
         ("transforms/joint_graph/breach.py", "import xductor.transforms.post_grad"),
-        ("backend/reduce/breach.py", "import xductor.backend.cli.reduce"),
+        ("backend/reduce/breach.py", "import xductor.backend.cli.commands.reduce"),
     ],
 )
 def test_a_breach_is_reported(tmp_path: Path, module: str, line: str) -> None:

@@ -1,6 +1,6 @@
 """The `xductor` command: one module for each subcommand, imported when it is used.
 
-A subcommand `name` is the module `xductor.backend.cli.name` (with `_` for `-`), which has two
+A subcommand `name` is the module `xductor.backend.cli.commands.name` (with `_` for `-`). It has two
 functions: `add_parser` adds its parser, with its arguments, to those of the command; `run` takes
 the parsed arguments and returns the exit status.
 """
@@ -101,7 +101,7 @@ def _split_script_arguments(arguments: list[str]) -> tuple[list[str], list[str] 
 
 
 def _module(name: str) -> Subcommand:
-    return cast(Subcommand, import_module(f"xductor.backend.cli.{name.replace('-', '_')}"))
+    return cast(Subcommand, import_module(f"xductor.backend.cli.commands.{name.replace('-', '_')}"))
 
 
 def _parser(module: Subcommand | None, asked: str | None) -> argparse.ArgumentParser:

@@ -54,7 +54,7 @@ def _hash_of_meaning(op: str) -> str | None:
 
 
 def _z3_version() -> str:
-    from xductor.transforms.proving.solver import z3_module
+    from xductor.transforms.proving.solving.solver import z3_module
 
     return str(z3_module().get_version_string())
 

@@ -17,7 +17,7 @@ from xductor.transforms.proving.mutations import Mutation
 from xductor.transforms.proving.path_world import Limits, Obligation, PathWorld
 from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade
 from xductor.transforms.proving.pattern_runs import PatternRun, Slot
-from xductor.transforms.proving.solver import Assumptions, has_elements
+from xductor.transforms.proving.solving.solver import Assumptions, has_elements
 from xductor.transforms.proving.symbolic import (
     NotSymbolic,
     Reads,

@@ -10,7 +10,7 @@ import torch
 
 from xductor.ir.symbolic.expressions import symbols_of
 from xductor.transforms.proving.paths import Path, Pruned
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.proving.symbolic import (
     condition_of,
     expression_of,

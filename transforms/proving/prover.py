@@ -19,15 +19,15 @@ from xductor.transforms.passes.numerics import (
     numerics_text,
 )
 from xductor.transforms.proving import counterexamples
-from xductor.transforms.proving.equality import Budget, Verdict
 from xductor.transforms.proving.instances import LARGEST_RANK, Instance
-from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.mutations import KINDS, Mutation
 from xductor.transforms.proving.path_world import Limits
 from xductor.transforms.proving.paths import Path, Pruned, Refused, Unmade, all_paths
 from xductor.transforms.proving.results import CounterExample, Proof
-from xductor.transforms.proving.size_classes import FINENESS, each_class
-from xductor.transforms.proving.solver import z3_module
+from xductor.transforms.proving.solving.equality import Budget, Verdict
+from xductor.transforms.proving.solving.levels import Elements
+from xductor.transforms.proving.solving.size_classes import FINENESS, each_class
+from xductor.transforms.proving.solving.solver import z3_module
 from xductor.transforms.proving.subjects import LEAST_DECIDED, RewriteSubject, Subject
 from xductor.transforms.proving.symbolic import NotSymbolic, Reads, SymbolicTensor
 from xductor.transforms.rewriting.driver import NOT_OF_THIS_DTYPE

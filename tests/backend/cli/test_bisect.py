@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 import xductor
-from xductor.backend.cli.bisect import Step, Steps, counters, halve, text_difference
 from xductor.backend.cli.command import CommandError
+from xductor.backend.cli.commands.bisect import Step, Steps, counters, halve, text_difference
 
 SCRIPT = Path(__file__).with_name("planted_rewrite.py")
 

@@ -358,7 +358,7 @@ def test_what_there_is_when_it_is_interrupted(
             raise KeyboardInterrupt
         return "aten.cos.default" in names(module)
 
-    monkeypatch.setattr("xductor.backend.cli.reduce.CommandTest.__call__", interesting)
+    monkeypatch.setattr("xductor.backend.cli.commands.reduce.CommandTest.__call__", interesting)
     assert command.main(["reduce", str(small_file), "--test", "true {}", "-q"]) == 130
     shown = capsys.readouterr()
     assert "interrupted; this is the smallest so far" in shown.err

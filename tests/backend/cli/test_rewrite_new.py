@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xductor.backend.cli import rewrite
+from xductor.backend.cli.commands import rewrite
 from xductor.backend.cli.main import main
 
 OPERATORS = """

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.before_autograd.observation import differences, observe_compiled
 from tests.before_autograd.programs import program
-from xductor.backend.cli.capture import Capture
+from xductor.backend.cli.commands.capture import Capture
 from xductor.backend.steps import overrides, stage_watch
 from xductor.backend.steps.applications import Changed
 from xductor.transforms.passes.events import listening

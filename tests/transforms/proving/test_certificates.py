@@ -11,7 +11,7 @@ import pytest
 import xductor
 from tests.transforms.proving.examples import NoSuchMeaning, TimesOne
 from xductor import Tensor
-from xductor.backend.cli.prove import subjects
+from xductor.backend.cli.commands.prove import subjects
 from xductor.ir import aten
 from xductor.transforms.joint_graph.pointless_permute_pair import PointlessPermutePair
 from xductor.transforms.proving import certificates, code_hashes
@@ -186,7 +186,7 @@ def test_a_kept_proof_is_of_all_sources_that_it_ran_through(
     cache.put(subject, xductor.prove(TimesOne), 120.0)
     assert cache.get(subject, 120.0) is not None
     known = code_hashes._source_of
-    for module in ("proving.solver", "matching.matcher"):
+    for module in ("proving.solving.solver", "matching.matcher"):
         name = f"xductor.transforms.{module}"
         changed = {name: "another = 1"}
         monkeypatch.setattr(

@@ -11,14 +11,14 @@ import torch
 import xductor
 from tests.transforms.proving.examples import Joint
 from xductor import Scalar, Tensor, all_of
-from xductor.backend.cli import prove as command
+from xductor.backend.cli.commands import prove as command
 from xductor.backend.cli.main import main
 from xductor.ir import aten
 from xductor.transforms.proving import domains, prover
 from xductor.transforms.proving.noop_cases import NoopCase
 from xductor.transforms.proving.paths import Path, all_paths
-from xductor.transforms.proving.size_classes import each_class
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving.size_classes import each_class
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.proving.subjects import RewriteSubject
 from xductor.transforms.semantics.evaluation import Evaluation
 from xductor.transforms.semantics.terms import le, var

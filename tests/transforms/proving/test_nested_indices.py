@@ -11,9 +11,9 @@ import xductor
 from tests.transforms.proving.examples import Joint
 from xductor import Tensor
 from xductor.ir import aten
-from xductor.transforms.proving.equality import Budget, Comparison
 from xductor.transforms.proving.prover import _Prover
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving.equality import Budget, Comparison
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.proving.subjects import RewriteSubject
 from xductor.transforms.semantics.terms import INT, Term, call, element, eq, ite, make, var
 

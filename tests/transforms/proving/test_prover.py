@@ -12,7 +12,7 @@ import xductor
 from tests.transforms.proving import examples
 from tests.transforms.proving.examples import assert_example_fails
 from xductor.backend.cli.main import main
-from xductor.transforms.proving import solver
+from xductor.transforms.proving.solving import solver
 
 
 @pytest.mark.parametrize(

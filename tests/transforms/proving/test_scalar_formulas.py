@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from xductor.transforms.proving.equality import python_value
-from xductor.transforms.proving.scalar_formulas import Formulas
-from xductor.transforms.proving.solver import z3_module
+from xductor.transforms.proving.solving.equality import python_value
+from xductor.transforms.proving.solving.scalar_formulas import Formulas
+from xductor.transforms.proving.solving.solver import z3_module
 from xductor.transforms.semantics.evaluation import FUNCTIONS
 from xductor.transforms.semantics.terms import BOOL, Sort, Term, call, cast, constant, make
 

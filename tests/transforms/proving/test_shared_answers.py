@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from xductor.transforms import REASSOCIATES
-from xductor.transforms.proving import solver
-from xductor.transforms.proving.equality import Budget
-from xductor.transforms.proving.levels import Elements
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving import solver
+from xductor.transforms.proving.solving.equality import Budget
+from xductor.transforms.proving.solving.levels import Elements
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.semantics.terms import call, cast, element, eq, fold, le, lt, scalar, var
 
 F32, F64, I64 = torch.float32, torch.float64, torch.int64

@@ -23,10 +23,10 @@ from xductor.transforms.passes.numerics import (
     numerics_text,
     weakest,
 )
-from xductor.transforms.proving.equality import Budget
-from xductor.transforms.proving.levels import Elements
 from xductor.transforms.proving.prover import prove
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving.equality import Budget
+from xductor.transforms.proving.solving.levels import Elements
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rewriting.rewrite_pass import RewritePass
 from xductor.transforms.semantics.scalars import fn

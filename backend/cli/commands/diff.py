@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import ir_files
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
-from xductor.backend.cli.run import failure_text, run_graph
+from xductor.backend.cli.commands.run import failure_text, run_graph
 from xductor.backend.cli.value_differences import Difference, compare
 from xductor.ir import GraphOp
 from xductor.ir.execution.module_diff import diff

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from xductor.transforms.proving.roundings import is_float
+from xductor.transforms.proving.solving.roundings import is_float
 from xductor.transforms.semantics.terms import Term, integer, make, substitute, var
 
 _EXTREMES = frozenset(("max", "min"))

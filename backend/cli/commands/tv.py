@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xductor.backend.cli import ir_files
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
-from xductor.backend.cli.diff import results_of
+from xductor.backend.cli.commands.diff import results_of
 from xductor.backend.cli.value_differences import Difference, compare
 from xductor.ir import GraphOp
 from xductor.ir.execution.sample_inputs import input_types

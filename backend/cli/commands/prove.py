@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the result of each; returns 1 if one is refuted, vacuous or undecided."""
     from xductor.transforms.proving import certificates
     from xductor.transforms.proving.results import FAILED
-    from xductor.transforms.proving.solver import ProverUnavailable, z3_module
+    from xductor.transforms.proving.solving.solver import ProverUnavailable, z3_module
 
     try:
         z3_module()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from xductor.transforms.proving.roundings import is_float
+from xductor.transforms.proving.solving.roundings import is_float
 from xductor.transforms.semantics.kernels import PREFIX, SCALED, definition_of
 from xductor.transforms.semantics.terms import (
     BOOL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xductor.transforms.proving.solver import Assumptions
+from xductor.transforms.proving.solving.solver import Assumptions
 from xductor.transforms.semantics.terms import Term, eq, le
 
 #: The number from which on sizes form one class; tried in turn while there are few instances.

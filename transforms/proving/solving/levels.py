@@ -18,11 +18,11 @@ from xductor.transforms.passes.numerics import (
     UP_TO_ZERO_SIGN,
     Numerics,
 )
-from xductor.transforms.proving.equality import Budget, Comparison, Relation, Verdict
-from xductor.transforms.proving.roundings import without_roundings
-from xductor.transforms.proving.solver import Assumptions
-from xductor.transforms.proving.summation import AXIOMS, SumComparison
-from xductor.transforms.proving.summed_products import begin_names
+from xductor.transforms.proving.solving.equality import Budget, Comparison, Relation, Verdict
+from xductor.transforms.proving.solving.roundings import without_roundings
+from xductor.transforms.proving.solving.solver import Assumptions
+from xductor.transforms.proving.solving.summation import AXIOMS, SumComparison
+from xductor.transforms.proving.solving.summed_products import begin_names
 from xductor.transforms.semantics.kernels import with_sums_apart
 from xductor.transforms.semantics.terms import BOOL, Term, parts, rebuilt, scalar
 

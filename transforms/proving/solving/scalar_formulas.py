@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from xductor.transforms.proving.solver import BITS, FLOAT_FORMATS, z3_module
+from xductor.transforms.proving.solving.solver import BITS, FLOAT_FORMATS, z3_module
 from xductor.transforms.semantics.terms import BOOL, Sort, Term, constant_value
 
 NARROW = (torch.float16, torch.bfloat16)

@@ -12,11 +12,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xductor.transforms.proving.equality import Answer, Comparison
-from xductor.transforms.proving.nested_folds import is_extreme, is_in_any_order, reordered
-from xductor.transforms.proving.roundings import is_float
-from xductor.transforms.proving.solver import has_elements
-from xductor.transforms.proving.summed_products import (
+from xductor.transforms.proving.solving.equality import Answer, Comparison
+from xductor.transforms.proving.solving.nested_folds import is_extreme, is_in_any_order, reordered
+from xductor.transforms.proving.solving.roundings import is_float
+from xductor.transforms.proving.solving.solver import has_elements
+from xductor.transforms.proving.solving.summed_products import (
     Product,
     bound_of,
     cast_like,

@@ -14,9 +14,14 @@ from typing import Any, Literal
 
 import torch
 
-from xductor.transforms.proving.nested_folds import flattened, is_in_any_order, reordered
-from xductor.transforms.proving.scalar_formulas import Formulas, NotInterpreted
-from xductor.transforms.proving.solver import FLOAT_FORMATS, Assumptions, has_elements, z3_module
+from xductor.transforms.proving.solving.nested_folds import flattened, is_in_any_order, reordered
+from xductor.transforms.proving.solving.scalar_formulas import Formulas, NotInterpreted
+from xductor.transforms.proving.solving.solver import (
+    FLOAT_FORMATS,
+    Assumptions,
+    has_elements,
+    z3_module,
+)
 from xductor.transforms.semantics.scalars import from_index
 from xductor.transforms.semantics.terms import (
     BOOL,
