@@ -191,7 +191,7 @@ class ProductOfProduct(_Reassociated):
         from_left, from_right = _multiplications(a, c)
         if from_right < from_left:
             return True
-        return no("the product is as cheap from the left, or sizes are not known")
+        return no("the product is as cheap from the left")
 
     def replacement(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
         return _from_right(a, b, c)
@@ -210,7 +210,7 @@ class ProductWithProduct(_Reassociated):
         from_left, from_right = _multiplications(a, c)
         if from_left < from_right:
             return True
-        return no("the product is as cheap from the right, or sizes are not known")
+        return no("the product is as cheap from the right")
 
     def replacement(self, a: Tensor, b: Tensor, c: Tensor) -> Any:
         return _from_left(a, b, c)

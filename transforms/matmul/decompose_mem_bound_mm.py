@@ -47,6 +47,7 @@ class _Bounds:
         """Whether the sizes of a product of two matrices are within the bounds."""
         if any(one.is_unbacked for one in (mat1, mat2, *others)):
             return no(_UNBACKED)
+        mat1, mat2 = mat1.at_any_size, mat2.at_any_size
         match mat1.device.type:
             case "cuda" | "xpu":
                 few = [size < self.gpu_others for size in mat2.shape]

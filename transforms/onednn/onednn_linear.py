@@ -56,6 +56,7 @@ class _OneDnnLinear(Rewrite, abstract=True):
 
     def _pays(self, mat1: Tensor, mat2: Tensor) -> Any:
         sizes = (*mat1.shape, mat2.shape[1])
+        # oneDNN prepares each product of new sizes for a millisecond, more than many calls gain.
         if not all(size.is_static for size in sizes):
             return no("the sizes of the product are not known while compiling")
         rows, inner, columns = (size.__index__() for size in sizes)

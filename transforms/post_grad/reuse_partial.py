@@ -31,7 +31,7 @@ class _ReusePartial(Rewrite, abstract=True):
     }
 
     def pays(self, input: Tensor) -> Any:
-        return input.numel() >= _SMALL or no(f"fewer than {_SMALL} elements")
+        return input.at_any_size.numel() >= _SMALL or no(f"fewer than {_SMALL} elements")
 
 
 class ReusePartialMax(_ReusePartial):

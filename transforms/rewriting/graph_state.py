@@ -31,8 +31,10 @@ from xductor.transforms.analysis.op_effects import (
     subgraphs_of,
     written_operands,
 )
+from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.before_autograd.enclosing_graphs import WrittenAround, written_around
 from xductor.transforms.editing.aliasing import Storages, is_outside, tensor_of
+from xductor.transforms.rewriting.usual_facts import Knowledge, UsualFacts
 
 #: What gives views that autograd lets nobody write to. The pieces of `tensor_split` are slices.
 _RESULTS_AMONG_OTHERS = frozenset(
@@ -75,6 +77,13 @@ class GraphState(Storages):
         self._silence = Silence()
         self.entered: int | None = None
         """The number of the mode region whose modes are entered (`modes_at`)."""
+
+    @cached_property
+    def usual_facts(self) -> Knowledge:
+        """What is known of sizes, and where it is not, what was so while the graph was traced."""
+        if not self.graph.symbols.data:
+            return self.facts
+        return UsualFacts(self.facts, UsualSizes(self.graph))
 
     @cached_property
     def inputs(self) -> set[SSAValue]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from xdsl.ir import OpResult, SSAValue
@@ -17,7 +17,7 @@ from xductor.ir import SymBoolType, SymExpr, SymFloatType, SymIntType, TensorTyp
 from xductor.ir.dialect.types import contiguous_strides
 from xductor.ir.symbolic import expressions
 from xductor.transforms.matching.pattern_operators import Operators
-from xductor.transforms.rewriting.decisions import Fact, all_of
+from xductor.transforms.rewriting.decisions import Fact, Undecided, all_of
 from xductor.transforms.rewriting.torch_habits import (
     Answer,
     Sizes,
@@ -26,17 +26,9 @@ from xductor.transforms.rewriting.torch_habits import (
     is_in_format,
     static,
 )
+from xductor.transforms.rewriting.usual_facts import Knowledge, UsualFacts
 
 Expr = int | SymExpr
-
-
-class Knowledge(Protocol):
-    """Answers about symbols: `xductor.ir.symbolic.facts.Facts`, or a prover's."""
-
-    def known_equal(self, a: Expr, b: Expr) -> bool | None: ...
-    def known_le(self, a: Expr, b: Expr) -> bool | None: ...
-    def known_lt(self, a: Expr, b: Expr) -> bool | None: ...
-    def divides(self, k: Expr, e: Expr) -> bool | None: ...
 
 
 class Dim:
@@ -63,7 +55,12 @@ class Dim:
         return isinstance(self.expr, int)
 
     def __index__(self) -> int:
-        return static(self.expr)
+        if type(self.facts) is not UsualFacts:
+            return static(self.expr)
+        usual = self.facts.number(self.expr)
+        if usual is None:
+            raise Undecided(Fact(None, ("a value of ", self.expr, " was seen")))
+        return int(usual)
 
     __int__ = __index__
 
@@ -78,6 +75,8 @@ class Dim:
             "lt": self.facts.known_lt,
             "divides": self.facts.divides,
         }[question]
+        if type(self.facts) is UsualFacts:
+            text = (*text, self.facts.note(a, b))
         return Fact(ask(a, b), text, (question, a, b))
 
     def __eq__(self, other: object) -> Fact:  # type: ignore[override]
@@ -263,6 +262,11 @@ class Tensor(Operators):
     def is_unbacked(self) -> bool:
         """Whether a size or stride is known only when the program runs; in `pays` only."""
         raise OnlyInPays("is_unbacked")
+
+    @property
+    def at_any_size(self) -> Tensor:
+        """The same tensor; in `pays`, one whose comparisons only what is known always decides."""
+        return self
 
     @property
     def requires_grad(self) -> bool:

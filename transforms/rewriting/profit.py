@@ -1,4 +1,4 @@
-"""The variables of a rewrite in `pays`: facts, and who reads and holds a value."""
+"""The variables of a rewrite in `pays`: facts, usual sizes, and who reads and holds a value."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ from typing import Any
 from xductor.ir import TensorType
 from xductor.transforms.matching.matcher import Match
 from xductor.transforms.rewriting.graph_state import GraphState
-from xductor.transforms.rewriting.handles import Tensor, User, handle
+from xductor.transforms.rewriting.handles import Dim, Tensor, User, handle
+from xductor.transforms.rewriting.usual_facts import Knowledge
 
 _HELD = "fx.get_attr"
 
 
 class AskedTensor(Tensor):
-    """A tensor variable in `pays`, which may also read `users` and `is_constant`."""
+    """A tensor variable in `pays`, which may also read `users` and `is_constant`.
+
+    What is not known of its sizes is decided by those that were seen while the graph was traced.
+    """
 
     __slots__ = ("_state",)
 
-    def __init__(self, tensor: Tensor, state: GraphState) -> None:
-        super().__init__(tensor.type, tensor._facts, tensor.value)
+    def __init__(self, tensor: Tensor, state: GraphState, facts: Knowledge | None = None) -> None:
+        super().__init__(tensor.type, facts or state.usual_facts, tensor.value)
         self._state = state
+
+    @property
+    def at_any_size(self) -> AskedTensor:
+        return AskedTensor(self, self._state, self._state.facts)
 
     @property
     def users(self) -> tuple[User, ...]:
@@ -51,6 +59,8 @@ def asked_handles(match: Match, names: Sequence[str], state: GraphState) -> list
 def _asked(item: Any, state: GraphState) -> Any:
     if type(item) is Tensor and isinstance(item.type, TensorType):
         return AskedTensor(item, state)
+    if type(item) is Dim:
+        return Dim(item.expr, state.usual_facts, item.value, item.kind)
     return [_asked(one, state) for one in item] if isinstance(item, list) else item
 
 

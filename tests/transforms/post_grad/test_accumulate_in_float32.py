@@ -11,6 +11,7 @@ import torch
 
 from xductor.backend.fx.export import to_fx
 from xductor.backend.records import stage_records
+from xductor.ir import parse_ir
 from xductor.transforms import TypedPass
 from xductor.transforms.rewriting.driver import watching
 from xductor.transforms.rows.registry import typed_class
@@ -128,18 +129,48 @@ def test_without_elements(trace: Any) -> None:
     assert to_fx(case.module)(*given).shape == (0, 5)
 
 
-def test_symbolic_sizes(trace: Any) -> None:
-    """Where it is not known whether there are terms enough, nothing changes."""
-    given = torch.randn(3, 5).half(), torch.randint(5, (3, 40)), torch.randn(3, 40).half()
-    assert _applied(trace(_added, *given, dynamic=True)) == 0
+@pytest.mark.parametrize("function", [_added, _reduced, _put])
+@pytest.mark.parametrize(("terms", "applied"), [(40, 1), (2, 0)])
+def test_symbolic_sizes(trace: Any, function: Any, terms: int, applied: int) -> None:
+    """Sizes as traced tell whether there are terms enough; values are right at any size."""
 
-    def all_places(x: Any, index: Any) -> Any:
-        return _added(x, index, x)
+    def given(rows: int, width: int, terms: int) -> tuple[torch.Tensor, ...]:
+        src = torch.randn(rows, terms).half()
+        return torch.randn(rows, width).half(), torch.randint(width, (rows, terms)), src
 
-    x, index = torch.randn(3, 5).half(), torch.randint(5, (3, 5))
-    case = trace(all_places, x, index, dynamic=True)
-    assert _applied(case) == 1
-    torch.testing.assert_close(to_fx(case.module)(x, index), all_places(x, index))
+    case = trace(function, *given(3, 5, terms), dynamic=True)
+    guards = _guards(case)
+    assert _applied(case) == applied
+    assert _guards(case) == guards
+    for sizes in ((3, 5, terms), (2, 3, 700), (7, 31, 2), (3, 1000, 3), (2, 2, 9)):
+        inputs = given(*sizes)
+        wanted = function(*(one.double() if one.is_floating_point() else one for one in inputs))
+        found = to_fx(case.module)(*inputs)
+        torch.testing.assert_close(found, wanted.half(), rtol=1e-2, atol=1e-2)
+
+
+def _guards(case: Any) -> tuple[Any, ...]:
+    env = next(
+        one.node.shape_env
+        for node in case.gm.graph.nodes
+        for one in getattr(node.meta.get("val"), "shape", ())
+        if isinstance(one, torch.SymInt)
+    )
+    return len(env.guards), dict(env.replacements), dict(env.var_to_range)
+
+
+def test_sizes_that_depend_on_data() -> None:
+    graph = """
+fx.graph @forward stage(post_grad) symbols(u0 : int unbacked size_like [0, int_oo]%s) (
+    %%x : !fx.tensor<bf16[3, 5], cpu>, %%i : !fx.tensor<i64[3, u0], cpu>,
+    %%y : !fx.tensor<bf16[3, u0], cpu>) {
+  %%a = aten.scatter_add.default %%x, 1, %%i, %%y : !fx.tensor<bf16[3, 5], cpu>
+  fx.output (%%a)
+}
+"""
+    for hint, applied in (("", 0), (" hint 64", 1), (" hint 2", 0)):
+        with watching(any_device=True):
+            assert PASS.rewrite(parse_ir(graph % hint)) == applied
 
 
 def test_it_does_not_pay_on_a_cpu(trace: Any) -> None:

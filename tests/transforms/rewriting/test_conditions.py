@@ -99,7 +99,7 @@ def test_remainders_keep_what_is_known_of_signs() -> None:
         (lambda x: x.strides[0] == 3, "has no `strides`; did you mean `stride`?"),
         (lambda x: x.dtypes == 3, "has no `dtypes`; did you mean `dtype`?"),
         (lambda x: x.is_cuda, "did you mean `device.type`?"),
-        (lambda x: x.wholly_other, "it has device, dim, dtype"),
+        (lambda x: x.wholly_other, "it has at_any_size, device, dim, dtype"),
         (lambda x: x.shape[3] == 3, "tuple index out of range"),
         (lambda x: x.shape[0] / 2 == 3, "`//` rounds down"),
         (lambda x: x.shape[0] % 0 == 3, "ZeroDivisionError"),
