@@ -18,7 +18,7 @@ from tests.specimens.realized_specimens import (
     USES,
     random_program,
 )
-from xductor.ir import verify
+from xductor.ir import parse_ir, verify
 from xductor.transforms.post_grad.realize_before_expand import RealizeBeforeExpand
 
 PRIM = "prims.inductor_force_stride_order.default"
@@ -114,9 +114,48 @@ def test_memory_is_bounded(trace: Any) -> None:
     case.check_values(*given())
 
 
-def test_symbolic_sizes_stay(trace: Any) -> None:
-    case = traced(trace, lambda x, y: x * y.exp(), *given(), dynamic=True)
+@pytest.mark.parametrize("what", SMALL_ONES)
+def test_symbolic_sizes_that_were_traced_decide(trace: Any, what: str) -> None:
+    """The graph is right at other sizes, too few to pay and none among them."""
+    x, y = given()
+
+    def f(x: Any, y: Any) -> Any:
+        sizes = y.new_ones(y.shape)  # reads both, so that the graph has them as values
+        return x * SMALL_ONES[what](y) + sizes
+
+    case = traced(trace, f, x, y, dynamic=True)
+    assert case.run(SMALL) == case.ops.count(PRIM) == 1
+    verify(case.module, "types")
+    for many, rows, columns in ((MANY, ROWS, COLUMNS), (3, 5, 7), (2, 1, 3), (0, 4, 2), (3, 0, 2)):
+        case.check_values(torch.randn(many, rows, columns), torch.randn(rows, columns))
+
+
+def test_symbolic_sizes_that_do_not_pay(trace: Any) -> None:
+    x, y = given()
+    case = traced(trace, lambda x, y: x * y.exp(), x[:4], y, dynamic=True)
     assert case.run(SMALL) == 0
+
+
+def test_strides_that_the_graph_does_not_have(trace: Any) -> None:
+    x, y = given()
+    case = traced(trace, lambda x, y: x * y.exp(), x, y, dynamic=True)
+    assert case.run(SMALL) == 0
+
+
+def test_sizes_that_are_known_at_run_time_only() -> None:
+    text = """
+fx.graph @f stage(post_grad) symbols({symbol}) (
+    %n : !fx.symint<s0>, %x : !fx.tensor<f32[1024, 16, s0], cpu>,
+    %y : !fx.tensor<f32[16, s0], cpu>) {{
+  %e = aten.exp.default %y : !fx.tensor<f32[16, s0], cpu>
+  %m = aten.mul.Tensor %x, %e : !fx.tensor<f32[1024, 16, s0], cpu>
+  fx.output (%m,)
+}}
+"""
+    backed = text.format(symbol="s0 : int positive [2, int_oo] hint 8")
+    assert SMALL.rewrite(parse_ir(backed)) == 1
+    unbacked = text.replace("s0", "u0").format(symbol="u0 : int unbacked size_like [0, int_oo]")
+    assert SMALL.rewrite(parse_ir(unbacked)) == 0
 
 
 def test_a_write_afterwards(trace: Any) -> None:
