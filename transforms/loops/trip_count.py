@@ -45,7 +45,7 @@ _INTEGERS = frozenset((torch.bool, torch.uint8, torch.int8, torch.int16, torch.i
 #: Operators that give the same whole numbers on every device.
 _COUNTING = SAME_ON_EVERY_DEVICE | frozenset(
     (*("alias", "expand", "reshape", "squeeze", "unsqueeze", "view", "_to_copy", "lift_fresh_copy"),
-     *("full", "full_like", "ones_like", "scalar_tensor", "zeros_like"),
+     *("full", "full_like", "ones", "ones_like", "scalar_tensor", "zeros", "zeros_like"),
      *("all", "any", "floor_divide", "fmod", "remainder", "sum"))
 )  # fmt: skip
 _PYTHON = "pyfn._operator."
