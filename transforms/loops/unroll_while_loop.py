@@ -14,6 +14,7 @@ from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.op_effects import Bodies, effects_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.loops.graph_copies import GraphCopies, NotCopied
+from xductor.transforms.loops.known_sizes import KnownSizes
 from xductor.transforms.loops.trip_count import NotCounted, WhileLoop, trip_count
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
@@ -64,7 +65,6 @@ class UnrollWhileLoop(TypedPass):
 
     def _unroll(self, loop: WhileLoop, editor: Editor, bodies: Bodies) -> bool:
         _check_effects(loop, bodies)
-        _check_results(loop)
         trips = trip_count(loop, self.trips)
         copies = GraphCopies(editor, loop.op)
         try:
@@ -74,18 +74,21 @@ class UnrollWhileLoop(TypedPass):
                 if len(copies.made) > self.ops:
                     raise NotCopied(f"{trips} trips would take more than {self.ops} ops")
             values = _with_own_storage(loop.op, values, copies)
+            pairs = zip(loop.op.results, values, strict=True)
+            read = [(result, value) for result, value in pairs if result.first_use is not None]
+            tensors = [one for one in read if type(one[0].type) is TensorType]
+            sizes = KnownSizes(editor, loop.op, dict(one for one in read if one not in tensors))
         except NotCopied:
             copies.discard()
             raise
         if not should_apply(self.name):
             copies.discard()
             return False
-        pairs = zip(loop.op.results, values, strict=True)
-        read = [(result, value) for result, value in pairs if result.first_use is not None]
         copies.insert([value for _, value in read])
-        applied(loop.op, *[value for _, value in read])
-        for result, value in read:
+        applied(loop.op, *[value for _, value in tensors])
+        for result, value in tensors:
             editor.take_over(result, value)
+        sizes.apply()
         editor.erase(loop.op)
         return True
 
@@ -102,13 +105,6 @@ def _check_effects(loop: WhileLoop, bodies: Bodies) -> None:
                 raise NotCopied(f"{op.name} in its body or condition does more than compute")
 
 
-def _check_results(loop: WhileLoop) -> None:
-    """Raises NotCopied for results that types of the graph mention."""
-    for result in loop.op.results:
-        if type(result.type) is not TensorType and result.first_use is not None:
-            raise NotCopied("it returns a size that is read")
-
-
 def _with_own_storage(op: TorchOp, values: list[Any], copies: GraphCopies) -> list[Any]:
     """The values that stand for the results that are read, each in a storage of its own.
 
@@ -118,9 +114,11 @@ def _with_own_storage(op: TorchOp, values: list[Any], copies: GraphCopies) -> li
     taken: set[SSAValue] = set()
     found: list[Any] = []
     for result, value in zip(op.results, values, strict=True):
-        if result.first_use is None:
+        if result.first_use is None or type(result.type) is not TensorType:
             found.append(value)
             continue
+        if not isinstance(value, SSAValue):
+            raise NotCopied(f"its body returns {value!r} for {result.type}")
         root = storage_root(value)
         is_fresh = isinstance(root, OpResult) and root.op in made and root not in taken
         taken.add(root)
