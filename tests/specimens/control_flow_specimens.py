@@ -134,13 +134,10 @@ def _condition(
     if not depends:
         return [*lines, "  fx.output %a", "}"]
     number = "!fx.tensor<f32[], cpu>"
-    dims = type_[type_.index("[") + 1 : type_.index("]")]
-    bools = f"!fx.tensor<i1[{dims}], cpu>"
     return [
         *lines,
         f"  %s = aten.sum.default {value} : {number}",
         f"  %e = aten.lt.Scalar %s, 100.0 : {_TRUTH}",
-        f"  %all = aten.ne.Scalar {value}, 7.0 : {bools}",
         f"  %b = aten.logical_and.default %a, %e : {_TRUTH}",
         "  fx.output %b",
         "}",
