@@ -113,7 +113,8 @@ def while_program(seed: int) -> WhileProgram:
     returned = chance.choice((results, results, ["%n", *results], [*results, results[0]]))
     main = [
         f"fx.graph @forward stage(joint) symbols() ({inputs}) {{",
-        f"  %i = aten.full.default [], {counting.start}, dtype = i64, device = device<cpu> : {_NUMBER}",
+        f"  %i = aten.full.default [], {counting.start}, dtype = i64, device = device<cpu> "
+        f": {_NUMBER}",
         f"  %n, {', '.join(results)} = higher_order.while_loop @goes_on, @body, {given} : {types} "
         f'as ({", ".join("*" for _ in range(1 + carried))}) {{node = "loop"}}',
         f"  %after = aten.cos.default {results[-1]} : {type_}",

@@ -22,6 +22,7 @@ from xductor.ir import (
     TensorType,
     TorchOp,
     infer_call,
+    result_aliases,
 )
 from xductor.ir.dialect.arguments import map_tree
 from xductor.ir.dialect.results import AliasAttr
@@ -29,11 +30,21 @@ from xductor.ir.dialect.types import Dim, symbols_of
 from xductor.ir.inference.infer import NotApplicable
 from xductor.ir.inference.subgraph_types import renamed
 from xductor.ir.symbolic.expression_arithmetic import substitute
+from xductor.ir.symbolic.expressions import add, sub
 from xductor.ir.text.resources import constant
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import effects_of, subgraphs_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import known_equal
+
+#: What they give depends on where their operands begin.
+_ASK_FOR_OFFSET = frozenset(
+    f"aten.{name}"
+    for name in (
+        *("as_strided.default", "as_strided_copy.default", "as_strided_scatter.default"),
+        *("storage_offset.default", "sym_storage_offset.default"),
+    )
+)
 
 #: Makes the results of an op that is copied, for the operands that the copy has.
 Make = Callable[[Any, list[Any]], Sequence[Any]]
@@ -156,8 +167,12 @@ class GraphCopies:
         aliases = op.aliases
         before = [renamed(one.type, bound) for one in op._operands]
         is_renumbered = aliases is not None and len(values) != len(operands)
-        if is_renumbered or before != [type_of(one) for one in operands]:
+        after = [type_of(one) for one in operands]
+        shifted = None if is_renumbered else _shifted(op, types, before, after)
+        if shifted is None:
             types, aliases = self._inferred(op, args, values)
+        else:
+            types = shifted
         self._check_symbols(op, [args, *types])
         node = self._node(len(types))
         copy = type(op).make(args, values, types, node, structure=op.structure, aliases=aliases)
@@ -203,6 +218,35 @@ class GraphCopies:
                 raise NotCopied(f'it reads "{op.path}", which is not known')
             read = self._reads[key] = self.editor.constant(tensor, op.results[0].type, self.above)
         return read.results[0]
+
+
+def _shifted(
+    op: Any, types: Sequence[Any], before: Sequence[Any], after: Sequence[Any]
+) -> Sequence[Any] | None:
+    """The types of results if operands do but begin elsewhere in their storage, as views then do.
+
+    None if operands differ in more, or the op asks where they begin.
+    """
+    if before == after:
+        return types
+    moved: list[Dim] = []
+    for old, new in zip(before, after, strict=True):
+        if old != new and not (type(old) is type(new) is TensorType and _at(old, 0) == _at(new, 0)):
+            return None
+        moved.append(0 if old == new else sub(new.offset, old.offset))
+    if op.name in _ASK_FOR_OFFSET or op.raw_arguments:
+        return None
+    found: list[Any] = []
+    for type_, fact in zip(types, result_aliases(op), strict=True):
+        by = 0 if fact is None else moved[fact[0]]
+        if by != 0 and (fact is None or not fact[1] or type(type_) is not TensorType):
+            return None
+        found.append(type_ if by == 0 else _at(type_, add(type_.offset, by)))
+    return found
+
+
+def _at(type_: TensorType, offset: Dim) -> TensorType:
+    return TensorType(type_.data._replace(offset=offset))
 
 
 def arguments_for(
