@@ -62,8 +62,8 @@ class CondToWhere(TypedPass):
     - `ops`: how many ops both branches may have together.
     - `elements`: how many elements they may compute on a GPU, where that many are read and written
       in about the time that waiting takes.
-    - `cpu_elements`: the same for a CPU, where nothing is waited for, and a branch that is not
-      taken costs its own time. A dear function counts eightfold.
+    - `cpu_elements`: the same for a CPU, where nothing is waited for: what a call of a branch takes
+      is as much as these take. A dear function counts eightfold, on a GPU too.
     """
 
     name = "cond_to_where"
@@ -73,7 +73,7 @@ class CondToWhere(TypedPass):
 
     ops: int = 64
     elements: int = 1 << 22
-    cpu_elements: int = 1 << 14
+    cpu_elements: int = 1 << 16
 
     def rewrite(self, module: ModuleOp) -> int:
         return self._run(module, None)

@@ -187,7 +187,7 @@ _SQUARE = "!fx.tensor<f32[2, 2], cpu>"
                 "yes": f"%a = aten.log.default %x : {_LARGE}",
                 "no": f"%b = aten.neg.default %x : {_LARGE}",
             },
-            "more than 16384",
+            "more than 65536",
         ),
         (
             {
