@@ -363,10 +363,10 @@ class _Reconciliation:
         A pass made it, or copied a call of it from a body of which it is a child.
         """
         graph = graph_named(self.module, name)
-        is_deeper = graph is not None and graph.live is not None
-        child = graph.live.gm if is_deeper else new_child(self.module, name)
+        live = graph.live if graph is not None else None
+        child = new_child(self.module, name) if live is None else live.gm
         attribute = name.replace(".", "_")
-        while is_deeper and hasattr(self.gm, attribute):
+        while live is not None and hasattr(self.gm, attribute):
             attribute += "_"
         if hasattr(self.gm, attribute):
             raise RaisingError(f"@{name}: the GraphModule has an attribute of that name")

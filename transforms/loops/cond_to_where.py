@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch._ops import OpOverload
@@ -15,15 +15,16 @@ from xdsl.ir import SSAValue
 from xductor.ir import (
     GetAttrOp,
     GraphOp,
+    ListArg,
     OutputOp,
     RawOp,
     SymbolRef,
     TensorType,
+    TorchOp,
     entry_graph,
     graph_named,
     result_aliases,
 )
-from xductor.ir.dialect.arguments import ListArg
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
@@ -69,7 +70,7 @@ class CondToWhere(TypedPass):
     name = "cond_to_where"
     stage = "joint"
     numerics = EXACT
-    roots = frozenset(("higher_order.cond",))
+    roots: ClassVar[frozenset[str]] = frozenset(("higher_order.cond",))
 
     ops: int = 64
     elements: int = 1 << 22
@@ -175,6 +176,7 @@ class _Cond:
 def _check_ops(branch: GraphOp) -> None:
     """Raises NotCopied for an op that takes long, may raise, or does more than compute results."""
     for op in branch.block.ops:
+        assert isinstance(op, TorchOp)
         if isinstance(op, OutputOp | GetAttrOp):
             continue
         if not _is_pointwise(type(op)) and not is_view(op):

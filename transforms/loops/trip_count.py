@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import torch
@@ -31,10 +30,10 @@ from xductor.ir import (
     TensorType,
     TorchOp,
     graph_named,
+    run,
 )
 from xductor.ir.dialect.arguments import leaves, map_tree
 from xductor.ir.dialect.graph import raw_args
-from xductor.ir.execution.interpreter import run
 from xductor.ir.text.resources import constant
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.analysis.same_on_every_device import SAME_ON_EVERY_DEVICE
@@ -246,8 +245,7 @@ def _is_number(value: Any) -> bool:
         return type(type_) in (SymIntType, SymBoolType)
     return (
         type_.dtype in _INTEGERS
-        and all(type(size) is int for size in type_.shape)
-        and prod(type_.shape) == 1
+        and all(size == 1 for size in type_.shape)
         and type_.data.layout == "strided"
         and not type_.data.subclass
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
@@ -40,7 +40,7 @@ class UnrollWhileLoop(TypedPass):
     name = "unroll_while_loop"
     stage = "joint"
     numerics = EXACT
-    roots = frozenset(("higher_order.while_loop",))
+    roots: ClassVar[frozenset[str]] = frozenset(("higher_order.while_loop",))
 
     trips: int = 64
     ops: int = 512

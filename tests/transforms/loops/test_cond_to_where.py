@@ -11,8 +11,7 @@ from tests.specimens.control_flow_specimens import cond_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.ir import parse_ir, print_ir, same, verify
-from xductor.ir.execution.interpreter import run
+from xductor.ir import parse_ir, print_ir, run, same, verify
 from xductor.transforms import EXACT
 from xductor.transforms.loops.cond_to_where import CondToWhere
 

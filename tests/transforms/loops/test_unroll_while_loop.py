@@ -13,8 +13,8 @@ from tests.specimens.control_flow_specimens import while_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.ir import entry_graph, parse_ir, print_ir, same, verify
-from xductor.ir.execution.interpreter import run, seeded
+from xductor.ir import entry_graph, parse_ir, print_ir, run, same, verify
+from xductor.ir.execution.interpreter import seeded
 from xductor.transforms import EXACT
 from xductor.transforms.loops.unroll_while_loop import UnrollWhileLoop
 
@@ -36,7 +36,8 @@ def _check_program(seed: int) -> None:
 def _check_storages(module: Any) -> None:
     """No result shares storage with an input, nor with another unless it is returned twice."""
     graph = entry_graph(module)
-    inputs = [torch.randn(one.type.shape) for one in graph.arguments]
+    types: list[Any] = [one.type for one in graph.arguments]
+    inputs = [torch.randn(one.shape) for one in types]
     returned: dict[Any, torch.Tensor] = {}
     results = run(module, *inputs)
     for value, tensor in zip(graph.output.operands, results, strict=True):
