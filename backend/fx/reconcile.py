@@ -19,7 +19,7 @@ from xductor.backend.fx.call_arguments import RaisingError, ValueNodes, returns_
 from xductor.backend.fx.fresh_graph_module import new_child
 from xductor.backend.fx.node_text import clones_of
 from xductor.backend.fx.value_metadata import NewValues, record_new_values
-from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, verify
+from xductor.ir import GetAttrOp, GraphOp, OutputOp, TorchOp, graph_named, verify
 from xductor.ir.dialect.arguments import Pack
 from xductor.ir.dialect.metadata import MetadataClass, keys_of
 from xductor.transforms.analysis.block_order import ops_of
@@ -358,9 +358,16 @@ class _Reconciliation:
         return node
 
     def add_subgraph(self, name: str) -> fx.Node:
-        """The `get_attr` of a body that a pass made, which becomes a child of the GraphModule."""
-        child = new_child(self.module, name)
+        """The `get_attr` of a body that becomes a child of the GraphModule.
+
+        A pass made it, or copied a call of it from a body of which it is a child.
+        """
+        graph = graph_named(self.module, name)
+        live = graph.live if graph is not None else None
+        child = new_child(self.module, name) if live is None else live.gm
         attribute = name.replace(".", "_")
+        while live is not None and hasattr(self.gm, attribute):
+            attribute += "_"
         if hasattr(self.gm, attribute):
             raise RaisingError(f"@{name}: the GraphModule has an attribute of that name")
         self.gm.add_submodule(attribute, child)

@@ -7,6 +7,7 @@ from typing import Any
 from xductor.backend.pipelines import post_grad_fusion_options
 from xductor.backend.pipelines.algebra import algebra
 from xductor.backend.pipelines.auto_chunker import auto_chunker
+from xductor.backend.pipelines.bodies import BodiesStep
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.replace_random import replace_random_passes
@@ -84,6 +85,9 @@ STEPS = (
     canonicalize_aten_ir_passes,
     user_hook("joint_custom_pre_pass"),
     first_rewrites,
+    # Before all else, to which they give straight-line code; a loop's body may hold a `cond`.
+    BodiesStep("unroll_while_loop"),
+    BodiesStep("cond_to_where"),
     typed_step("remove_noop_ops", "post_grad:remove_noop_ops"),
     user_noop_ops,
     algebra,

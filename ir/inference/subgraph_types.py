@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -65,7 +66,7 @@ def body_types(op: TorchOp, module: ModuleOp) -> BodyTypes | None:
     bound = _bound_symbols(body, op)
     output = body.output
     types = tuple(
-        [_renamed(_returned(leaf, output.operands), bound) for leaf in _leaves(output.tree)]
+        [renamed(_returned(leaf, output.operands), bound) for leaf in _leaves(output.tree)]
     )
     return BodyTypes(refs[position].name, types, ignored)
 
@@ -109,7 +110,8 @@ def _dims(type_: Any) -> tuple[Dim, ...]:
     return ()
 
 
-def _renamed(type_: Any, bound: dict[str, Dim]) -> Any:
+def renamed(type_: Any, bound: Mapping[str, Dim]) -> Any:
+    """A type with expressions in place of symbols, all at once."""
     if not bound:
         return type_
     if isinstance(type_, TensorType):
@@ -126,4 +128,4 @@ def _renamed(type_: Any, bound: dict[str, Dim]) -> Any:
     return type_
 
 
-__all__ = ["BodyTypes", "body_types"]
+__all__ = ["BodyTypes", "body_types", "renamed"]

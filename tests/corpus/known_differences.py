@@ -16,9 +16,14 @@ from torch._inductor.fx_passes import joint_graph
 
 from tests.corpus.graph_comparison import Comparison, compare_graphs
 from xductor.backend.config import settings
+from xductor.backend.fx.export import to_fx
 from xductor.backend.steps import cpu_libraries, user_patterns
 from xductor.backend.steps.runner import run_typed
+from xductor.frontend import from_fx
+from xductor.transforms import TypedPass
 from xductor.transforms.joint_graph.pointless_view import PointlessViewPair
+from xductor.transforms.loops.cond_to_where import CondToWhere
+from xductor.transforms.loops.unroll_while_loop import UnrollWhileLoop
 from xductor.transforms.onednn.onednn_linear import ONEDNN_LINEAR
 from xductor.transforms.pieces.post_grad.cat_of_pieces import CatOfPieces
 from xductor.transforms.post_grad.common_subexpression_elimination import (
@@ -64,6 +69,13 @@ def _shared_permute_pairs(gm: fx.GraphModule) -> None:
 def _shared_view_pairs(gm: fx.GraphModule) -> None:
     """The rewrite, on the graph that Inductor's own stage leaves."""
     run_typed(gm, [RewritePass.of([PointlessViewPair])], "joint")
+
+
+def _with_bodies(gm: fx.GraphModule, one: TypedPass) -> None:
+    """A pass that reads the bodies of subgraphs, on the graph that Inductor's own stage leaves."""
+    module = from_fx(gm, "joint")
+    one.rewrite(module)
+    to_fx(module, into=gm)
 
 
 def _onednn_linears(gm: fx.GraphModule) -> None:
@@ -202,6 +214,18 @@ DIFFERENCES = (
         "also where the inner permute has other users: in training a weight's transpose is used "
         "by the forward and transposed again by the backward",
         _shared_permute_pairs,
+    ),
+    Difference(
+        "unroll_while_loop",
+        "joint",
+        "a loop that is known to go round a few times is its body, as often",
+        lambda gm: _with_bodies(gm, UnrollWhileLoop()),
+    ),
+    Difference(
+        "cond_to_where",
+        "joint",
+        "two cheap branches are both computed, and a where chooses",
+        lambda gm: _with_bodies(gm, CondToWhere()),
     ),
     Difference(
         "pointless_view_pair",

@@ -8,6 +8,7 @@ from functools import partial
 from tests.specimens import (
     attention_specimens,
     b2b_gemm_specimens,
+    control_flow_specimens,
     device_specimens,
     equal_op_specimens,
     fp16_product_specimens,
@@ -105,6 +106,10 @@ SPECIMENS: Mapping[str, Specimens] = {
     "decompose_map_to_while_loop": Specimens(
         loop_specimens.maps, same_results_as_fx, unproved=_CALLS
     ),
+    "unroll_while_loop": Specimens(
+        control_flow_specimens.loops, same_results_as_fx, unproved=_CALLS
+    ),
+    "cond_to_where": Specimens(control_flow_specimens.conds, same_results_as_fx, unproved=_CALLS),
     "binary_folding": Specimens(
         freezing_specimens.folded,
         close_results,

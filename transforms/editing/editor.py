@@ -76,6 +76,21 @@ class Editor:
             NotInferred: If the types cannot be inferred.
             NotApplicable: If the operator refuses these operands.
         """
+        made = self.build(name, arguments, above=above, types=types, named=named, placed=placed)
+        self.insert(made, above)
+        return made
+
+    def build(
+        self,
+        name: str,
+        arguments: Sequence[Any],
+        *,
+        above: TorchOp,
+        types: Sequence[Any] | None = None,
+        named: bool = False,
+        placed: bool = True,
+    ) -> TorchOp:
+        """Make what `call` inserts, which is not in the graph yet."""
         cls: Any = op_class_by_name(name)
         operands: list[SSAValue] = []
         args = ArgsAttr(tuple([_referred(one, operands) for one in arguments]))
@@ -84,9 +99,7 @@ class Editor:
             found, _ = infer_call(cls, args, [one.type for one in operands], self.env, operands)
             types, aliases = found.types, found.aliases
         node = _node(above, len(types), named) if placed else NodeMeta(("",) * len(types))
-        made: TorchOp = cls.make(args, operands, types, node, aliases=aliases)
-        self.insert(made, above)
-        return made
+        return cls.make(args, operands, types, node, aliases=aliases)
 
     def put(
         self,

@@ -1,1 +1,1 @@
-"""Passes that turn higher-order ops over the rows of tensors into loops."""
+"""Passes on control flow: loops and branches, and higher-order ops over rows that become loops."""

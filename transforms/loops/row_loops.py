@@ -8,6 +8,7 @@ of the loop, so that code generation sees all of it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,6 @@ from xductor.ir import (
     ArgsAttr,
     GetAttrOp,
     GraphOp,
-    ListArg,
     OutputOp,
     RawOp,
     Ref,
@@ -43,6 +43,7 @@ from xductor.ir.symbolic.expressions import add, call, mul, sub, symbol
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
 from xductor.transforms.analysis.graphs import facts_of, free_subgraph_name
 from xductor.transforms.editing.editor import Editor
+from xductor.transforms.loops.graph_copies import copied_results, returned_leaves
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.handles import Dim
@@ -96,7 +97,7 @@ class RowLoop:
     def _check(self) -> None:
         if not self.rows or not all(type(one.type) is TensorType for one in self.rows):
             raise NoLoop("it has no rows")
-        if not all(type(one) is Ref for one in _leaves(self.step.output.tree)):
+        if not all(type(one) is Ref for one in returned_leaves(self.step.output.tree)):
             raise NoLoop("a step gives something that is no value")
         if len(self.step.output.operands) != len(self.op.results) or not all(
             type(one.type) is TensorType for one in self.stacked
@@ -324,13 +325,8 @@ class _Body(_LoopGraph):
 
     def _copied(self, given: list[SSAValue]) -> list[SSAValue]:
         """Copy the ops of a step for some arguments, and return its results."""
-        step = self.row_loop.step
-        values: dict[SSAValue, SSAValue] = dict(zip(step.arguments, given, strict=True))
-        for op in step.block.ops:
-            assert isinstance(op, TorchOp)
-            operands = [values[one] for one in op._operands]
-            if isinstance(op, OutputOp):
-                return [operands[ref.index] for ref in _leaves(op.tree)]
+
+        def make(op: TorchOp, operands: list[SSAValue]) -> Sequence[SSAValue]:
             copy = type(op).make(
                 op.args,
                 operands,
@@ -340,8 +336,9 @@ class _Body(_LoopGraph):
                 aliases=op.aliases,
             )
             self.block.add_op(copy)
-            values.update(zip(op.results, copy.results, strict=True))
-        raise NoLoop("a step has no end")
+            return copy.results
+
+        return copied_results(self.row_loop.step, given, make)
 
 
 def _row(type_: TensorType) -> TensorType:
@@ -363,12 +360,6 @@ def _own(type_: Any) -> Any:
 def _tensor(type_: Any) -> TensorType:
     assert type(type_) is TensorType
     return type_
-
-
-def _leaves(tree: Any) -> list[Any]:
-    if isinstance(tree, tuple | ListArg):
-        return [leaf for part in tree for leaf in _leaves(part)]
-    return [tree]
 
 
 __all__ = ["LoopMaker", "NoLoop", "RowLoop"]

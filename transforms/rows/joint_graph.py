@@ -31,6 +31,22 @@ STEP_ROWS = (
         flag="joint_custom_pre_pass",
     ),
     _row(
+        "unroll_while_loop",
+        "Repeat the body of a loop that is known to go round a few times.",
+        kind="procedural",
+        flag="",
+        factory="loops.unroll_while_loop:UnrollWhileLoop",
+        origin="ours",
+    ),
+    _row(
+        "cond_to_where",
+        "Compute both branches of a cond, if they are cheap and pointwise, and choose by where.",
+        kind="procedural",
+        flag="",
+        factory="loops.cond_to_where:CondToWhere",
+        origin="ours",
+    ),
+    _row(
         "remove_noop_ops",
         "Remove ops that return their input: views and casts that change nothing, clones.",
         kind="procedural",

@@ -200,9 +200,13 @@ def _while(x: Any, y: Any, i: Any, v: Any) -> Any:
         w[1:3] = v
         return n + 1, w * 2
 
-    n, z = while_loop(lambda n, z: n < 3, body, (torch.tensor(0), x.exp()))
+    n, z = while_loop(lambda n, z: n < 3, body, (i[0].clone(), x.exp()))
     z[0] = 1
     return n, z
+
+
+def _unrolled(x: Any, y: Any, i: Any, v: Any) -> Any:
+    return _while(x, y, torch.tensor([0]), v)
 
 
 def _while_within(x: Any, y: Any, i: Any, v: Any) -> Any:
@@ -214,12 +218,12 @@ def _while_within(x: Any, y: Any, i: Any, v: Any) -> Any:
         return m + 1, u
 
     def body(n: Any, z: Any) -> Any:
-        _, w = while_loop(lambda m, w: m < 2, inner, (torch.tensor(0), z.sin()))
+        _, w = while_loop(lambda m, w: m < 2, inner, (i[0].clone(), z.sin()))
         u = w.clone()
         u[1:3] = v
         return n + 1, u
 
-    _, z = while_loop(lambda n, z: n < 2, body, (torch.tensor(0), x.exp()))
+    _, z = while_loop(lambda n, z: n < 2, body, (i[0].clone(), x.exp()))
     x.index_put_((i,), z[:2])
     return z
 
@@ -369,6 +373,7 @@ PROGRAMS: dict[str, Program] = {
     "custom, and index put": _after(lambda x, y, i, v: (OPS.into(x, y), x.index_put_((i,), v)), READ),
     "cond": _cond,
     "while loop": _while,
+    "while loop, unrolled": _unrolled,
     "while loop within another": _while_within,
     "scan": _scan,
     "scan of cond": _scan_of_cond,

@@ -165,7 +165,8 @@ def test_not_in_a_body() -> None:
         def body(i: Any, y: Any) -> Any:
             return i + 1, y * torch.eye(SIZE).exp()
 
-        return torch.while_loop(lambda i, y: i < 3, body, (torch.tensor(0), x))[1]
+        start = (x[0, 0] * 0).long()  # so that it is not unrolled
+        return torch.while_loop(lambda i, y: i < 3, body, (start, x))[1]
 
     with torch.no_grad():
         calls = capture(f, X)

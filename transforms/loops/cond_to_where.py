@@ -1,0 +1,217 @@
+"""`cond_to_where`: a choice between cheap pointwise results becomes a `where`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import Any, ClassVar
+
+import torch
+from torch._ops import OpOverload
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from xductor.ir import (
+    GetAttrOp,
+    GraphOp,
+    ListArg,
+    OutputOp,
+    RawOp,
+    SymbolRef,
+    TensorType,
+    TorchOp,
+    entry_graph,
+    graph_named,
+    result_aliases,
+)
+from xductor.transforms import EXACT, TypedPass
+from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
+from xductor.transforms.analysis.effect_order import is_view
+from xductor.transforms.analysis.graphs import facts_of
+from xductor.transforms.analysis.op_effects import effects_of
+from xductor.transforms.analysis.usual_sizes import UsualSizes
+from xductor.transforms.editing.editor import Editor
+from xductor.transforms.editing.replacement import same_meta
+from xductor.transforms.loops.graph_copies import GraphCopies, NotCopied, type_of
+from xductor.transforms.passes.debug_counters import should_apply
+from xductor.transforms.passes.refusals import Refused
+
+_LIBRARIES = frozenset(("aten", "prims"))
+#: Makes of constants and copies, which are tagged as something else than pointwise.
+_CHEAP = frozenset(
+    ("clone", "convert_element_type", "full", "full_like", "ones_like", "scalar_tensor", "where",
+     "zeros_like", "_to_copy", "lift_fresh_copy", "sym_size")
+)  # fmt: skip
+#: For whole numbers they may raise: division by zero, and negative powers.
+_MAY_RAISE = frozenset(
+    ("div", "floor_divide", "fmod", "pow", "remainder", "true_divide", "__rshift__", "__lshift__",
+     "float_power", "divide")
+)  # fmt: skip
+#: How many times longer a dear function takes than an addition.
+_DEAR = 8
+
+
+@dataclass(frozen=True)
+class CondToWhere(TypedPass):
+    """A `cond` between pointwise results is replaced by both, and `where` chooses.
+
+    For a `cond` a GPU's stream is waited for, and neither kernels nor CUDA graphs go across it.
+    Both branches are then computed, so that they must be cheap, have no effects, and never raise.
+    A NaN of the branch that is not taken stays out of sight.
+
+    - `ops`: how many ops both branches may have together.
+    - `elements`: how many elements they may compute on a GPU, where that many are read and written
+      in about the time that waiting takes.
+    - `cpu_elements`: the same for a CPU, where nothing is waited for: what a call of a branch takes
+      is as much as these take. A dear function counts eightfold, on a GPU too.
+    """
+
+    name = "cond_to_where"
+    stage = "joint"
+    numerics = EXACT
+    roots: ClassVar[frozenset[str]] = frozenset(("higher_order.cond",))
+
+    ops: int = 64
+    elements: int = 1 << 22
+    cpu_elements: int = 1 << 16
+
+    def rewrite(self, module: ModuleOp) -> int:
+        return self._run(module, None)
+
+    def explained(self, module: ModuleOp, refused: Refused) -> None:
+        self._run(module, refused)
+
+    def _run(self, module: ModuleOp, refused: Refused | None) -> int:
+        count = 0
+        with Editor(entry_graph(module)) as editor:
+            for op in editor.analyses.named(self.roots):
+                try:
+                    count += self._replace(_Cond.of(op, module), editor)
+                except NotCopied as error:
+                    if refused is not None:
+                        refused(op, str(error))
+        return count
+
+    def _replace(self, cond: _Cond, editor: Editor) -> bool:
+        for branch in cond.branches:
+            _check_ops(branch)
+        copies = GraphCopies(editor, cond.op)
+        try:
+            predicate = cond.predicate
+            if predicate.type.shape:
+                predicate = copies.call("aten.view.default", predicate, ListArg(()))
+            left, right = [copies.copy(branch, cond.operands) for branch in cond.branches]
+            self._check_cost(copies, editor.graph)
+            values = [
+                _choice(predicate, result, a, b, copies)
+                for result, a, b in zip(cond.op.results, left, right, strict=True)
+            ]
+        except NotCopied:
+            copies.discard()
+            raise
+        if not should_apply(self.name):
+            copies.discard()
+            return False
+        copies.insert(values)
+        editor.replace(cond.op, *values)
+        return True
+
+    def _check_cost(self, copies: GraphCopies, graph: GraphOp) -> None:
+        computed = [op for op in copies.made if not is_view(op)]
+        if len(computed) > self.ops:
+            raise NotCopied(f"its branches have {len(computed)} ops, which is more than {self.ops}")
+        sizes, cost, is_on_cpu = UsualSizes(graph), 0, False
+        for op in computed:
+            for result in op.results:
+                if type(result.type) is TensorType:
+                    weight = _DEAR if op.name in DEAR_FUNCTIONS else 1
+                    cost += weight * sizes.elements(result)
+                    is_on_cpu |= result.type.device.type == "cpu"
+        most = self.cpu_elements if is_on_cpu else self.elements
+        if cost > most:
+            raise NotCopied(f"both branches would compute {cost} elements, more than {most}")
+
+
+@dataclass(frozen=True)
+class _Cond:
+    """A call of `cond`: its predicate, both graphs, and what they take."""
+
+    op: RawOp
+    predicate: Any
+    branches: tuple[GraphOp, ...]
+    operands: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, op: RawOp, module: ModuleOp) -> _Cond:
+        """Read a call. Raises NotCopied if it is none that a `where` could stand for."""
+        predicate, *references, operands = op.positional
+        branches = [graph_named(module, one.name) for one in references if type(one) is SymbolRef]
+        if op.keywords or len(branches) != 2 or None in branches:
+            raise NotCopied("the graphs that it runs are not known")
+        if any(one.is_declaration for one in branches if one is not None):
+            raise NotCopied("the graphs that it runs are not known")
+        if any(fact is not None for fact in result_aliases(op)):
+            raise NotCopied("a result shares storage with an operand")
+        made = cls(op, predicate, tuple([one for one in branches if one is not None]), operands)
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        type_ = type_of(self.predicate)
+        if type(type_) is not TensorType:
+            raise NotCopied("its predicate is a comparison of sizes, for which nothing waits")
+        if (
+            type_.dtype is not torch.bool
+            or prod(one for one in type_.shape if type(one) is int) != 1
+        ):
+            raise NotCopied("its predicate is not one truth value")
+        for result in self.op.results:
+            if type(result.type) is not TensorType:
+                raise NotCopied("it returns something that is no tensor")
+            if result.type.device != type_.device:
+                raise NotCopied("its predicate is on another device")
+
+
+def _check_ops(branch: GraphOp) -> None:
+    """Raises NotCopied for an op that takes long, may raise, or does more than compute results."""
+    for op in branch.block.ops:
+        assert isinstance(op, TorchOp)
+        if isinstance(op, OutputOp | GetAttrOp):
+            continue
+        if not _is_pointwise(type(op)) and not is_view(op):
+            raise NotCopied(f"{op.name} in @{branch.sym_name.data} is not pointwise")
+        if not effects_of(op).pure:
+            raise NotCopied(f"{op.name} in @{branch.sym_name.data} does more than compute results")
+        if op.name.split(".")[1] in _MAY_RAISE and not _is_floating(op):
+            raise NotCopied(f"{op.name} in @{branch.sym_name.data} may raise for whole numbers")
+
+
+@cache
+def _is_pointwise(cls: Any) -> bool:
+    if not isinstance(cls.target, OpOverload) or cls.target.namespace not in _LIBRARIES:
+        return False
+    tags = cls.target.tags
+    name = cls.name.split(".")[1]
+    return torch.Tag.pointwise in tags or name in _CHEAP
+
+
+def _is_floating(op: Any) -> bool:
+    return all(
+        one.type.dtype.is_floating_point for one in op.results if type(one.type) is TensorType
+    )
+
+
+def _choice(predicate: Any, result: Any, a: Any, b: Any, copies: GraphCopies) -> SSAValue:
+    """What stands for a result. Raises NotCopied if that has another type."""
+    if not isinstance(a, SSAValue) or not isinstance(b, SSAValue):
+        raise NotCopied("a branch returns something that is no tensor")
+    if a.type.dtype is not b.type.dtype:
+        raise NotCopied("its branches return other dtypes")
+    value = copies.call("aten.where.self", predicate, a, b)
+    if not same_meta(value.type, result.type, facts_of(copies.editor.graph)):
+        raise NotCopied(f"it returns {result.type}, and a where {value.type}")
+    return value
+
+
+__all__ = ["CondToWhere"]
