@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch.fx import Graph
+from torch.torch_version import TorchVersion
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
@@ -25,6 +26,7 @@ from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.kept_memory import KeptMemory
 from xductor.transforms.analysis.usual_sizes import UsualSizes
+from xductor.transforms.editing.computed_sizes import ComputedSizes
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
@@ -40,6 +42,8 @@ _DEAR = DEAR_FUNCTIONS - {"aten.pow.Tensor_Scalar"}
 _TIMES = 8
 #: Which share of the largest tensor that is made with it all that is realized may take.
 _SHARE = 4
+#: Whether Inductor can tell the order of symbolic strides there; older versions compare them.
+_ORDERS_SYMBOLS = torch.__version__ >= TorchVersion("2.13")
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class RealizeBeforeExpand(TypedPass):
     for each row, as norms have it, is not: a kernel that reduces rows computes it once for each.
 
     What is realized takes no more than a quarter of the largest tensor that is made with it.
-    Tensors of symbolic sizes are left alone.
+    Symbolic sizes are judged by what they were while the graph was traced.
 
     - `devices`: where it is done. On CPUs it was measured, and gained nothing.
     - `elements`: how many elements must be computed in all to be worth a kernel of its own.
@@ -87,6 +91,7 @@ class _Graph:
         self.asked = asked
         self.editor = Editor(graph)
         self.sizes = UsualSizes(graph)
+        self.strides = ComputedSizes(self.editor)
         self.memory = KeptMemory(graph)
 
     def realize(self) -> int:
@@ -108,7 +113,7 @@ class _Graph:
 
     def _pays(self, value: OpResult) -> bool:
         type_ = _type(value.owner)
-        if type_.device.type not in self.asked.devices or not _is_static(type_):
+        if type_.device.type not in self.asked.devices or not self._has_layout(value):
             return False
         if not type_.shape or type_.shape[-1] == 1:
             return False
@@ -118,6 +123,15 @@ class _Graph:
             return False
         room = max(self.memory.bytes([one]) for one in larger) // _SHARE
         return self.memory.kept + self.memory.bytes([value]) <= room
+
+    def _has_layout(self, value: OpResult) -> bool:
+        """Whether sizes were seen while the graph was traced, and strides can be arguments."""
+        type_ = _type(value.owner)
+        if _is_static(type_):
+            return True
+        seen = all(self.sizes.seen(size) is not None for size in type_.shape)
+        below: Any = value.op.next_op
+        return _ORDERS_SYMBOLS and seen and self.strides.are_known(type_.stride, below)
 
     def _made_with(self, value: OpResult) -> Iterator[OpResult]:
         """What is computed from a value, or from views of it, in kernels that compute it too."""
@@ -137,7 +151,7 @@ class _Graph:
         below: Any = op.next_op
         made = self.editor.call(
             "prims.inductor_force_stride_order.default",
-            (value, ListArg(type_.stride)),
+            (value, ListArg([self.strides.above(step, below) for step in type_.stride])),
             above=below,
             types=[type_],
         )
