@@ -15,7 +15,8 @@ from xductor.ir import parse_ir
 from xductor.transforms import TypedPass
 from xductor.transforms.rows.registry import typed_class
 
-PASS: TypedPass = typed_class("reassociate_product")(policy="fast")
+_MADE: Any = typed_class("reassociate_product")
+PASS: TypedPass = _MADE(policy="fast")
 OTHER_SIZES = (2, 3, 4, 5, 9, 12, 33)
 
 
