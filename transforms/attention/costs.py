@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from xductor.ir.dialect.types import TensorFields
+from xductor.ir.dialect.types import Dim, TensorFields
 from xductor.transforms.attention.kernels import Request
 
 _TABLES = {"cuda": "measured_costs.csv", "cpu": "measured_costs_on_cpu.csv"}
@@ -77,17 +77,26 @@ class Group(NamedTuple):
     dtype: torch.dtype | None = None
 
 
-def refusal_by_cost(request: Request, slower: float = 1.0) -> str | None:
+def static_size(size: Dim) -> int | None:
+    """A size that is a plain number; None if it is symbolic."""
+    return size if isinstance(size, int) else None
+
+
+def refusal_by_cost(
+    request: Request, slower: float = 1.0, seen: Callable[[Dim], float | None] = static_size
+) -> str | None:
     """Why a fused call does not pay; None if it does, or if nothing is known of its costs.
 
-    Nothing is known of sizes that are not known while compiling, of CPUs with AMX in 16 bits, and
-    of dtypes of which the table has no row.
+    Nothing is known of sizes that depend on data, of CPUs with AMX in 16 bits, and of dtypes of
+    which the table has no row. Which kernel runs is guarded by PyTorch: where a mask is aligned for
+    some sizes only, others are compiled anew.
 
     - `slower`: how many times longer what it replaces takes than products and a softmax in the
       dtype of the request.
+    - `seen`: what a size was while the graph was traced; None if it was not known then.
     """
-    sizes = (*request.query.shape, request.key.shape[2])
-    batch, heads, rows, head, columns = (one if isinstance(one, int) else 0 for one in sizes)
+    sizes = [seen(one) for one in (*request.query.shape, request.key.shape[2])]
+    batch, heads, rows, head, columns = (int(one or 0) for one in sizes)
     if not all((batch, heads, rows, head, columns)):
         return None
     group = group_of(request)
@@ -162,4 +171,13 @@ def measured(device: str) -> dict[Group, list[Measured]]:
     return found
 
 
-__all__ = ["Group", "Measured", "Shape", "estimated", "group_of", "measured", "refusal_by_cost"]
+__all__ = [
+    "Group",
+    "Measured",
+    "Shape",
+    "estimated",
+    "group_of",
+    "measured",
+    "refusal_by_cost",
+    "static_size",
+]

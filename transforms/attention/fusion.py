@@ -14,6 +14,7 @@ from xductor.ir import GraphOp, InferenceEnv, OutputOp, TorchOp
 from xductor.ir.inference.ambient_modes import UnknownMode
 from xductor.transforms import graphs_of
 from xductor.transforms.analysis.op_effects import Bodies, effects_of
+from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.attention.building import Torch
 from xductor.transforms.attention.kernels import refusal_of_all
 from xductor.transforms.attention.known_calls import known_values
@@ -73,6 +74,7 @@ class _Fusion:
         self.bodies = bodies
         self.options = options
         self.report = report
+        self.sizes = UsualSizes(graph)
 
     def run(self) -> int:
         roots = [op for op in self.graph.block.ops if is_product(op)]
@@ -154,7 +156,7 @@ class _Fusion:
         """
         make = Torch(builder, state.facts)
         replacement = Replacement(
-            attention, self.reader, self.known, make, self.options, self.masks
+            attention, self.reader, self.known, make, self.options, self.masks, self.sizes
         )
         new, call = replacement.value()
         is_seen = layout_is_seen(attention.result, call, builder.made, new, state)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir.dialect.types import Dim
+from xductor.ir.inference.infer import storage_root
+from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.attention.axes import View, seen_through
 from xductor.transforms.attention.building import (
     Torch,
@@ -24,8 +26,8 @@ from xductor.transforms.attention.grouped_queries import unrepeated
 from xductor.transforms.attention.kernels import Request, refusal
 from xductor.transforms.attention.known_values import KnownValues
 from xductor.transforms.attention.masks import MaskBuilder, Masking, SharedMasks
-from xductor.transforms.attention.parts import Attention, NotAttention, Place
-from xductor.transforms.attention.reading import Reader, tensor_type
+from xductor.transforms.attention.parts import Added, Attention, Mask, NotAttention, Place
+from xductor.transforms.attention.reading import Reader, is_product, tensor_type
 from xductor.transforms.passes.permits import Permit
 
 
@@ -54,6 +56,7 @@ class Replacement:
         make: Torch,
         options: Options,
         masks: SharedMasks,
+        sizes: UsualSizes,
     ) -> None:
         self.attention = attention
         self.reader = reader
@@ -61,6 +64,7 @@ class Replacement:
         self.make = make
         self.options = options
         self.masks = masks
+        self.sizes = sizes
         result = tensor_type(attention.result)
         assert result is not None
         self.result = result
@@ -154,9 +158,34 @@ class Replacement:
         return query, key, value
 
     def _check_cost(self, request: Request) -> None:
-        reason = None if self.options.even_unprofitable else refusal_by_cost(request)
+        if self.options.even_unprofitable:
+            return
+        reason = refusal_by_cost(request, seen=self.sizes.seen)
+        if reason is None and request.device.type == "cuda" and self._mask_becomes_dear():
+            reason = "a bias as large as the scores, of sizes that are not known, would be dear"
         if reason is not None:
             raise NotAttention(reason, near=True)
+
+    def _mask_becomes_dear(self) -> bool:
+        """Whether what the softmax computes by the way becomes a kernel of its own, and a slow one.
+
+        DeBERTa was slower so. The likely reason: a kernel that makes all scores divides the number
+        of each element by sizes, where the kernel of a softmax does so once for a row.
+        """
+        if all(isinstance(size, int) for size in self.attention.inner.shape):
+            return False
+        return any(map(self._is_made_here, self.attention.masks))
+
+    def _is_made_here(self, mask: Mask) -> bool:
+        """Whether a bias differs between all scores, and is computed for this attention alone."""
+        type_, root = tensor_type(mask.value), storage_root(mask.value)
+        if not isinstance(mask, Added) or not isinstance(root, OpResult) or type_ is None:
+            return False
+        if type_.rank != len(mask.place.axes) or 1 in type_.shape or 0 in type_.stride:
+            return False
+        ours = (*self.attention.ops, *self.make.builder.made)
+        inside = all(use.operation in ours for use in mask.value.uses)
+        return inside and root.op.name != "fx.get_attr" and not is_product(root.op)
 
     def _request(
         self, query: SSAValue, key: SSAValue, value: SSAValue, masking: Masking

@@ -15,18 +15,19 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch.fx import Graph
+from torch.torch_version import TorchVersion
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
-from xductor.ir import GraphOp, ListArg, Ref, SchemaOp, TensorType
+from xductor.ir import GraphOp, ListArg, SchemaOp, TensorType
 from xductor.transforms import EXACT, TypedPass, graphs_of
 from xductor.transforms.analysis.analyses import MEMORY, ORDER, analyses_of
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.kept_memory import KeptMemory
 from xductor.transforms.analysis.usual_sizes import UsualSizes
+from xductor.transforms.editing.computed_sizes import ComputedSizes
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.editing.symint_scope import SymintScope
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
 
@@ -41,6 +42,8 @@ _DEAR = DEAR_FUNCTIONS - {"aten.pow.Tensor_Scalar"}
 _TIMES = 8
 #: Which share of the largest tensor that is made with it all that is realized may take.
 _SHARE = 4
+#: Whether Inductor can tell the order of symbolic strides there; older versions compare them.
+_ORDERS_SYMBOLS = torch.__version__ >= TorchVersion("2.13")
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,7 @@ class RealizeBeforeExpand(TypedPass):
     for each row, as norms have it, is not: a kernel that reduces rows computes it once for each.
 
     What is realized takes no more than a quarter of the largest tensor that is made with it.
-    Of symbolic sizes those count that were traced. A tensor whose strides the graph does not have
-    as values, or whose sizes are known only at run time, is left alone.
+    Symbolic sizes are judged by what they were while the graph was traced.
 
     - `devices`: where it is done. On CPUs it was measured, and gained nothing.
     - `elements`: how many elements must be computed in all to be worth a kernel of its own.
@@ -89,8 +91,8 @@ class _Graph:
         self.asked = asked
         self.editor = Editor(graph)
         self.sizes = UsualSizes(graph)
+        self.strides = ComputedSizes(self.editor)
         self.memory = KeptMemory(graph)
-        self.scope = SymintScope(graph, self.editor.analyses.order.key)
 
     def realize(self) -> int:
         dear: set[Any] = set()
@@ -102,17 +104,16 @@ class _Graph:
             if op.name not in _DEAR and dear.isdisjoint(op._operands):
                 continue
             result = op.results[0]
-            strides = None if is_view(op) or not self._pays(result) else self._strides(op)
-            if strides is None or not should_apply(self.asked.name):
+            if is_view(op) or not self._pays(result) or not should_apply(self.asked.name):
                 dear.add(result)
                 continue
-            self._put_in_memory(op, result, strides)
+            self._put_in_memory(op, result)
             realized += 1
         return realized
 
     def _pays(self, value: OpResult) -> bool:
         type_ = _type(value.owner)
-        if type_.device.type not in self.asked.devices or not self._was_traced(type_):
+        if type_.device.type not in self.asked.devices or not self._has_layout(value):
             return False
         if not type_.shape or type_.shape[-1] == 1:
             return False
@@ -122,6 +123,15 @@ class _Graph:
             return False
         room = max(self.memory.bytes([one]) for one in larger) // _SHARE
         return self.memory.kept + self.memory.bytes([value]) <= room
+
+    def _has_layout(self, value: OpResult) -> bool:
+        """Whether sizes were seen while the graph was traced, and strides can be arguments."""
+        type_ = _type(value.owner)
+        if _is_static(type_):
+            return True
+        seen = all(self.sizes.seen(size) is not None for size in type_.shape)
+        below: Any = value.op.next_op
+        return _ORDERS_SYMBOLS and seen and self.strides.are_known(type_.stride, below)
 
     def _made_with(self, value: OpResult) -> Iterator[OpResult]:
         """What is computed from a value, or from views of it, in kernels that compute it too."""
@@ -135,24 +145,13 @@ class _Graph:
             else:
                 yield result
 
-    def _was_traced(self, type_: TensorType) -> bool:
-        return all(self.sizes.seen(size) is not None for size in type_.shape)
-
-    def _strides(self, op: SchemaOp) -> ListArg | None:
-        """The strides of a result as a list argument; None if the graph does not have one there."""
-        operands: list[Any] = []
-        strides = self.scope.sizes(_type(op).stride, op, operands)
-        if strides is None:
-            return None
-        return ListArg([operands[one.index] if type(one) is Ref else one for one in strides])
-
-    def _put_in_memory(self, op: SchemaOp, value: OpResult, strides: ListArg) -> None:
+    def _put_in_memory(self, op: SchemaOp, value: OpResult) -> None:
         type_ = _type(op)
         self.memory.kept += self.memory.bytes([value])
         below: Any = op.next_op
         made = self.editor.call(
             "prims.inductor_force_stride_order.default",
-            (value, strides),
+            (value, ListArg([self.strides.above(step, below) for step in type_.stride])),
             above=below,
             types=[type_],
         )
@@ -180,6 +179,10 @@ def _is_elementwise(target: OpOverload) -> bool:
 
 def _device(value: object) -> str:
     return value.device.type if isinstance(value, torch.Tensor) else ""
+
+
+def _is_static(type_: TensorType) -> bool:
+    return all(type(size) is int for size in (*type_.shape, *type_.stride))
 
 
 __all__ = ["RealizeBeforeExpand"]

@@ -9,8 +9,9 @@ import torch
 from xductor.ir import aten
 from xductor.transforms import REASSOCIATES, Rewrite, Scalar, Tensor, all_of, no
 from xductor.transforms.analysis.dtypes import NARROW_FLOATS
-from xductor.transforms.attention.costs import refusal_by_cost
+from xductor.transforms.attention.costs import refusal_by_cost, static_size
 from xductor.transforms.attention.kernels import Request, refusal
+from xductor.transforms.rewriting.usual_facts import UsualFacts
 
 #: Without a kernel 16 bits are multiplied in float32, which takes at least so many times as long:
 #: forward and backward of 16 heads of 512 tokens in a batch of 8 took 1.72 ms, products and a
@@ -114,7 +115,9 @@ def _pays(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Any:
         grad=any(one.requires_grad for one in (query, key, value, attn_mask)),
     )
     slower = _WITHOUT_KERNEL if query.dtype in NARROW_FLOATS else 1.0
-    reason = refusal(request) or refusal_by_cost(request, slower)
+    facts = query.shape[0].facts
+    seen = facts.number if isinstance(facts, UsualFacts) else static_size
+    reason = refusal(request) or refusal_by_cost(request, slower, seen)
     if reason is not None:
         return no(reason)
     return all_of(attn_mask.stride[-1] != 1, attn_mask.shape[-1] != 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from xductor.transforms.attention.costs import (
     refusal_by_cost,
 )
 from xductor.transforms.attention.kernels import Request
+from xductor.transforms.attention.replacement import Replacement
 from xductor.transforms.pre_grad.fuse_attention import FuseAttention
 from xductor.transforms.rewriting.driver import watching
 
@@ -128,7 +130,22 @@ def test_nothing_is_known_of_unknown_sizes_or_of_other_devices() -> None:
     windows = _request(512, 6, 49, 32, (512, 6, 49, 49))
     query = windows.query._replace(shape=(sympy.Symbol("s0"), 6, 49, 32))
     assert refusal_by_cost(replace(windows, query=query)) is None
+    assert refusal_by_cost(replace(windows, query=query), seen=_seen(None)) is None
     assert refusal_by_cost(replace(windows, device=torch.device("xpu"))) is None
+
+
+def _seen(value: int | None) -> Callable[[Any], int | None]:
+    """What a symbol was."""
+    return lambda size: size if isinstance(size, int) else value
+
+
+@pytest.mark.parametrize(("batch", "head"), [(512, 32), (8, 64)])
+def test_sizes_that_were_seen_are_judged_as_static_ones(batch: int, head: int) -> None:
+    for mask in ((), (1, 6, 49, 49), (batch, 1, 49, 49), (batch, 6, 49, 49)):
+        request = _request(batch, 6, 49, head, mask)
+        query = request.query._replace(shape=(sympy.Symbol("s0"), 6, 49, head))
+        found = refusal_by_cost(replace(request, query=query), seen=_seen(batch))
+        assert found == refusal_by_cost(request)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +169,97 @@ def _windows(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tens
     return torch.softmax(q @ k.transpose(-2, -1) * 0.125 + bias, dim=-1) @ v
 
 
-def _module(function: Callable[..., Any], tokens: int) -> Any:
-    """A graph of bfloat16 on CUDA, which need not be there."""
+def _module(function: Callable[..., Any], tokens: int, *, dynamic: bool = False) -> Any:
+    """A graph of bfloat16, on CUDA, which need not be there, if sizes are static."""
     tensors = [torch.zeros(512, 6, tokens, 32, dtype=torch.bfloat16, device="meta") for _ in "qkv"]
     bias = torch.zeros(6, tokens, tokens, dtype=torch.bfloat16, device="meta")
-    gm = make_fx(function)(*tensors, bias)
-    return parse_ir(print_ir(from_fx(gm, "pre_grad")).replace(", meta", ", cuda:0"))
+    gm = make_fx(_of_heads(function), tracing_mode="symbolic" if dynamic else "real")(
+        *tensors, bias
+    )
+    device = "cpu" if dynamic else "cuda:0"
+    return parse_ir(print_ir(from_fx(gm, "pre_grad")).replace(", meta", f", {device}"))
+
+
+@pytest.fixture
+def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are judged as on CUDA: a call of symbolic sizes has no type there without a GPU."""
+    asked: Any = Replacement._request
+    monkeypatch.setattr(
+        Replacement, "_request", lambda *given: replace(asked(*given), device=_CUDA)
+    )
+
+
+def _of_heads(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for one number of heads and one size of a head."""
+
+    def of_heads(q: torch.Tensor, *others: torch.Tensor) -> Any:
+        assert int(q.shape[1]) == 6
+        assert int(q.shape[3]) == 32
+        return function(q, *others)
+
+    return of_heads
+
+
+_UNSEEN = re.compile(r" hint \d+| source \"[^\"]*\"| positive")
+
+
+@pytest.mark.parametrize(("tokens", "count"), [(49, 0), (256, 1)])
+@pytest.mark.usefixtures("as_on_cuda")
+def test_on_a_graph_of_symbolic_sizes(tokens: int, count: int) -> None:
+    module = _module(_windows, tokens, dynamic=True)
+    text = print_ir(module)
+    assert f"hint {tokens}" in text
+    assert FuseAttention().rewrite(module) == count
+    with watching(even_unprofitable=True):
+        assert FuseAttention().rewrite(_module(_windows, tokens, dynamic=True)) == 1
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_of_sizes_that_depend_on_data_nothing_is_known() -> None:
+    text = print_ir(_module(_windows, 49, dynamic=True))
+    head, _, rest = text.partition(") (")
+    unseen = _UNSEEN.sub("", head).replace(" : int", " : int unbacked size_like")
+    assert FuseAttention().rewrite(parse_ir(f"{unseen}) ({rest}")) == 1
+
+
+def _gathered(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> Any:
+    """Attention whose bias is computed for each score, as DeBERTa's is."""
+    places = torch.zeros_like(bias, dtype=torch.int64).expand(q.shape[0], *bias.shape)
+    scores = q @ k.transpose(-2, -1)
+    return torch.softmax(scores + torch.gather(q @ q.transpose(-2, -1), -1, places), dim=-1) @ v
+
+
+def _gathered_for_two(*given: torch.Tensor) -> Any:
+    q, k, v, bias = given
+    own = torch.gather(q @ q.transpose(-2, -1), -1, bias.long().expand(q.shape[0], *bias.shape))
+    one = torch.softmax(q @ k.transpose(-2, -1) + own, dim=-1) @ v
+    return one + torch.softmax(k @ q.transpose(-2, -1) + own, dim=-1) @ v
+
+
+def _of_a_product(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> Any:
+    return torch.softmax(q @ k.transpose(-2, -1) + k @ k.transpose(-2, -1), dim=-1) @ v
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_a_bias_for_each_score_is_dear_in_symbolic_sizes() -> None:
+    """Where another reads it too, or where a library makes it, it is in memory anyway."""
+    for function, static, symbolic in (
+        (_gathered, 1, 0),
+        (_gathered_for_two, 2, 2),
+        (_of_a_product, 1, 1),
+        (_windows, 1, 1),
+    ):
+        assert FuseAttention().rewrite(_module(function, 384)) == static
+        assert FuseAttention().rewrite(_module(function, 384, dynamic=True)) == symbolic
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_a_dear_bias_is_told() -> None:
+    reasons: list[str] = []
+    FuseAttention().explained(
+        _module(_gathered, 384, dynamic=True), lambda _, reason, **more: reasons.append(reason)
+    )
+    assert any("a bias as large as the scores" in reason for reason in reasons), reasons
 
 
 @pytest.mark.parametrize(("tokens", "count"), [(49, 0), (256, 1)])

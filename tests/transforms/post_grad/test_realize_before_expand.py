@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.torch_version import TorchVersion
 
 import xductor
 from tests.specimens.realized_specimens import (
@@ -21,6 +22,9 @@ from tests.specimens.realized_specimens import (
 from xductor.ir import parse_ir, verify
 from xductor.transforms.post_grad.realize_before_expand import RealizeBeforeExpand
 
+since_2_13 = pytest.mark.skipif(
+    TorchVersion(torch.__version__) < TorchVersion("2.13"), reason="strides cannot be symbolic"
+)
 PRIM = "prims.inductor_force_stride_order.default"
 
 
@@ -114,48 +118,104 @@ def test_memory_is_bounded(trace: Any) -> None:
     case.check_values(*given())
 
 
-@pytest.mark.parametrize("what", SMALL_ONES)
-def test_symbolic_sizes_that_were_traced_decide(trace: Any, what: str) -> None:
-    """The graph is right at other sizes, too few to pay and none among them."""
-    x, y = given()
+to = torch.ops.prims.convert_element_type.default
+SYMBOLIC: dict[str, Any] = {
+    "rows": lambda x, y: x * y.exp(),
+    "views": lambda x, y: x - y[None, None].log1p().unsqueeze(3)[0, :, :, 0],
+    "a product of sizes": lambda x, y: x[None] * (y[None, None].sin() + y[None, None, :1]),
+    "turned": lambda x, y: x.transpose(1, 2) + y.t().cos(),
+    "in 16 bits": lambda x, y: x * to(y.exp(), torch.bfloat16),
+    "an index": lambda x, y: x.gather(1, to(y.sin() > 0, torch.int64).expand(x.shape)),
+    "of two": lambda x, y: (x * y.exp(), x * (y.exp() + y.sin())),
+    "returned too": lambda x, y: (y.sin(), x * y.sin()),
+}
 
-    def f(x: Any, y: Any) -> Any:
-        sizes = y.new_ones(y.shape)  # reads both, so that the graph has them as values
-        return x * SMALL_ONES[what](y) + sizes
 
-    case = traced(trace, f, x, y, dynamic=True)
-    assert case.run(SMALL) == case.ops.count(PRIM) == 1
+@since_2_13
+@pytest.mark.parametrize("what", SYMBOLIC)
+def test_symbolic_sizes(trace: Any, what: str) -> None:
+    case = traced(trace, _with_sizes(SYMBOLIC[what]), *given(), dynamic=True)
+    guards = _guards(case)
+    assert case.run(SMALL) == case.ops.count(PRIM) >= 1
+    assert _guards(case) == guards
     verify(case.module, "types")
-    for many, rows, columns in ((MANY, ROWS, COLUMNS), (3, 5, 7), (2, 1, 3), (0, 4, 2), (3, 0, 2)):
-        case.check_values(torch.randn(many, rows, columns), torch.randn(rows, columns))
-
-
-def test_symbolic_sizes_that_do_not_pay(trace: Any) -> None:
-    x, y = given()
-    case = traced(trace, lambda x, y: x * y.exp(), x[:4], y, dynamic=True)
     assert case.run(SMALL) == 0
+    for sizes in ((MANY, ROWS, COLUMNS), (2, 2, 2), (3, 7, 5), (2, 31, 3), (40, 2, 9)):
+        x = torch.randn(sizes)
+        y = torch.randn(sizes[1:])
+        y.view(-1)[:3] = torch.tensor([float("nan"), float("inf"), -0.0])
+        case.check_values(x, y)
 
 
-def test_strides_that_the_graph_does_not_have(trace: Any) -> None:
+def _with_sizes(function: Any) -> Any:
+    """A function whose graph has the sizes as values from the start, as compiled graphs do."""
+    view = torch.ops.aten.view.default
+    return lambda x, y: function(view(x, x.shape), view(y, y.shape))
+
+
+def _guards(case: Any) -> tuple[Any, ...]:
+    env = next(
+        one.node.shape_env
+        for node in case.gm.graph.nodes
+        for one in getattr(node.meta.get("val"), "shape", ())
+        if isinstance(one, torch.SymInt)
+    )
+    return len(env.guards), dict(env.replacements), dict(env.var_to_range)
+
+
+def test_symbolic_sizes_that_were_as_large(trace: Any) -> None:
     x, y = given()
-    case = traced(trace, lambda x, y: x * y.exp(), x, y, dynamic=True)
-    assert case.run(SMALL) == 0
+    function = _with_sizes(lambda x, y: x * y.exp())
+    assert traced(trace, function, x[:4], y, dynamic=True).run(SMALL) == 0
 
 
-def test_sizes_that_are_known_at_run_time_only() -> None:
-    text = """
-fx.graph @f stage(post_grad) symbols({symbol}) (
-    %n : !fx.symint<s0>, %x : !fx.tensor<f32[1024, 16, s0], cpu>,
-    %y : !fx.tensor<f32[16, s0], cpu>) {{
-  %e = aten.exp.default %y : !fx.tensor<f32[16, s0], cpu>
-  %m = aten.mul.Tensor %x, %e : !fx.tensor<f32[1024, 16, s0], cpu>
-  fx.output (%m,)
+@pytest.mark.parametrize(
+    ("symbols", "applied"),
+    [
+        ("s0 : int positive [2, int_oo] hint 64, s1 : int positive [2, int_oo] hint 8", 1),
+        ("s0 : int positive [2, int_oo] hint 4, s1 : int positive [2, int_oo] hint 8", 0),
+        ("s0 : int positive [2, int_oo] hint 64, s1 : int unbacked size_like [2, int_oo]", 0),
+    ],
+)
+@since_2_13
+def test_sizes_that_were_not_seen_stay(symbols: str, applied: int) -> None:
+    graph = f"""
+fx.graph @forward stage(post_grad) symbols({symbols}) (
+    %n : !fx.symint<s1>, %x : !fx.tensor<f32[s0, s1, 4], cpu>, %y : !fx.tensor<f32[s1, 4], cpu>) {{
+  %z = aten.exp.default %y : !fx.tensor<f32[s1, 4], cpu>
+  %a = aten.mul.Tensor %x, %z : !fx.tensor<f32[s0, s1, 4], cpu>
+  fx.output (%a)
 }}
 """
-    backed = text.format(symbol="s0 : int positive [2, int_oo] hint 8")
-    assert SMALL.rewrite(parse_ir(backed)) == 1
-    unbacked = text.replace("s0", "u0").format(symbol="u0 : int unbacked size_like [0, int_oo]")
-    assert SMALL.rewrite(parse_ir(unbacked)) == 0
+    assert SMALL.rewrite(parse_ir(graph)) == applied
+
+
+@since_2_13
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_of_symbolic_sizes(trace: Any, seed: int) -> None:
+    x, y = given(seed)
+    case = traced(trace, _with_sizes(random_program(seed)), x, y, dynamic=True)
+    case.run(SMALL)
+    verify(case.module, "types")
+    case.check_values(x, y)
+
+
+@since_2_13
+def test_compiled_with_symbolic_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One graph for all sizes; the strides of what is realized are computed in it."""
+    monkeypatch.setattr(RealizeBeforeExpand, "__init__", _small)
+    torch._dynamo.reset()
+
+    def function(x: Any, y: Any) -> Any:
+        return x[None] * (y[None, None].sin() + y[None, None, :1]), x + y.exp()
+
+    options: dict[str, Any] = {"xductor.on_error": "raise"}
+    compiled = torch.compile(function, backend="xductor", dynamic=True, options=options)
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        for sizes in ((16, 6, 8), (3, 2, 5), (9, 31, 7), (2, 2, 2)):
+            x, y = torch.randn(sizes), torch.randn(sizes[1:])
+            torch.testing.assert_close(compiled(x, y), function(x, y))
+            assert xductor.last_compile().count("realize_before_expand") >= 2
 
 
 def test_a_write_afterwards(trace: Any) -> None:
