@@ -70,6 +70,7 @@ class CondToWhere(TypedPass):
     name = "cond_to_where"
     stage = "joint"
     numerics = EXACT
+    reads_bodies = True
     roots: ClassVar[frozenset[str]] = frozenset(("higher_order.cond",))
 
     ops: int = 64

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+import xductor
 from tests.specimens.control_flow_specimens import cond_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
@@ -216,3 +217,11 @@ def test_limits() -> None:
         ({"cpu_elements": 26}, False),
     ):
         assert CondToWhere(**options).rewrite(parse_ir(text)) == fires
+
+
+def test_explain_says_why() -> None:
+    def product(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x @ x, lambda x: x.sin(), (x,))
+
+    said = str(xductor.explain(NAME, product, torch.randn(3, 3)))
+    assert "aten.mm.default in @true_graph_0 is not pointwise" in said

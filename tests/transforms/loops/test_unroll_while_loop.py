@@ -9,6 +9,7 @@ import torch
 from torch._higher_order_ops import while_loop
 from torch._inductor import config
 
+import xductor
 from tests.specimens.control_flow_specimens import while_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
@@ -310,11 +311,11 @@ _ELEMENT = (
         (_FLOATS, "its condition depends on more"),
         (
             {"condition": "%go = aten.ne.Scalar %i, -1 : !fx.tensor<i1[], cpu>"},
-            "it goes round more than 64 times",
+            "it goes round more than 32 times",
         ),
         (
-            {"condition": "%go = aten.lt.Scalar %i, 65 : !fx.tensor<i1[], cpu>"},
-            "it goes round more than 64 times",
+            {"condition": "%go = aten.lt.Scalar %i, 33 : !fx.tensor<i1[], cpu>"},
+            "it goes round more than 32 times",
         ),
         (
             {"line": "%y = aten.sin_.default %x : !fx.tensor<f32[3], cpu>"},
@@ -331,3 +332,11 @@ def test_limits() -> None:
     assert _reasons(text, trips=3, ops=6) == []
     assert _reasons(text, trips=2) == ["it goes round more than 2 times"]
     assert _reasons(text, ops=5) == ["3 trips would take more than 5 ops"]
+
+
+def test_explain_says_why() -> None:
+    def often(x: torch.Tensor) -> Any:
+        return while_loop(lambda i, a: i < 100, lambda i, a: (i + 1, a + 1), (_zero(), x))[1]
+
+    said = str(xductor.explain(NAME, often, torch.randn(3)))
+    assert "it goes round more than 32 times" in said
