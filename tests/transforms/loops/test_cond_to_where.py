@@ -172,6 +172,13 @@ _SQUARE = "!fx.tensor<f32[2, 2], cpu>"
         ({"predicate": "!fx.tensor<i1[], cuda:0>"}, "on another device"),
         ({"yes": f"%a = aten.rand_like.default %x : {_VECTOR}"}, "rand_like"),
         ({"yes": f"%a = aten.cumsum.default %x, 0 : {_VECTOR}"}, "is not pointwise"),
+        (
+            {
+                "yes": "%g = aten._to_copy.default %x, device = device<cuda:0> "
+                f": !fx.tensor<f32[3], cuda:0>\n  %a = aten.sin.default %x : {_VECTOR}"
+            },
+            "copies to another device",
+        ),
         ({"yes": f"%a = aten.sin_.default %x : {_VECTOR}"}, "does more than compute"),
         (
             {**_WHOLE_PARTS, "yes": f"%a = aten.remainder.Tensor %x, %x : {_WHOLE}"},

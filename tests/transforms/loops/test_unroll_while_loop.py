@@ -186,6 +186,34 @@ def test_compiles_give_eager_bits(function: Any, dynamic: bool) -> None:
     assert "while_loop" not in calls
 
 
+class _Layers(torch.nn.Module):
+    """Loops that share a start, and a branch: nothing of them is left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        start = _zero()
+        for _ in range(2):
+            _, x = while_loop(
+                lambda i, y: i < 5,
+                lambda i, y: (i + 1, torch.tanh(self.a(y) + self.b(y))),
+                (start, x),
+            )
+        return (torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,)),)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_nothing_is_left_of_a_model(dynamic: bool) -> None:
+    model, inputs = _Layers(), (torch.randn(4, 8),)
+    found, count, calls = _compiled(model, inputs, dynamic)
+    with torch.no_grad():
+        _check_equal(found, model(*inputs))
+    assert count == 2
+    assert not {"while_loop", "cond"} & set(calls)
+
+
 def _chosen(x: torch.Tensor, y: torch.Tensor) -> Any:
     """A branch that holds a product stays, and is called once a trip."""
 
