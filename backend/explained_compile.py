@@ -15,7 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.config import placement
 from xductor.backend.config.placement import Place, Placed
+from xductor.backend.fx.reconcile import is_unchanged
 from xductor.backend.testing.captured_stages import capture
+from xductor.frontend import from_fx
+from xductor.ir import entry_graph
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rewriting.rewrite import stages_of
 from xductor.transforms.rows import registry
@@ -45,10 +48,23 @@ def look_where_it_runs(
         function = deepcopy(function)
     taken = {name: named.pop(name) for name in inspect.signature(capture).parameters.keys() & named}
     called = partial(function, **taken) if taken else function  # `capture` has options of that name
-    look_there = Placed(probe((stage,) if stage else stages_of(one), look), _place(one))
+    seen: Look = (lambda module: look(_with_bodies(module))) if _reads_bodies(one) else look
+    look_there = Placed(probe((stage,) if stage else stages_of(one), seen), _place(one))
     with torch.random.fork_rng(devices=()):
         options = {"xductor.on_error": "raise", "xductor.report": None}
         capture(called, *given, rewrites=[look_there], options=options, **named)
+
+
+def _reads_bodies(one: Any) -> bool:
+    return isinstance(one, TypedPass) and one.reads_bodies
+
+
+def _with_bodies(module: ModuleOp) -> ModuleOp:
+    """The graph of a module with the bodies of its subgraphs, unless a pass has changed it."""
+    graph = entry_graph(module)
+    if not is_unchanged(graph):
+        return module
+    return from_fx(graph.live.gm, graph.stage.data)
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

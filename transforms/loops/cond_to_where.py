@@ -44,10 +44,7 @@ _CHEAP = frozenset(
      "zeros_like", "_to_copy", "lift_fresh_copy", "sym_size")
 )  # fmt: skip
 #: For whole numbers they may raise: division by zero, and negative powers.
-_MAY_RAISE = frozenset(
-    ("div", "floor_divide", "fmod", "pow", "remainder", "true_divide", "__rshift__", "__lshift__",
-     "float_power", "divide")
-)  # fmt: skip
+_MAY_RAISE = frozenset(("div", "divide", "floor_divide", "fmod", "pow", "remainder"))
 #: How many times longer a dear function takes than an addition.
 _DEAR = 8
 
@@ -70,6 +67,7 @@ class CondToWhere(TypedPass):
     name = "cond_to_where"
     stage = "joint"
     numerics = EXACT
+    reads_bodies = True
     roots: ClassVar[frozenset[str]] = frozenset(("higher_order.cond",))
 
     ops: int = 64
@@ -183,6 +181,9 @@ def _check_ops(branch: GraphOp) -> None:
             raise NotCopied(f"{op.name} in @{branch.sym_name.data} is not pointwise")
         if not effects_of(op).pure:
             raise NotCopied(f"{op.name} in @{branch.sym_name.data} does more than compute results")
+        tensors = [one.type for one in (*op._operands, *op.results)]
+        if len({one.device for one in tensors if type(one) is TensorType}) > 1:
+            raise NotCopied(f"{op.name} in @{branch.sym_name.data} copies to another device")
         if op.name.split(".")[1] in _MAY_RAISE and not _is_floating(op):
             raise NotCopied(f"{op.name} in @{branch.sym_name.data} may raise for whole numbers")
 

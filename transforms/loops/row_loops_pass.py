@@ -26,6 +26,7 @@ class RowLoopsPass(TypedPass):
     stage = "post_grad"
     numerics = EXACT
     writes_back = True
+    reads_bodies = True
     roots: ClassVar[frozenset[str]]
     carries: ClassVar[bool]
 

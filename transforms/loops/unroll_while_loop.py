@@ -40,10 +40,11 @@ class UnrollWhileLoop(TypedPass):
     name = "unroll_while_loop"
     stage = "joint"
     numerics = EXACT
+    reads_bodies = True
     roots: ClassVar[frozenset[str]] = frozenset(("higher_order.while_loop",))
 
-    trips: int = 64
-    ops: int = 512
+    trips: int = 32
+    ops: int = 256
 
     def rewrite(self, module: ModuleOp) -> int:
         return self._run(module, None)

@@ -58,6 +58,8 @@ class TypedPass(ModulePass):
     - `preserves`: which of the graph's `analyses` the pass keeps up to date while it changes it.
     - `writes_back`: whether the pass makes ops of a functional graph write, so that the rules of
       its stage hold no longer behind it.
+    - `reads_bodies`: whether the pass reads the bodies of subgraphs, with which a graph is lowered
+      for it; for others they are only declared.
     - `position`, `before`, `after`: where in its stage a user's pass runs (`xductor.placed`).
 
     Raises DeclarationError, when the class is made, for an attribute that does not exist or has a
@@ -73,6 +75,7 @@ class TypedPass(ModulePass):
     permits: ClassVar[Collection[Permit]] = ()
     preserves: ClassVar[frozenset[str]] = frozenset()
     writes_back: ClassVar[bool] = False
+    reads_bodies: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+import xductor
 from tests.specimens.control_flow_specimens import cond_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
@@ -171,6 +172,13 @@ _SQUARE = "!fx.tensor<f32[2, 2], cpu>"
         ({"predicate": "!fx.tensor<i1[], cuda:0>"}, "on another device"),
         ({"yes": f"%a = aten.rand_like.default %x : {_VECTOR}"}, "rand_like"),
         ({"yes": f"%a = aten.cumsum.default %x, 0 : {_VECTOR}"}, "is not pointwise"),
+        (
+            {
+                "yes": "%g = aten._to_copy.default %x, device = device<cuda:0> "
+                f": !fx.tensor<f32[3], cuda:0>\n  %a = aten.sin.default %x : {_VECTOR}"
+            },
+            "copies to another device",
+        ),
         ({"yes": f"%a = aten.sin_.default %x : {_VECTOR}"}, "does more than compute"),
         (
             {**_WHOLE_PARTS, "yes": f"%a = aten.remainder.Tensor %x, %x : {_WHOLE}"},
@@ -216,3 +224,11 @@ def test_limits() -> None:
         ({"cpu_elements": 26}, False),
     ):
         assert CondToWhere(**options).rewrite(parse_ir(text)) == fires
+
+
+def test_explain_says_why() -> None:
+    def product(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x @ x, lambda x: x.sin(), (x,))
+
+    said = str(xductor.explain(NAME, product, torch.randn(3, 3)))
+    assert "aten.mm.default in @true_graph_0 is not pointwise" in said

@@ -9,6 +9,7 @@ import torch
 from torch._higher_order_ops import while_loop
 from torch._inductor import config
 
+import xductor
 from tests.specimens.control_flow_specimens import while_program
 from xductor.backend.pass_validation.comparison import same_results_as_fx
 from xductor.backend.records import stage_records
@@ -185,6 +186,34 @@ def test_compiles_give_eager_bits(function: Any, dynamic: bool) -> None:
     assert "while_loop" not in calls
 
 
+class _Layers(torch.nn.Module):
+    """Loops that share a start, and a branch: nothing of them is left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        start = _zero()
+        for _ in range(2):
+            _, x = while_loop(
+                lambda i, y: i < 5,
+                lambda i, y: (i + 1, torch.tanh(self.a(y) + self.b(y))),
+                (start, x),
+            )
+        return (torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,)),)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_nothing_is_left_of_a_model(dynamic: bool) -> None:
+    model, inputs = _Layers(), (torch.randn(4, 8),)
+    found, count, calls = _compiled(model, inputs, dynamic)
+    with torch.no_grad():
+        _check_equal(found, model(*inputs))
+    assert count == 2
+    assert not {"while_loop", "cond"} & set(calls)
+
+
 def _chosen(x: torch.Tensor, y: torch.Tensor) -> Any:
     """A branch that holds a product stays, and is called once a trip."""
 
@@ -310,11 +339,11 @@ _ELEMENT = (
         (_FLOATS, "its condition depends on more"),
         (
             {"condition": "%go = aten.ne.Scalar %i, -1 : !fx.tensor<i1[], cpu>"},
-            "it goes round more than 64 times",
+            "it goes round more than 32 times",
         ),
         (
-            {"condition": "%go = aten.lt.Scalar %i, 65 : !fx.tensor<i1[], cpu>"},
-            "it goes round more than 64 times",
+            {"condition": "%go = aten.lt.Scalar %i, 33 : !fx.tensor<i1[], cpu>"},
+            "it goes round more than 32 times",
         ),
         (
             {"line": "%y = aten.sin_.default %x : !fx.tensor<f32[3], cpu>"},
@@ -331,3 +360,11 @@ def test_limits() -> None:
     assert _reasons(text, trips=3, ops=6) == []
     assert _reasons(text, trips=2) == ["it goes round more than 2 times"]
     assert _reasons(text, ops=5) == ["3 trips would take more than 5 ops"]
+
+
+def test_explain_says_why() -> None:
+    def often(x: torch.Tensor) -> Any:
+        return while_loop(lambda i, a: i < 100, lambda i, a: (i + 1, a + 1), (_zero(), x))[1]
+
+    said = str(xductor.explain(NAME, often, torch.randn(3)))
+    assert "it goes round more than 32 times" in said
