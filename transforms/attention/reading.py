@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeGuard
 import torch
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xductor.ir import OutputOp, Ref, TensorType, TorchOp
+from xductor.ir import OutputOp, Ref, SymExpr, SymFloatType, TensorType, TorchOp
 from xductor.ir.dialect.arguments import CONSTANT_TYPES, leaves
 from xductor.ir.functions.torch_calls import AtenCall, aten_call
 from xductor.ir.python.canonical_names import canonical_name
@@ -197,12 +197,23 @@ def _safe_softmax(op: TorchOp, args: Args) -> Found:
 
 def _dropout(op: TorchOp, args: Args) -> Found:
     train = args.get("training", args.get("train"))
-    p = args.get("p")
-    if args.get("inplace") or type(train) is not bool or not isinstance(p, int | float):
+    p = _literal(args.get("p"))
+    if args.get("inplace") or type(train) is not bool or p is None:
         return None
     if not train or p == 0:
         return "copy", {"x": _first(args)}
     return "dropout", {"x": _first(args), "p": float(p)}
+
+
+def _literal(item: Any) -> int | float | None:
+    """A number, or that of a value whose type says it: a float of a module that Dynamo guards."""
+    if isinstance(item, int | float):
+        return item
+    type_: Any = item.type if isinstance(item, SSAValue) else None
+    found = (
+        type_.expr.value if type(type_) is SymFloatType and type(type_.expr) is SymExpr else None
+    )
+    return found if type(found) is float else None
 
 
 def _contraction(op: TorchOp, args: Args) -> Found:

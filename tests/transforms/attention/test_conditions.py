@@ -64,6 +64,41 @@ def test_symbolic_sizes(function: Callable[..., Tensor], grad: bool) -> None:
         torch.testing.assert_close(run(*inputs), function(*inputs))
 
 
+class _Dropped(torch.nn.Module):
+    """Attention with the dropout of a module, whose probability Dynamo reads from a tensor."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        weights = torch.softmax(q @ k.mT / 4.0, -1)
+        return F.dropout(weights, p=self.p, training=self.training) @ v
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_probability_that_is_no_constant_of_the_graph(training: bool) -> None:
+    module = _Dropped(0.25).train(training)
+    run, outcome = fused(module, dynamic=True)
+    for size in (9, 5, 12):
+        inputs = _sizes(size, size)
+        found = run(*inputs)
+        if not training:
+            torch.testing.assert_close(found, module(*inputs))
+    assert outcome.count == (0 if training else 1)
+    assert outcome.reasons == (["the kernel on cpu has no dropout"] if training else [])
+
+
+def test_another_probability_is_another_graph() -> None:
+    module = _Dropped(0.25).eval()
+    run, outcome = fused(module, dynamic=True)
+    for p, training in ((0.25, False), (0.5, False), (0.0, True)):
+        module.p, inputs = p, _sizes(7, 6)
+        module.train(training)
+        torch.testing.assert_close(run(*inputs), module(*inputs))
+    assert outcome.count >= 2
+
+
 def test_causal_in_a_symbol() -> None:
     def positions(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         place = torch.arange(q.shape[2])

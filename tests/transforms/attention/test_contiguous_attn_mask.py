@@ -11,6 +11,10 @@ from torch._inductor import config as inductor_config
 
 import xductor
 from xductor.backend.records import stage_records
+from xductor.ir import parse_ir
+from xductor.transforms.attention import costs
+from xductor.transforms.pre_grad import contiguous_attn_mask
+from xductor.transforms.rewriting.driver import Driver, RewriteIndex, watching
 
 _SHAPE = (8, 16, 128, 64)
 
@@ -41,6 +45,38 @@ def test_values_on_a_cpu() -> None:
     compiled = torch.compile(_biased, backend="xductor", options={"xductor.on_error": "raise"})
     torch.testing.assert_close(compiled(q, k, v, table), _biased(q, k, v, table))
     assert xductor.last_compile().count("contiguous_attn_mask") == 0
+
+
+@pytest.mark.parametrize(
+    ("symbol", "rows"),
+    [
+        ("positive [2, int_oo] hint 128", 128),
+        ("positive [2, int_oo] hint 49", 49),
+        ("unbacked size_like [2, int_oo]", None),
+    ],
+)
+def test_symbolic_sizes(symbol: str, rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The costs are those of the sizes that were traced; of others nothing is known."""
+    judged: list[Any] = []
+
+    def refusal_by_cost(request: Any, slower: float, seen: Any) -> str | None:
+        judged.append(seen(request.query.shape[2]))
+        return costs.refusal_by_cost(request, slower, seen)
+
+    monkeypatch.setattr(contiguous_attn_mask, "refusal_by_cost", refusal_by_cost)
+    module = parse_ir(f"""
+fx.graph @forward stage(pre_grad) symbols(s0 : int {symbol}) (
+    %q : !fx.tensor<bf16[8, 16, s0, 64], cpu>,
+    %m : !fx.tensor<bf16[1, 16, s0, s0][16, 1, 16*s0, 16], cpu>) {{
+  %a = pyfn.torch._C._nn.scaled_dot_product_attention %q, %q, %q, attn_mask = %m :
+    !fx.tensor<bf16[8, 16, s0, 64], cpu>
+  fx.output %a
+}}
+""")
+    with watching(any_device=True):
+        rewrites = RewriteIndex([contiguous_attn_mask.ContiguousAttnMask()])
+        assert Driver(rewrites).rewrite(module) == 1
+    assert set(judged) == {rows}
 
 
 @pytest.mark.gpu

@@ -142,6 +142,18 @@ def test_sizes_that_are_not_known(trace: Any) -> None:
     assert trace(torch.mm, *given).run(DecomposeMm(skip_dynamic_shape_dim_check=True)) == 0
 
 
+@pytest.mark.parametrize(("batch", "applied"), [(3, 1), (5, 0)])
+def test_batches_of_symbolic_sizes(trace: Any, batch: int, applied: int) -> None:
+    """Inductor takes the sizes that it sees, and guards them; here they need no guard."""
+    given = _given(torch.float32, (batch, 4, 6), (batch, 6, 7))
+    case = trace(torch.bmm, *given, dynamic=True)
+    assert case.run(DecomposeBmm(cpu_max_first_dimension_decomposition=3)) == applied
+    made = to_fx(case.module)
+    for b, m, k, n in ((batch, 4, 6, 7), (2, 2, 2, 2), (9, 3, 5, 2)):
+        other = _given(torch.float32, (b, m, k), (b, k, n))
+        _close(made(*other), torch.bmm(*other))
+
+
 def test_sizes_that_depend_on_data_stay(parse: Any) -> None:
     text = """
     fx.graph @forward stage(post_grad) symbols(u0 : int unbacked [0, 1]) (
