@@ -169,6 +169,10 @@ def test_numpy_names() -> None:
     words = [key for node in after.graph.nodes for key in node.kwargs]
     assert words == ["dim", "keepdim", "input", "other", "dim"]
     assert not one.may_fire(after.graph)
+    module = xductor.from_fx(gm, stage="pre_grad")
+    assert one.has_work(module)
+    assert one.rewrite(module) == 3
+    assert not one.has_work(module)
 
 
 def test_a_view_made_under_no_grad_is_not_what_it_views() -> None:

@@ -18,10 +18,14 @@ Axes = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class View:
-    """`value`, with its axes in the order of `axes`."""
+    """`value`, with its axes in the order of `axes`.
+
+    - `found`: a value of the graph that is this very view, if one is known.
+    """
 
     value: SSAValue
     axes: Axes
+    found: SSAValue | None = None
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -39,18 +43,19 @@ def seen_through(view: View, reader: Reader, dtype: torch.dtype | None = None) -
     """The view of an earlier value that has the same elements.
 
     This looks through permutations and copies, and through casts from `dtype` to a dtype that holds
-    all of its numbers.
+    all of its numbers. What only permutations made of the earlier value is remembered, if its axes
+    are in order: it need not be made again.
     """
     while True:
+        found = view.value if view.axes == identity(len(view.axes)) else view.found
         term = reader.term(view.value)
         if term is None:
             return view
         if term.kind == "copy" or (term.kind == "expand" and _has_shape_of(term.x, view.value)):
             view = View(term.x, view.axes)
         elif term.kind == "permute":
-            view = View(
-                term.x, tuple(None if axis is None else term.dims[axis] for axis in view.axes)
-            )
+            axes = tuple([None if axis is None else term.dims[axis] for axis in view.axes])
+            view = View(term.x, axes, found)
         elif term.kind == "cast" and dtype is not None and _widens(term.x, view.value, dtype):
             view = View(term.x, view.axes)
         else:

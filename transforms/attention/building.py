@@ -167,6 +167,8 @@ class Torch:
 
 def in_order(view: View, make: Torch) -> SSAValue:
     """The value with its axes in the order of a view; missing dims have size one."""
+    if view.found is not None:
+        return view.found
     there = [axis for axis in view.axes if axis is not None]
     type_ = tensor_type(view.value)
     assert type_ is not None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,14 +100,12 @@ def refusal_by_cost(
     if not all((batch, heads, rows, head, columns)):
         return None
     group = group_of(request)
-    known = measured(group.device).get(group)
-    if known is None or _has_other_products(group):
+    if _has_other_products(group):
         return None
-    shape = Shape(batch * heads, rows, columns, head)
-    ratio = estimated(shape, known) / slower
-    if ratio <= 1:
+    known = _estimated(Shape(batch * heads, rows, columns, head), group)
+    if known is None or known / slower <= 1:
         return None
-    return f"the fused call would take {ratio:.2f} times as long as what it replaces"
+    return f"the fused call would take {known / slower:.2f} times as long as what it replaces"
 
 
 def _has_other_products(group: Group) -> bool:
@@ -141,6 +139,15 @@ def _kind_of(request: Request) -> str:
 
 def _is_spread(mask: TensorFields, dim: int) -> bool:
     return mask.shape[dim] == 1 or mask.stride[dim] == 0
+
+
+@lru_cache(maxsize=1024)
+def _estimated(shape: Shape, group: Group) -> float | None:
+    """What `estimated` says of the rows of a group; None if there are none. Layers of a model ask
+    the same.
+    """
+    rows = measured(group.device).get(group)
+    return None if rows is None else estimated(shape, rows)
 
 
 def estimated(shape: Shape, rows: Iterable[Measured]) -> float:

@@ -96,12 +96,24 @@ class Matcher:
         last = contraction(root.results[0], self.reader)
         if last is None or last.added is not None or last.alpha != 1:
             raise NotAttention("no plain product")
-        for one in (last, last.swapped()):
-            descent = _Descent(self, root, one)
+        for side, turned in ((last.left, False), (last.right, True)):
+            if not self._may_be_probabilities(side.value):
+                continue
+            descent = _Descent(self, root, last.swapped() if turned else last)
             found = descent.to_softmax()
             if found is not None:
                 return descent.attention(found)
         raise NotAttention("no softmax")
+
+    def _may_be_probabilities(self, value: SSAValue) -> bool:
+        """False for an operand that has no softmax above it, as most products have two of.
+
+        This asks for the kinds of the calls on the way alone.
+        """
+        term = self.reader.term(value)
+        while term is not None and (term.kind in _UNARY or term.kind == "dropout"):
+            term = self.reader.term(term.x)
+        return term is not None and term.kind in _OF_PROBABILITIES
 
 
 class _Descent:
@@ -440,6 +452,8 @@ class _Descent:
 
 
 _UNARY = frozenset(("copy", "cast", "permute", "reshape", "expand"))
+#: What a softmax may end in, and what sets probabilities to zero.
+_OF_PROBABILITIES = frozenset(("softmax", "safe_softmax", "nan_to_num", "div", "where"))
 _ON_THE_WAY = _UNARY | {"mul", "div", "add", "sub", "where"}
 
 __all__ = ["Matcher"]

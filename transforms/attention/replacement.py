@@ -70,6 +70,10 @@ class Replacement:
         self.result = result
         self.dtype = result.dtype
         self.device = result.device
+        self.views = [
+            seen_through(view, reader, self.dtype)
+            for view in (attention.query, attention.key, attention.value)
+        ]
 
     def value(self, *, as_product: bool = False) -> tuple[SSAValue, SSAValue]:
         """The new result, and the value of the fused call.
@@ -86,7 +90,7 @@ class Replacement:
             exact=self.options.policy != "fast",
             grad="requires_grad" in self.result.data.flags,
         )
-        query = self._scaled(self._operand(attention.query, attention.inner, batch), batch)
+        query = self._scaled(self._operand(self.views[0], attention.inner, batch), batch)
         if masking.active_rows is not None:
             query = self._without_idle_rows(query, masking.active_rows, masking.passes_gradient)
         operands = self._operands(query, batch, masking)
@@ -130,7 +134,7 @@ class Replacement:
         make = self.make
         if finite is None:
             return make.mul(made, factor)
-        value = self._operand(self.attention.value, self.attention.outer, batch)
+        value = self._operand(self.views[2], self.attention.outer, batch)
         return make.where(finite, made, make.mul(make.sum_of_rows(value), factor))
 
     def _operands(
@@ -148,8 +152,9 @@ class Replacement:
                 return (query, *grouped)
             self.make.forget(*grouped)
         attention = self.attention
-        key = self._operand(attention.key, attention.inner, batch)
-        value = self._operand(attention.value, attention.outer, batch)
+        _, key_view, value_view = self.views
+        key = self._operand(key_view, attention.inner, batch)
+        value = self._operand(value_view, attention.outer, batch)
         request = self._request(query, key, value, masking)
         reason = refusal(request)
         if reason is not None:
@@ -228,8 +233,8 @@ class Replacement:
             raise NotAttention("all is dropped out", near=True)
         if attention.scale == 0 or not math.isfinite(attention.scale):
             raise NotAttention(f"the scale is {attention.scale}", near=True)
-        for view in (attention.query, attention.key, attention.value):
-            type_ = tensor_type(seen_through(view, self.reader, self.dtype).value)
+        for view in self.views:
+            type_ = tensor_type(view.value)
             assert type_ is not None
             if type_.device != self.device or not type_.dtype.is_floating_point:
                 raise NotAttention("an operand is of another device or no float", near=True)

@@ -44,6 +44,9 @@ class StableTopologicalSort(TypedPass):
                 return True
         return False
 
+    def has_work(self, module: ModuleOp) -> bool:
+        return not all(_is_sorted(graph.block) for graph in graphs_of(module))
+
     def rewrite(self, module: ModuleOp) -> int:
         return sum(_sort(graph) for graph in graphs_of(module))
 

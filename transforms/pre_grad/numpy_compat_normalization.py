@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch.fx import Graph
+from xdsl.dialects.builtin import ModuleOp
 
-from xductor.ir import RawOp
+from xductor.ir import RawOp, TorchOp
 from xductor.ir.python.numpy_names import NUMPY_NAMES, own_name
 from xductor.ir.python.signatures import signatures
-from xductor.transforms import EXACT
+from xductor.transforms import EXACT, graphs_of
+from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.pre_grad.respelling import Respelling, Written
 
 
@@ -31,11 +33,11 @@ class NumpyCompatNormalization(Respelling):
             for node in graph.nodes
         )
 
+    def has_work(self, module: ModuleOp) -> bool:
+        return any(_is_named(op) for graph in graphs_of(module) for op in ops_of(graph.block))
+
     def respelled(self, op: RawOp) -> Written | None:
-        named = op.args.data[1]
-        if not named or op.fx_op != "call_function":
-            return None
-        if NUMPY_NAMES.isdisjoint([name for name, _ in named]):
+        if not _is_named(op):
             return None
         keywords = op.keywords
         for signature in signatures(op.target) or ():
@@ -43,6 +45,14 @@ class NumpyCompatNormalization(Respelling):
             if signature.schema is not None and renamed.keys() <= set(signature.names):
                 return type(op), op.positional, renamed
         return None
+
+
+def _is_named(op: TorchOp) -> bool:
+    """Whether a function is called with an argument of one of NumPy's names."""
+    if not op.raw_arguments or op.fx_op != "call_function":
+        return False
+    named = op.args.data[1]
+    return bool(named) and not NUMPY_NAMES.isdisjoint([name for name, _ in named])
 
 
 __all__ = ["NumpyCompatNormalization"]

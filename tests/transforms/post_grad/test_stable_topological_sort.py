@@ -61,9 +61,11 @@ def test_uses_wait_for_definitions(order: list[int], expected: str) -> None:
     _reorder(module, order)
     with pytest.raises(VerifyException):
         verify(module, "structure")
+    assert StableTopologicalSort().has_work(module)
     assert StableTopologicalSort().rewrite(module) == 1
     verify(module, "structure")
     assert _names(module) == expected.split()
+    assert not StableTopologicalSort().has_work(module)
     assert StableTopologicalSort().rewrite(module) == 0
 
 
