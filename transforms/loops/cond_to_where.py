@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch._ops import OpOverload
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xductor.ir import (
     GetAttrOp,
@@ -61,7 +61,7 @@ class CondToWhere(TypedPass):
     - `elements`: how many elements they may compute on a GPU, where that many are read and written
       in about the time that waiting takes.
     - `cpu_elements`: the same for a CPU, where nothing is waited for: what a call of a branch takes
-      is as much as these take. A dear function counts eightfold, on a GPU too.
+      is as much as these take. A dear function counts eightfold there; a GPU waits for memory.
     """
 
     name = "cond_to_where"
@@ -119,13 +119,10 @@ class CondToWhere(TypedPass):
         computed = [op for op in copies.made if not is_view(op)]
         if len(computed) > self.ops:
             raise NotCopied(f"its branches have {len(computed)} ops, which is more than {self.ops}")
-        sizes, cost, is_on_cpu = UsualSizes(graph), 0, False
-        for op in computed:
-            for result in op.results:
-                if type(result.type) is TensorType:
-                    weight = _DEAR if op.name in DEAR_FUNCTIONS else 1
-                    cost += weight * sizes.elements(result)
-                    is_on_cpu |= result.type.device.type == "cpu"
+        results = [one for op in computed for one in op.results if type(one.type) is TensorType]
+        is_on_cpu = any(_device(one) == "cpu" for one in results)
+        sizes = UsualSizes(graph)
+        cost = sum(sizes.elements(one) * (_weight(one) if is_on_cpu else 1) for one in results)
         most = self.cpu_elements if is_on_cpu else self.elements
         if cost > most:
             raise NotCopied(f"both branches would compute {cost} elements, more than {most}")
@@ -169,6 +166,15 @@ class _Cond:
                 raise NotCopied("it returns something that is no tensor")
             if result.type.device != type_.device:
                 raise NotCopied("its predicate is on another device")
+
+
+def _device(result: OpResult) -> str:
+    assert type(result.type) is TensorType
+    return result.type.device.type
+
+
+def _weight(result: OpResult) -> int:
+    return _DEAR if result.op.name in DEAR_FUNCTIONS else 1
 
 
 def _check_ops(branch: GraphOp) -> None:

@@ -224,6 +224,9 @@ def test_limits() -> None:
         ({"cpu_elements": 26}, False),
     ):
         assert CondToWhere(**options).rewrite(parse_ir(text)) == fires
+    on_gpu = text.replace("cpu>", "cuda:0>")
+    for elements, fires in ((6, True), (5, False)):  # a GPU computes while it waits for memory
+        assert CondToWhere(elements=elements).rewrite(parse_ir(on_gpu)) == fires
 
 
 def test_explain_says_why() -> None:
