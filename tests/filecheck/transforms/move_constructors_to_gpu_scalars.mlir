@@ -58,14 +58,15 @@ fx.graph @copy_is_returned stage(post_grad) symbols() (%x : !fx.tensor<f32[8], c
   fx.output (%p, %q)
 }
 
-// What is made and returned stays on CPU; a scalar that is written and then read is not the old one.
+// What is made and returned stays on CPU, and the device reads a copy; a scalar that is written and then read is not the old one.
 // CHECK-LABEL: fx.graph @stays
 fx.graph @stays stage(post_grad) symbols() (%x : !fx.tensor<f32[8], cuda:0>, %a : !fx.tensor<f32[], cpu>) {
   // CHECK-NEXT: %z = aten.full.default [], 2.0, dtype = f32, device = device<cpu> : !fx.tensor<f32[], cpu>
   // CHECK-NEXT: %w = aten.copy_.default %a, %z : !fx.tensor<f32[], cpu>
   // CHECK-NEXT: %m = aten.mul.Tensor %x, %a : !fx.tensor<f32[8], cuda:0>
   // CHECK-NEXT: %v = aten.full.default [], 3.0, dtype = f32, device = device<cpu> : !fx.tensor<f32[], cpu>
-  // CHECK-NEXT: %n = aten.mul.Tensor %x, %v : !fx.tensor<f32[8], cuda:0>
+  // CHECK-NEXT: %device_put = prims.device_put.default %v, device<cuda:0>, true : !fx.tensor<f32[], cuda:0>
+  // CHECK-NEXT: %n = aten.mul.Tensor %x, %device_put : !fx.tensor<f32[8], cuda:0>
   // CHECK-NEXT: fx.output (%m, %n, %v)
   %z = aten.full.default [], 2.0, dtype = f32, device = device<cpu> : !fx.tensor<f32[], cpu>
   %w = aten.copy_.default %a, %z : !fx.tensor<f32[], cpu>
