@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -75,7 +76,7 @@ def record_in_loop(node: fx.Node, mode: Any) -> None:
         return
     arguments: Any = node.args
     condition, body, carried, shared = arguments
-    given = [one.meta["val"] for one in (*carried, *shared)]
+    given = [_recorded(one) for one in (*carried, *shared)]
     for graph in (condition, body):
         child = child_at(graph)
         assert child is not None
@@ -84,6 +85,14 @@ def record_in_loop(node: fx.Node, mode: Any) -> None:
                 inner.meta.pop(key, None)
         with mode, _elements_as_sizes(mode):
             _LoopValues(child, mode).propagate_dont_convert_inputs(*map(_alone, given))
+
+
+def _recorded(node: fx.Node) -> Any:
+    """The value of a node; that of a part of a call is found in the value of the call."""
+    if "val" not in node.meta and node.target is operator.getitem:
+        call: Any = node.args[0]
+        node.meta["val"] = _recorded(call)[node.args[1]]
+    return node.meta["val"]
 
 
 class _LoopValues(FakeTensorProp):

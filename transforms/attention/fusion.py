@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -122,6 +123,7 @@ class _Fusion:
             new, call, is_seen = self._replacement(attention, builder, state)
             made = builder.made
             self._check_operands(made, root)
+            self._check_gradients(attention, made, state)
             Legality(state).check(match, root, made, [new], self.options.permits, strides=is_seen)
             if not should_apply("fuse_attention"):
                 raise Declined("its debug counter says no")
@@ -145,6 +147,29 @@ class _Fusion:
         for operand in {operand for op in made for operand in op._operands}:
             if operand.owner not in inside and not self.versions.is_unwritten(operand, root):
                 raise Declined("what the fused call would read is written before it")
+
+    def _check_gradients(
+        self, attention: Attention, made: Sequence[TorchOp], state: GraphState
+    ) -> None:
+        """Check that no operand gets a gradient that a view made under `no_grad` kept from it."""
+        root = attention.root
+        if not state.mode_ops_above(root) or not torch.is_grad_enabled():
+            return
+        inside = set(made)
+        operands = {one for op in made for one in op._operands if one.owner not in inside}
+        wanting = set(filter(_wants_gradient, operands))
+        seen: set[SSAValue] = {attention.result}
+        pending: list[SSAValue] = [attention.result]
+        while pending and not wanting <= seen:
+            value = pending.pop()
+            op = value.owner
+            if value in wanting or not isinstance(op, TorchOp) or self.reader.term(value) is None:
+                continue
+            if state.region(op) == state.region(root) or _records_gradients(op, state):
+                pending.extend(set(op._operands) - seen)
+                seen.update(op._operands)
+        if not wanting <= seen:
+            raise Declined("an operand was viewed under no_grad, and would get a gradient")
 
     def _replacement(
         self, attention: Attention, builder: ReplacementBuilder, state: GraphState
@@ -177,6 +202,16 @@ class _Fusion:
         state.take_over(attention.result, new)
         state.erase_dead(attention.ops, _is_pure)
         lay_out_anew(new, state)
+
+
+def _records_gradients(op: TorchOp, state: GraphState) -> bool:
+    with modes_at(op, state):
+        return torch.is_grad_enabled()
+
+
+def _wants_gradient(value: SSAValue) -> bool:
+    type_ = tensor_type(value)
+    return type_ is not None and "requires_grad" in type_.data.flags
 
 
 def _check_escape(attention: Attention) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -25,6 +26,7 @@ from xductor.ir import (
     graph_named,
     result_aliases,
 )
+from xductor.ir.dialect.arguments import leaves
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
@@ -168,6 +170,10 @@ class _Cond:
                 raise NotCopied("its predicate is on another device")
 
 
+def _is_negative_zero(leaf: Any) -> bool:
+    return type(leaf) is float and leaf == 0 and math.copysign(1, leaf) < 0
+
+
 def _device(result: OpResult) -> str:
     assert type(result.type) is TensorType
     return result.type.device.type
@@ -185,6 +191,8 @@ def _check_ops(branch: GraphOp) -> None:
             continue
         if not _is_pointwise(type(op)) and not is_view(op):
             raise NotCopied(f"{op.name} in @{branch.sym_name.data} is not pointwise")
+        if any(map(_is_negative_zero, leaves(op.args.data))):
+            raise NotCopied("a branch holds -0.0, which Inductor's partitioner takes for 0.0")
         if not effects_of(op).pure:
             raise NotCopied(f"{op.name} in @{branch.sym_name.data} does more than compute results")
         tensors = [one.type for one in (*op._operands, *op.results)]

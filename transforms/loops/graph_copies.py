@@ -46,6 +46,9 @@ _ASK_FOR_OFFSET = frozenset(
     )
 )
 
+#: A call that has it rounds to 16 bits as eager does in generated code; it is not copied.
+_ROUNDS = "low_precision_pointwise_barrier"
+
 #: Makes the results of an op that is copied, for the operands that the copy has.
 Make = Callable[[Any, list[Any]], Sequence[Any]]
 
@@ -158,6 +161,8 @@ class GraphCopies:
     ) -> Sequence[Any]:
         if type(op) is GetAttrOp:
             return [self._constant(source, op)]
+        if op.node.origin is not None and op.node.origin.meta.get(_ROUNDS):
+            raise NotCopied(f"{op.name} has to round to 16 bits as eager does")
         types: Sequence[Any] = [renamed(one, bound) for one in op.result_types]
         if types and all(type(one) is SymIntType and type(one.data) is int for one in types):
             return [one.data for one in types]

@@ -139,6 +139,25 @@ def _no_grad_inside(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
     return weights @ v
 
 
+def _keys_viewed_in_no_grad(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
+    with torch.no_grad():
+        kt = k.transpose(-1, -2)
+    return torch.softmax(q @ kt / 4.0, -1) @ v
+
+
+def _values_viewed_in_no_grad(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
+    with torch.no_grad():
+        vt = v.permute(0, 1, 3, 2)
+    return torch.einsum("bhqk,bhdk->bhqd", torch.softmax(q @ k.mT / 4.0, -1), vt)
+
+
+def _computed_keys_viewed_in_no_grad(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
+    k = k * 1.5
+    with torch.no_grad():
+        kt = k.transpose(1, 2)
+    return torch.softmax(q @ kt.permute(0, 2, 3, 1) / 4.0, -1) @ v
+
+
 def _detached(q: Tensor, k: Tensor, v: Tensor, training: bool) -> Tensor:
     return torch.softmax(q @ k.mT / 4.0, -1).detach() @ v
 
@@ -259,6 +278,14 @@ LOOK_ALIKES = (
     _stays("keys are written between", "writes to what", _key_written, training=None),
     _stays("a part of the scores is written", "", _part_written),
     _stays("no gradient within", "", _no_grad_inside, inference=None),
+    _stays("keys viewed without gradient", "no_grad", _keys_viewed_in_no_grad, inference=None),
+    _stays("values viewed without gradient", "no_grad", _values_viewed_in_no_grad, inference=None),
+    _stays(
+        "computed keys viewed without gradient",
+        "no_grad",
+        _computed_keys_viewed_in_no_grad,
+        inference=None,
+    ),
     _stays("weights are detached", "", _detached, inference=None),
     _stays("autocast within", "autocast", _autocast_inside),
     _stays("random numbers between", "no dropout", _random_between),

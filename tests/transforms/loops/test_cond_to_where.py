@@ -180,6 +180,7 @@ _SQUARE = "!fx.tensor<f32[2, 2], cpu>"
             "copies to another device",
         ),
         ({"yes": f"%a = aten.sin_.default %x : {_VECTOR}"}, "does more than compute"),
+        ({"yes": f"%a = aten.mul.Tensor %x, -0.0 : {_VECTOR}"}, "holds -0.0"),
         (
             {**_WHOLE_PARTS, "yes": f"%a = aten.remainder.Tensor %x, %x : {_WHOLE}"},
             "may raise",

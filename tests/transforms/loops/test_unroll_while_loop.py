@@ -230,9 +230,22 @@ def _inner_loop_stays(x: torch.Tensor, y: torch.Tensor) -> Any:
     return while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, inner(a) - 1), (_zero(), x))
 
 
+def _inner_loop_counts_from_the_outer(x: torch.Tensor, y: torch.Tensor) -> Any:
+    def inner(i: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+        carried = (i.clone(), a)
+        return while_loop(lambda j, a: j < 2, lambda j, a: (j + 1, a.sin()), carried)[1]
+
+    return while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, inner(i, a)), (_zero(), x))
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize(
-    ("function", "call", "times"), [(_chosen, "cond", 3), (_inner_loop_stays, "while_loop", 2)]
+    ("function", "call", "times"),
+    [
+        (_chosen, "cond", 3),
+        (_inner_loop_stays, "while_loop", 2),
+        (_inner_loop_counts_from_the_outer, "while_loop", 3),
+    ],
 )
 def test_graphs_that_the_body_runs(function: Any, call: str, times: int, dynamic: bool) -> None:
     inputs = (torch.randn(3, 3) + 1, torch.randn(3))
@@ -244,6 +257,25 @@ def test_graphs_that_the_body_runs(function: Any, call: str, times: int, dynamic
         torch._dynamo.reset()
         found = torch.compile(function, backend="xductor", dynamic=dynamic)(*inputs)
     torch.testing.assert_close(found, function(*inputs))
+
+
+@pytest.mark.parametrize(("numerics", "applied"), [("strict", 0), ("default", 1)])
+def test_casts_that_generated_code_has_to_round_stay(numerics: str, applied: int) -> None:
+    """Metadata of the casts says so under `strict`, and copies would not have it."""
+
+    def rounded(x: torch.Tensor) -> Any:
+        return while_loop(
+            lambda i, x: i < 2, lambda i, x: (i + 1, x.half().sin().float()), (_zero(), x)
+        )
+
+    x = torch.randn(100)
+    torch._dynamo.reset()
+    options = {"xductor.on_error": "raise", "xductor.numerics": numerics}
+    with torch.no_grad():
+        _, found = torch.compile(rounded, backend="xductor", options=options)(x)
+    assert xductor.last_compile().count("unroll_while_loop") == applied
+    if numerics == "strict":
+        assert torch.equal(found, rounded(x)[1])
 
 
 def _noise(x: torch.Tensor, y: torch.Tensor) -> Any:
