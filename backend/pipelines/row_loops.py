@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xductor.backend.steps import runner, step_targets
-from xductor.backend.steps.bridge import Condition, always, flush, stock_pass
+from xductor.backend.pipelines.bodies import run_with_bodies
+from xductor.backend.steps import step_targets
+from xductor.backend.steps.bridge import Condition, always, stock_pass
 from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make, run_observed
+from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,7 @@ class RowLoopStep(TypedStep):
         if disabled or run.degraded or not self._is_stock() or not self.holds(run):
             self.stock_step(run)
             return
-        flush(run)
-        if not run.degraded and runner.lowered(run, "bodies") is not None:
-            run_observed([make(self.name, run)], run, self.name)
-            flush(run)
-            run.group = None
+        run_with_bodies(make(self.name, run), run, self.name)
         if self.holds(run):
             self.stock_step(run)
 

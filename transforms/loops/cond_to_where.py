@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from math import prod
 from typing import Any, ClassVar
 
 import torch
@@ -22,22 +21,21 @@ from xductor.ir import (
     SymbolRef,
     TensorType,
     TorchOp,
-    entry_graph,
     graph_named,
     result_aliases,
 )
 from xductor.ir.dialect.arguments import leaves
-from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.dear_functions import DEAR_FUNCTIONS
 from xductor.transforms.analysis.effect_order import is_view
 from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.analysis.usual_sizes import UsualSizes
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.editing.replacement import same_meta
-from xductor.transforms.loops.graph_copies import GraphCopies, NotCopied, type_of
+from xductor.transforms.editing.replacement import known_equal, same_meta
+from xductor.transforms.loops.calls_pass import CallsPass
+from xductor.transforms.loops.graph_copies import GraphCopies, type_of
+from xductor.transforms.loops.stays import Stays
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.refusals import Refused
 
 _LIBRARIES = frozenset(("aten", "prims"))
 #: Makes of constants and copies, which are tagged as something else than pointwise.
@@ -52,7 +50,7 @@ _DEAR = 8
 
 
 @dataclass(frozen=True)
-class CondToWhere(TypedPass):
+class CondToWhere(CallsPass):
     """A `cond` between pointwise results is replaced by both, and `where` chooses.
 
     For a `cond` a GPU's stream is waited for, and neither kernels nor CUDA graphs go across it.
@@ -68,32 +66,14 @@ class CondToWhere(TypedPass):
 
     name = "cond_to_where"
     stage = "joint"
-    numerics = EXACT
-    reads_bodies = True
     roots: ClassVar[frozenset[str]] = frozenset(("higher_order.cond",))
 
     ops: int = 64
     elements: int = 1 << 22
     cpu_elements: int = 1 << 16
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return self._run(module, None)
-
-    def explained(self, module: ModuleOp, refused: Refused) -> None:
-        self._run(module, refused)
-
-    def _run(self, module: ModuleOp, refused: Refused | None) -> int:
-        count = 0
-        with Editor(entry_graph(module)) as editor:
-            for op in editor.analyses.named(self.roots):
-                try:
-                    count += self._replace(_Cond.of(op, module), editor)
-                except NotCopied as error:
-                    if refused is not None:
-                        refused(op, str(error))
-        return count
-
-    def _replace(self, cond: _Cond, editor: Editor) -> bool:
+    def replaced(self, op: Any, module: ModuleOp, editor: Editor) -> bool:
+        cond = _Cond.of(op, module)
         for branch in cond.branches:
             _check_ops(branch)
         copies = GraphCopies(editor, cond.op)
@@ -107,7 +87,7 @@ class CondToWhere(TypedPass):
                 _choice(predicate, result, a, b, copies)
                 for result, a, b in zip(cond.op.results, left, right, strict=True)
             ]
-        except NotCopied:
+        except Stays:
             copies.discard()
             raise
         if not should_apply(self.name):
@@ -120,14 +100,14 @@ class CondToWhere(TypedPass):
     def _check_cost(self, copies: GraphCopies, graph: GraphOp) -> None:
         computed = [op for op in copies.made if not is_view(op)]
         if len(computed) > self.ops:
-            raise NotCopied(f"its branches have {len(computed)} ops, which is more than {self.ops}")
+            raise Stays(f"its branches have {len(computed)} ops, which is more than {self.ops}")
         results = [one for op in computed for one in op.results if type(one.type) is TensorType]
         is_on_cpu = any(_device(one) == "cpu" for one in results)
         sizes = UsualSizes(graph)
         cost = sum(sizes.elements(one) * (_weight(one) if is_on_cpu else 1) for one in results)
         most = self.cpu_elements if is_on_cpu else self.elements
         if cost > most:
-            raise NotCopied(f"both branches would compute {cost} elements, more than {most}")
+            raise Stays(f"both branches would compute {cost} elements, more than {most}")
 
 
 @dataclass(frozen=True)
@@ -141,15 +121,15 @@ class _Cond:
 
     @classmethod
     def of(cls, op: RawOp, module: ModuleOp) -> _Cond:
-        """Read a call. Raises NotCopied if it is none that a `where` could stand for."""
+        """Read a call. Raises Stays if it is none that a `where` could stand for."""
         predicate, *references, operands = op.positional
         branches = [graph_named(module, one.name) for one in references if type(one) is SymbolRef]
         if op.keywords or len(branches) != 2 or None in branches:
-            raise NotCopied("the graphs that it runs are not known")
+            raise Stays("the graphs that it runs are not known")
         if any(one.is_declaration for one in branches if one is not None):
-            raise NotCopied("the graphs that it runs are not known")
+            raise Stays("the graphs that it runs are not known")
         if any(fact is not None for fact in result_aliases(op)):
-            raise NotCopied("a result shares storage with an operand")
+            raise Stays("a result shares storage with an operand")
         made = cls(op, predicate, tuple([one for one in branches if one is not None]), operands)
         made._check()
         return made
@@ -157,17 +137,14 @@ class _Cond:
     def _check(self) -> None:
         type_ = type_of(self.predicate)
         if type(type_) is not TensorType:
-            raise NotCopied("its predicate is a comparison of sizes, for which nothing waits")
-        if (
-            type_.dtype is not torch.bool
-            or prod(one for one in type_.shape if type(one) is int) != 1
-        ):
-            raise NotCopied("its predicate is not one truth value")
+            raise Stays("its predicate is a comparison of sizes, for which nothing waits")
+        if type_.dtype is not torch.bool or any(size != 1 for size in type_.shape):
+            raise Stays("its predicate is not one truth value")
         for result in self.op.results:
             if type(result.type) is not TensorType:
-                raise NotCopied("it returns something that is no tensor")
+                raise Stays("it returns something that is no tensor")
             if result.type.device != type_.device:
-                raise NotCopied("its predicate is on another device")
+                raise Stays("its predicate is on another device")
 
 
 def _is_negative_zero(leaf: Any) -> bool:
@@ -184,22 +161,22 @@ def _weight(result: OpResult) -> int:
 
 
 def _check_ops(branch: GraphOp) -> None:
-    """Raises NotCopied for an op that takes long, may raise, or does more than compute results."""
+    """Raises Stays for an op that takes long, may raise, or does more than compute results."""
     for op in branch.block.ops:
         assert isinstance(op, TorchOp)
         if isinstance(op, OutputOp | GetAttrOp):
             continue
         if not _is_pointwise(type(op)) and not is_view(op):
-            raise NotCopied(f"{op.name} in @{branch.sym_name.data} is not pointwise")
+            raise Stays(f"{op.name} in @{branch.sym_name.data} is not pointwise")
         if any(map(_is_negative_zero, leaves(op.args.data))):
-            raise NotCopied("a branch holds -0.0, which Inductor's partitioner takes for 0.0")
+            raise Stays("a branch holds -0.0, which PyTorch's partitioner takes for 0.0")
         if not effects_of(op).pure:
-            raise NotCopied(f"{op.name} in @{branch.sym_name.data} does more than compute results")
+            raise Stays(f"{op.name} in @{branch.sym_name.data} does more than compute results")
         tensors = [one.type for one in (*op._operands, *op.results)]
         if len({one.device for one in tensors if type(one) is TensorType}) > 1:
-            raise NotCopied(f"{op.name} in @{branch.sym_name.data} copies to another device")
+            raise Stays(f"{op.name} in @{branch.sym_name.data} copies to another device")
         if op.name.split(".")[1] in _MAY_RAISE and not _is_floating(op):
-            raise NotCopied(f"{op.name} in @{branch.sym_name.data} may raise for whole numbers")
+            raise Stays(f"{op.name} in @{branch.sym_name.data} may raise for whole numbers")
 
 
 @cache
@@ -218,14 +195,17 @@ def _is_floating(op: Any) -> bool:
 
 
 def _choice(predicate: Any, result: Any, a: Any, b: Any, copies: GraphCopies) -> SSAValue:
-    """What stands for a result. Raises NotCopied if that has another type."""
+    """What stands for a result. Raises Stays if that has another type."""
     if not isinstance(a, SSAValue) or not isinstance(b, SSAValue):
-        raise NotCopied("a branch returns something that is no tensor")
+        raise Stays("a branch returns something that is no tensor")
     if a.type.dtype is not b.type.dtype:
-        raise NotCopied("its branches return other dtypes")
+        raise Stays("its branches return other dtypes")
+    facts = facts_of(copies.editor.graph)
+    if not known_equal(a.type.shape, b.type.shape, facts):
+        raise Stays("its branches return other sizes")
     value = copies.call("aten.where.self", predicate, a, b)
-    if not same_meta(value.type, result.type, facts_of(copies.editor.graph)):
-        raise NotCopied(f"it returns {result.type}, and a where {value.type}")
+    if not same_meta(value.type, result.type, facts):
+        raise Stays(f"it returns {result.type}, and a where {value.type}")
     return value
 
 

@@ -36,6 +36,7 @@ from xductor.transforms.analysis.graphs import facts_of
 from xductor.transforms.analysis.op_effects import effects_of, subgraphs_of
 from xductor.transforms.editing.editor import Editor
 from xductor.transforms.editing.replacement import known_equal
+from xductor.transforms.loops.stays import Stays
 
 #: What they give depends on where their operands begin.
 _ASK_FOR_OFFSET = frozenset(
@@ -51,10 +52,6 @@ _ROUNDS = "low_precision_pointwise_barrier"
 
 #: Makes the results of an op that is copied, for the operands that the copy has.
 Make = Callable[[Any, list[Any]], Sequence[Any]]
-
-
-class NotCopied(Exception):
-    """A graph cannot be copied to where it is called; the message says why."""
 
 
 def copied_results(
@@ -76,7 +73,7 @@ def copied_results(
         if only is None or op in only:
             results = make(op, [values[one] for one in op._operands])
             values.update(zip(op.results, results, strict=True))
-    raise NotCopied(f"@{source.sym_name.data} has no end")
+    raise Stays(f"@{source.sym_name.data} has no end")
 
 
 def returned_leaves(tree: Any) -> list[Any]:
@@ -110,7 +107,7 @@ class GraphCopies:
     ) -> list[Any]:
         """Copy the ops of a graph; returns its results for arguments, values or numbers.
 
-        Raises NotCopied.
+        Raises Stays.
         """
         bound = bound_symbols(source, given, self.editor.graph)
 
@@ -125,11 +122,11 @@ class GraphCopies:
         return copied_results(source, given, make, only)
 
     def call(self, name: str, *arguments: Any) -> SSAValue:
-        """The result of another call. Raises NotCopied if its type is not known."""
+        """The result of another call. Raises Stays if its type is not known."""
         try:
             op = self.editor.build(name, arguments, above=self.above)
         except (NotInferred, NotApplicable) as error:
-            raise NotCopied(f"{name} cannot be applied: {error}") from error
+            raise Stays(f"{name} cannot be applied: {error}") from error
         self.made.append(op)
         return op.results[0]
 
@@ -162,12 +159,12 @@ class GraphCopies:
         if type(op) is GetAttrOp:
             return [self._constant(source, op)]
         if op.node.origin is not None and op.node.origin.meta.get(_ROUNDS):
-            raise NotCopied(f"{op.name} has to round to 16 bits as eager does")
+            raise Stays(f"{op.name} has to round to 16 bits as eager does")
         types: Sequence[Any] = [renamed(one, bound) for one in op.result_types]
         if types and all(type(one) is SymIntType and type(one.data) is int for one in types):
             return [one.data for one in types]
         if bound and subgraphs_of(op):
-            raise NotCopied(f"the graphs that {op.name} runs are written for other sizes")
+            raise Stays(f"the graphs that {op.name} runs are written for other sizes")
         args, values = arguments_for(op, operands, bound)
         aliases = op.aliases
         before = [renamed(one.type, bound) for one in op._operands]
@@ -192,16 +189,16 @@ class GraphCopies:
                 type(op), args, [one.type for one in values], self.editor.env, values
             )
         except (NotInferred, NotApplicable) as error:
-            raise NotCopied(f"{op.name} on an operand of another layout: {error}") from error
+            raise Stays(f"{op.name} on an operand of another layout: {error}") from error
         if found.assumed or found.equated or found.fresh:
-            raise NotCopied(f"{op.name} needs a guard for an operand of another layout")
+            raise Stays(f"{op.name} needs a guard for an operand of another layout")
         return found.types, found.aliases
 
     def _check_symbols(self, op: Any, parts: Sequence[Any]) -> None:
         table = self.editor.graph.symbols.data
         for name in sorted(frozenset().union(*map(symbols_of, parts))):
             if name not in table and name not in table.replacements:
-                raise NotCopied(f"{op.name} makes a size that is known only when it runs")
+                raise Stays(f"{op.name} makes a size that is known only when it runs")
 
     def _node(self, results: int) -> NodeMeta:
         """Metadata of an op at the place of the call; what it inherits is read only once."""
@@ -220,7 +217,7 @@ class GraphCopies:
         if read is None:
             tensor = constant(source, op)
             if tensor is None:
-                raise NotCopied(f'it reads "{op.path}", which is not known')
+                raise Stays(f'it reads "{op.path}", which is not known')
             read = self._reads[key] = self.editor.constant(tensor, op.results[0].type, self.above)
         return read.results[0]
 
@@ -254,6 +251,13 @@ def _at(type_: TensorType, offset: Dim) -> TensorType:
     return TensorType(type_.data._replace(offset=offset))
 
 
+def with_own_storage(type_: Any) -> Any:
+    """The type of a tensor of the same layout with a storage of its own; any other type itself."""
+    return (
+        TensorType(type_.data._replace(offset=0, flags=())) if type(type_) is TensorType else type_
+    )
+
+
 def arguments_for(
     op: Any, operands: Sequence[Any], bound: Mapping[str, Dim]
 ) -> tuple[ArgsAttr, list[SSAValue]]:
@@ -277,10 +281,10 @@ def arguments_for(
 def bound_symbols(source: GraphOp, given: Sequence[Any], caller: GraphOp) -> dict[str, Dim]:
     """What the symbols of a graph are for some arguments, where they are not the caller's own.
 
-    Raises NotCopied if the arguments do not tell, or do not fit.
+    Raises Stays if the arguments do not tell, or do not fit.
     """
     if len(given) != len(source.arguments):
-        raise NotCopied(f"@{source.sym_name.data} takes another number of arguments")
+        raise Stays(f"@{source.sym_name.data} takes another number of arguments")
     pairs = [(one.type, type_of(value)) for one, value in zip(source.arguments, given, strict=True)]
     bound: dict[str, Dim] = {}
     equal: set[str] = set()
@@ -293,11 +297,11 @@ def bound_symbols(source: GraphOp, given: Sequence[Any], caller: GraphOp) -> dic
     is_one_program = source.live is not None and caller.live is not None
     for name in source.symbols.data:
         if name not in bound and name not in equal and not is_one_program:
-            raise NotCopied(f"its arguments do not tell what {name} is")
+            raise Stays(f"its arguments do not tell what {name} is")
     facts = facts_of(caller)
     for expected, found in pairs:
         if not _fits(renamed(expected, bound), found, facts):
-            raise NotCopied(f"@{source.sym_name.data} is written for {expected}, and gets {found}")
+            raise Stays(f"@{source.sym_name.data} is written for {expected}, and gets {found}")
     return {
         name: dim for name, dim in bound.items() if type(dim) is not SymExpr or dim.text != name
     }
@@ -329,19 +333,19 @@ def _dims(type_: Any) -> tuple[Dim, ...]:
 
 
 def type_of(value: Any) -> Any:
-    """The type of a value or a number. Raises NotCopied for anything else."""
+    """The type of a value or a number. Raises Stays for anything else."""
     if isinstance(value, SSAValue):
         return value.type
     if type(value) is int:
         return SymIntType(value)
-    raise NotCopied(f"{value!r} is passed, which is neither a tensor nor a size")
+    raise Stays(f"{value!r} is passed, which is neither a tensor nor a size")
 
 
 __all__ = [
     "GraphCopies",
-    "NotCopied",
     "bound_symbols",
     "copied_results",
     "returned_leaves",
     "type_of",
+    "with_own_storage",
 ]

@@ -13,14 +13,15 @@ from xductor.ir.inference.subgraph_types import renamed
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.op_effects import effects_of, subgraphs_of
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.loops.graph_copies import NotCopied, arguments_for, type_of
+from xductor.transforms.loops.graph_copies import arguments_for, type_of
+from xductor.transforms.loops.stays import Stays
 
 
 class KnownSizes:
     """Sizes that a call gives, and what they are.
 
     What is computed from numbers becomes a number. Other ops that read such a size, or whose types
-    mention it, are made anew. Making one raises NotCopied if that cannot be done.
+    mention it, are made anew. Making one raises Stays if that cannot be done.
 
     - `known`: numbers or values by results of `call`.
     """
@@ -33,7 +34,7 @@ class KnownSizes:
         for size, value in known.items():
             expression = size.type.data if type(size.type) is SymIntType else None
             if type(expression) is not SymExpr or expression.head != "symbol":
-                raise NotCopied(f"it returns {size.type}, which is read")
+                raise Stays(f"it returns {size.type}, which is read")
             self._bound[expression.text] = type_of(value).data
         if known:
             ops = ops_of(editor.graph.block)
@@ -49,13 +50,13 @@ class KnownSizes:
         types = self._types(op)
         if types and all(type(one) is SymIntType and type(one.data) is int for one in types):
             if not effects_of(op).pure:
-                raise NotCopied(f"{op.name} gives a size, and does more than that")
+                raise Stays(f"{op.name} gives a size, and does more than that")
             self._known.update(zip(op.results, (one.data for one in types), strict=True))
         read = frozenset().union(*[symbols_of(one.type) for one in op._operands])
         if not frozenset().union(*map(symbols_of, op.result_types)) <= read:
-            raise NotCopied(f"{op.name}, which reads a size that it returns, makes another one")
+            raise Stays(f"{op.name}, which reads a size that it returns, makes another one")
         if subgraphs_of(op) or op.aliases is not None:
-            raise NotCopied(f"{op.name} reads a size that it returns")
+            raise Stays(f"{op.name} reads a size that it returns")
         self._stale.append(op)
 
     def _types(self, op: Any) -> list[Any]:

@@ -43,17 +43,18 @@ from xductor.ir.symbolic.expressions import add, call, mul, sub, symbol
 from xductor.ir.symbolic.symbols import INT_OO, SymbolInfo
 from xductor.transforms.analysis.graphs import facts_of, free_subgraph_name
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.loops.graph_copies import copied_results, returned_leaves
+from xductor.transforms.loops.graph_copies import (
+    copied_results,
+    returned_leaves,
+    with_own_storage,
+)
+from xductor.transforms.loops.stays import Stays
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.rewriting.building import ReplacementBuilder, Unbuildable
 from xductor.transforms.rewriting.handles import Dim
 
 _INDEX = TensorType.get(torch.int64, ())
 _CPU = torch.device("cpu")
-
-
-class NoLoop(Exception):
-    """A call cannot become a loop; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,18 @@ class RowLoop:
     def of(cls, op: RawOp, module: ModuleOp, carries: bool) -> RowLoop:
         """Read a call of `scan` or, if nothing is carried, of `map_impl`.
 
-        Raises NoLoop if the call cannot become a loop.
+        Raises Stays if the call cannot become a loop.
         """
         body, *groups = op.positional
         step = graph_named(module, body.name) if type(body) is SymbolRef else None
         if step is None or step.is_declaration or op.keywords:
-            raise NoLoop("the graph that it runs is not known")
+            raise Stays("the graph that it runs is not known")
         if not carries:
             groups = [(), *groups]
         if len(groups) != 3 or not all(
             isinstance(one, SSAValue) for each in groups for one in each
         ):
-            raise NoLoop("its arguments are not tensors and sizes in three groups")
+            raise Stays("its arguments are not tensors and sizes in three groups")
         carried, rows, shared = map(tuple, groups)
         made = cls(op, step, carried, rows, shared)
         made._check()
@@ -96,22 +97,22 @@ class RowLoop:
 
     def _check(self) -> None:
         if not self.rows or not all(type(one.type) is TensorType for one in self.rows):
-            raise NoLoop("it has no rows")
+            raise Stays("it has no rows")
         if not all(type(one) is Ref for one in returned_leaves(self.step.output.tree)):
-            raise NoLoop("a step gives something that is no value")
+            raise Stays("a step gives something that is no value")
         if len(self.step.output.operands) != len(self.op.results) or not all(
             type(one.type) is TensorType for one in self.stacked
         ):
-            raise NoLoop("what it stacks are not tensors")
+            raise Stays("what it stacks are not tensors")
         if any(type(one) is GetAttrOp for one in self.step.block.ops):
-            raise NoLoop("a step reads a constant of its own")
+            raise Stays("a step reads a constant of its own")
         given = [*self.carried, *self.rows, *self.shared]
         if len(given) != len(self.step.arguments):
-            raise NoLoop("a step takes another number of arguments")
+            raise Stays("a step takes another number of arguments")
         row_types = {value: _row(value.type) for value in self.rows}  # type: ignore[arg-type]
         for value, argument in zip(given, self.step.arguments, strict=True):
             if _sizes(row_types.get(value, value.type)) != _sizes(argument.type):
-                raise NoLoop("the sizes that a step was written for are not those that it gets")
+                raise Stays("the sizes that a step was written for are not those that it gets")
 
     @property
     def length(self) -> Expr:
@@ -136,7 +137,7 @@ class LoopMaker:
     def replace(self, row_loop: RowLoop) -> None:
         """Replace a call by a loop.
 
-        Raises NoLoop if a buffer cannot be made; the graph is then unchanged.
+        Raises Stays if a buffer cannot be made; the graph is then unchanged.
         """
         op = row_loop.op
         first, buffers = self._before(row_loop)
@@ -153,9 +154,9 @@ class LoopMaker:
         args = raw_args((*names, tuple(places[:count]), tuple(places[count:])))
         stacks, ends = len(buffers), len(row_loop.carried)
         types = [
-            *(_own(one.type) for one in carried[: 1 + stacks]),
-            *(_own(one.type) for one in op.results[:ends]),
-            *(_own(one.type) for one in row_loop.rows),
+            *(with_own_storage(one.type) for one in carried[: 1 + stacks]),
+            *(with_own_storage(one.type) for one in op.results[:ends]),
+            *(with_own_storage(one.type) for one in row_loop.rows),
         ]
         loop = self.editor.put(
             op_class_by_name("higher_order.while_loop"),
@@ -191,7 +192,7 @@ class LoopMaker:
                 buffers: list[Any] = [self._buffer(_tensor(one.type)) for one in row_loop.stacked]
         except Unbuildable as error:
             builder.discard()
-            raise NoLoop(f"a buffer for its results cannot be made: {error}") from error
+            raise Stays(f"a buffer for its results cannot be made: {error}") from error
         for made in builder.made:
             self.editor.insert(made, op)
         return first.value, [one.value for one in buffers]
@@ -221,7 +222,9 @@ class _LoopGraph(ABC):
         self.table = table
         self.maker = maker
         self.node = row_loop.op.node.inherited(("",))
-        self.block = Block(arg_types=[_own(one.type) for one in (*carried, *row_loop.shared)])
+        self.block = Block(
+            arg_types=[with_own_storage(one.type) for one in (*carried, *row_loop.shared)]
+        )
         self.index = self.block.args[0]
         stacks, ends = len(row_loop.stacked), len(row_loop.carried)
         starts = [1, 1 + stacks, 1 + stacks + ends, len(carried), len(self.block.args)]
@@ -350,16 +353,9 @@ def _sizes(type_: Any) -> Any:
     return (type_.dtype, type_.shape, type_.device) if type(type_) is TensorType else type_
 
 
-def _own(type_: Any) -> Any:
-    """The type of a tensor of the same layout with a storage of its own."""
-    if type(type_) is not TensorType:
-        return type_
-    return TensorType(type_.data._replace(offset=0, flags=()))
-
-
 def _tensor(type_: Any) -> TensorType:
     assert type(type_) is TensorType
     return type_
 
 
-__all__ = ["LoopMaker", "NoLoop", "RowLoop"]
+__all__ = ["LoopMaker", "RowLoop"]

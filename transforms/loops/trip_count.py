@@ -38,6 +38,7 @@ from xductor.ir.text.resources import constant
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.analysis.same_on_every_device import SAME_ON_EVERY_DEVICE
 from xductor.transforms.loops.graph_copies import arguments_for, copied_results, returned_leaves
+from xductor.transforms.loops.stays import Stays
 
 _CPU = torch.device("cpu")
 _INTEGERS = frozenset((torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
@@ -48,10 +49,6 @@ _COUNTING = SAME_ON_EVERY_DEVICE | frozenset(
      *("all", "any", "floor_divide", "fmod", "remainder", "sum"))
 )  # fmt: skip
 _PYTHON = "pyfn._operator."
-
-
-class NotCounted(Exception):
-    """It is not known how often a loop goes round; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +67,23 @@ class WhileLoop:
 
     @classmethod
     def of(cls, op: RawOp, module: ModuleOp) -> WhileLoop:
-        """Read a call. Raises NotCounted if its form is another."""
+        """Read a call. Raises Stays if its form is another."""
         if op.keywords or not 3 <= len(op.positional) <= 4:
-            raise NotCounted("it is called with other arguments than graphs and what they take")
+            raise Stays("it is called with other arguments than graphs and what they take")
         first, second, carried, *rest = op.positional
         condition, body = (
             graph_named(module, one.name) if type(one) is SymbolRef else None
             for one in (first, second)
         )
         if condition is None or condition.is_declaration or body is None or body.is_declaration:
-            raise NotCounted("the graphs that it runs are not known")
+            raise Stays("the graphs that it runs are not known")
         groups = [tuple(map(_as_number, group)) for group in (carried, *rest)]
         made = cls(op, condition, body, groups[0], groups[1] if rest else ())
         given = len(made.given)
         if not len(condition.arguments) == len(body.arguments) == given:
-            raise NotCounted("its graphs take another number of arguments")
+            raise Stays("its graphs take another number of arguments")
         if not len(returned_leaves(body.output.tree)) == len(op.results) == len(made.carried):
-            raise NotCounted("its body returns another number of values than it carries")
+            raise Stays("its body returns another number of values than it carries")
         return made
 
     @property
@@ -102,7 +99,7 @@ def _as_number(value: Any) -> Any:
 
 
 def trip_count(loop: WhileLoop, most: int) -> int:
-    """How often the body runs. Raises NotCounted if that is not known, or is more than `most`."""
+    """How often the body runs. Raises Stays if that is not known, or is more than `most`."""
     counters = _Counters(loop)
     try:
         with _disable_current_modes():
@@ -112,8 +109,8 @@ def trip_count(loop: WhileLoop, most: int) -> int:
                     return count
                 values = counters.following(values)
     except (RuntimeError, ArithmeticError, ValueError, TypeError) as error:
-        raise NotCounted(f"its condition cannot be computed: {error}") from error
-    raise NotCounted(f"it goes round more than {most} times")
+        raise Stays(f"its condition cannot be computed: {error}") from error
+    raise Stays(f"it goes round more than {most} times")
 
 
 class _Counters:
@@ -144,7 +141,7 @@ class _Counters:
         return self._body(values)
 
     def _places(self) -> list[int]:
-        """Raises NotCounted if the condition depends on something else."""
+        """Raises Stays if the condition depends on something else."""
         loop, carried = self.loop, len(self.loop.carried)
         starts = {
             place
@@ -171,7 +168,7 @@ class _Counters:
         found = _computable(roots, graph, allowed)
         if found is None:
             what = "its condition" if graph is self.loop.condition else "what its condition reads"
-            raise NotCounted(f"{what} depends on more than numbers that are known while compiling")
+            raise Stays(f"{what} depends on more than numbers that are known while compiling")
         return {argument.index for argument in found.arguments}
 
     def _start(self, given: list[Any]) -> list[Any]:
@@ -320,4 +317,4 @@ def _on_cpu(type_: Any) -> Any:
     return TensorType(type_.data._replace(device=_CPU)) if type(type_) is TensorType else type_
 
 
-__all__ = ["NotCounted", "WhileLoop", "trip_count"]
+__all__ = ["WhileLoop", "trip_count"]

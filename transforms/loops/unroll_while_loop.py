@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from xductor.ir import TensorType, TorchOp, entry_graph
+from xductor.ir import TensorType, TorchOp
 from xductor.ir.inference.infer import storage_root
-from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.analysis.op_effects import Bodies, effects_of
 from xductor.transforms.editing.editor import Editor
-from xductor.transforms.loops.graph_copies import GraphCopies, NotCopied
+from xductor.transforms.loops.calls_pass import CallsPass
+from xductor.transforms.loops.graph_copies import GraphCopies, with_own_storage
 from xductor.transforms.loops.known_sizes import KnownSizes
-from xductor.transforms.loops.trip_count import NotCounted, WhileLoop, trip_count
+from xductor.transforms.loops.stays import Stays
+from xductor.transforms.loops.trip_count import WhileLoop, trip_count
 from xductor.transforms.passes.applications import applied
 from xductor.transforms.passes.debug_counters import should_apply
-from xductor.transforms.passes.refusals import Refused
 
 
 @dataclass(frozen=True)
-class UnrollWhileLoop(TypedPass):
+class UnrollWhileLoop(CallsPass):
     """A `while_loop` whose number of trips is known is replaced by its body, once for each trip.
 
     Generated code asks for the condition at each trip, which on a GPU waits for the device, and
@@ -39,33 +39,14 @@ class UnrollWhileLoop(TypedPass):
 
     name = "unroll_while_loop"
     stage = "joint"
-    numerics = EXACT
-    reads_bodies = True
     roots: ClassVar[frozenset[str]] = frozenset(("higher_order.while_loop",))
 
     trips: int = 32
     ops: int = 256
 
-    def rewrite(self, module: ModuleOp) -> int:
-        return self._run(module, None)
-
-    def explained(self, module: ModuleOp, refused: Refused) -> None:
-        self._run(module, refused)
-
-    def _run(self, module: ModuleOp, refused: Refused | None) -> int:
-        count = 0
-        with Editor(entry_graph(module)) as editor:
-            bodies = Bodies(module)
-            for op in editor.analyses.named(self.roots):
-                try:
-                    count += self._unroll(WhileLoop.of(op, module), editor, bodies)
-                except (NotCounted, NotCopied) as error:
-                    if refused is not None:
-                        refused(op, str(error))
-        return count
-
-    def _unroll(self, loop: WhileLoop, editor: Editor, bodies: Bodies) -> bool:
-        _check_effects(loop, bodies)
+    def replaced(self, op: Any, module: ModuleOp, editor: Editor) -> bool:
+        loop = WhileLoop.of(op, module)
+        _check_effects(loop, editor.analyses.bodies)
         trips = trip_count(loop, self.trips)
         copies = GraphCopies(editor, loop.op)
         try:
@@ -73,13 +54,13 @@ class UnrollWhileLoop(TypedPass):
             for _ in range(trips):
                 values = copies.copy(loop.body, [*values, *loop.shared])
                 if len(copies.made) > self.ops:
-                    raise NotCopied(f"{trips} trips would take more than {self.ops} ops")
-            values = _with_own_storage(loop.op, values, copies)
+                    raise Stays(f"{trips} trips would take more than {self.ops} ops")
+            values = _as_results(loop.op, values, copies)
             pairs = zip(loop.op.results, values, strict=True)
             read = [(result, value) for result, value in pairs if result.first_use is not None]
             tensors = [one for one in read if type(one[0].type) is TensorType]
             sizes = KnownSizes(editor, loop.op, dict(one for one in read if one not in tensors))
-        except NotCopied:
+        except Stays:
             copies.discard()
             raise
         if not should_apply(self.name):
@@ -95,7 +76,7 @@ class UnrollWhileLoop(TypedPass):
 
 
 def _check_effects(loop: WhileLoop, bodies: Bodies) -> None:
-    """Raises NotCopied for ops that do more than compute results; a body may draw numbers."""
+    """Raises Stays for ops that do more than compute results; a body may draw numbers."""
     for graph in (loop.condition, loop.body):
         for op in graph.block.ops:
             assert isinstance(op, TorchOp)
@@ -103,13 +84,13 @@ def _check_effects(loop: WhileLoop, bodies: Bodies) -> None:
             if graph is loop.body:
                 effects = replace(effects, rng=False)
             if not effects.silent:
-                raise NotCopied(f"{op.name} in its body or condition does more than compute")
+                raise Stays(f"{op.name} in its body or condition does more than compute")
 
 
-def _with_own_storage(op: TorchOp, values: list[Any], copies: GraphCopies) -> list[Any]:
+def _as_results(op: TorchOp, values: list[Any], copies: GraphCopies) -> list[Any]:
     """The values that stand for the results that are read, each in a storage of its own.
 
-    Raises NotCopied if one has another layout than its result.
+    Raises Stays if one has another layout than its result.
     """
     made = set(copies.made)
     taken: set[SSAValue] = set()
@@ -119,20 +100,16 @@ def _with_own_storage(op: TorchOp, values: list[Any], copies: GraphCopies) -> li
             found.append(value)
             continue
         if not isinstance(value, SSAValue):
-            raise NotCopied(f"its body returns {value!r} for {result.type}")
+            raise Stays(f"its body returns {value!r} for {result.type}")
         root = storage_root(value)
         is_fresh = isinstance(root, OpResult) and root.op in made and root not in taken
         taken.add(root)
         if not is_fresh or value.type != result.type:
             value = copies.call("aten.clone.default", value, None)
-        if _own(value.type) != _own(result.type):
-            raise NotCopied(f"it returns {result.type}, and its body {value.type}")
+        if with_own_storage(value.type) != with_own_storage(result.type):
+            raise Stays(f"it returns {result.type}, and its body {value.type}")
         found.append(value)
     return found
-
-
-def _own(type_: Any) -> Any:
-    return TensorType(type_.data._replace(offset=0, flags=()))
 
 
 __all__ = ["UnrollWhileLoop"]

@@ -1,0 +1,5 @@
+"""Why a call of a graph stays as it is."""
+
+
+class Stays(Exception):
+    """A call cannot be replaced; the message says why."""
