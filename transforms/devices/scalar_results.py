@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir import OpResult
+import torch
+from xdsl.ir import OpResult, Use
 
-from xductor.ir import TensorType, TorchOp
+from xductor.ir import TensorType
 from xductor.transforms.devices.movable_sets import (
     is_cpu_scalar,
     keeps_cpu_tensors,
@@ -34,31 +35,35 @@ def copy(replacement: Replacement, target: str, name: str) -> int:
     count = 0
     for op in list(replacement.analyses.ops):
         for result in op.results:
-            readers = _readers(result, target) if is_cpu_scalar(result) else []
-            if not readers or replacement.analyses.memory.storage(result).writes:
+            reads = _reads(result, target) if is_cpu_scalar(result) else []
+            if not reads or replacement.analyses.memory.storage(result).writes:
                 continue
             if should_apply(name):
-                _copy(replacement, result, readers)
+                _copy(replacement, result, reads)
                 count += 1
     return count
 
 
-def _readers(scalar: OpResult, target: str) -> list[TorchOp]:
-    """The ops of one device that read a scalar; none if several devices do."""
-    found: dict[TorchOp, Any] = {}
-    for use in scalar.uses:
-        op: Any = use.operation
-        type_ = op.results[0]._type if op.results else None
-        if type(type_) is not TensorType or type_.device.type != target:
-            continue
-        if op.name != _PUT and not keeps_cpu_tensors(op) and takes_scalars(op, target):
-            found[op] = type_.device
-    return list(found) if len(set(found.values())) == 1 else []
+def _reads(scalar: OpResult, target: str) -> list[Use]:
+    """Where ops of one device read a scalar; none if several devices do."""
+    found = [use for use in scalar.uses if _reads_there(use.operation, target)]
+    return found if len(set(map(_device, found))) == 1 else []
 
 
-def _copy(replacement: Replacement, scalar: OpResult, readers: list[TorchOp]) -> None:
+def _reads_there(op: Any, target: str) -> bool:
+    type_ = op.results[0]._type if op.results else None
+    if type(type_) is not TensorType or type_.device.type != target:
+        return False
+    return op.name != _PUT and not keeps_cpu_tensors(op) and takes_scalars(op, target)
+
+
+def _device(use: Use) -> torch.device:
+    return use.operation.results[0]._type.device  # type: ignore[union-attr]
+
+
+def _copy(replacement: Replacement, scalar: OpResult, reads: list[Use]) -> None:
     fields: Any = scalar._type.data  # type: ignore[union-attr]
-    device = readers[0].results[0]._type.device  # type: ignore[union-attr]
+    device = _device(reads[0])
     above: Any = scalar.op.next_op
     made = replacement.editor.call(
         _PUT,
@@ -68,10 +73,8 @@ def _copy(replacement: Replacement, scalar: OpResult, readers: list[TorchOp]) ->
         placed=False,
     )
     applied(scalar.op, made.results[0])
-    for op in readers:
-        for index, operand in enumerate(op._operands):
-            if operand is scalar:
-                op.operands[index] = made.results[0]
+    for use in reads:
+        use.operation.operands[use.index] = made.results[0]
 
 
 __all__ = ["copy"]
