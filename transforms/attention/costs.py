@@ -88,8 +88,7 @@ def refusal_by_cost(
     """Why a fused call does not pay; None if it does, or if nothing is known of its costs.
 
     Nothing is known of sizes that depend on data, of CPUs with AMX in 16 bits, and of dtypes of
-    which the table has no row. Which kernel runs is guarded by PyTorch: where a mask is aligned for
-    some sizes only, others are compiled anew.
+    which the table has no row.
 
     - `slower`: how many times longer what it replaces takes than products and a softmax in the
       dtype of the request.
