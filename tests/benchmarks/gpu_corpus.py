@@ -19,7 +19,7 @@ import re
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -70,6 +70,7 @@ _FLAGS = {
     "small": "models in the sizes of their file",
     "dynamic": "symbolic sizes",
     "pre-grad-options": "every option before autograd on, for both",
+    "stock-twice": "stock in our place too: how far ratios of equal code scatter",
 }
 _REFUSED = re.compile(r"unexpected keyword argument '(\w+)'")
 
@@ -163,13 +164,14 @@ def compiled(
     device: str,
     graphs: bool,
     dynamic: bool = False,
+    backends: Mapping[str, str] = BACKENDS,
 ) -> tuple[Works, dict[str, float]]:
     """The steps of a model in a mode, by both compilers and eager, and their first losses."""
     model, step = prepared(models, name, mode, sizes, device)
     asked: dict[str, Any] = {"options": {"triton.cudagraphs": graphs}, "dynamic": dynamic or None}
     works = {
         who: step(torch.compile(model, backend=backend, **asked))
-        for who, backend in BACKENDS.items()
+        for who, backend in backends.items()
     }
     works["eager"] = step(model)
     return works, {who: first_loss(work) for who, work in works.items()}
@@ -226,10 +228,12 @@ def flags_of(models: Any, name: str, options: argparse.Namespace) -> Iterator[No
 def one(models: Any, name: str, mode: str, options: argparse.Namespace) -> Row:
     """Compile one model in one mode, wait for the turn if there are others, and measure."""
     sizes = sizes_of(name, options)
+    graphs, dynamic = options.cudagraphs, options.dynamic
+    backends = dict.fromkeys(BACKENDS, "inductor") if options.stock_twice else BACKENDS
     with flags_of(models, name, options):
         with tuning_alone():
             works, losses = compiled(
-                models, name, mode, sizes, options.device, options.cudagraphs, options.dynamic
+                models, name, mode, sizes, options.device, graphs, dynamic, backends
             )
         if options.child:
             wait_for_turn()

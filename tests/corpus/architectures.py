@@ -9,6 +9,7 @@ the inputs are what the `forward` of its model asks for, the last text of a batc
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -43,28 +44,52 @@ META: dict[str, dict[str, Any]] = {
     for name in (*TEXTS, *IMAGES, *SOUNDS)
 }
 
-_LENGTH, _WIDTH, _HEADS, _WORDS = 24, 64, 4, 256
+_LENGTH = 24
 
-#: Sizes by the names that configurations have for them.
-SIZES: dict[str, int] = {
-    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "embedding_size", "emb_dim"), _WIDTH),
-    **dict.fromkeys(("dim", "embedding_dim", "word_embed_proj_dim"), _WIDTH),
-    **dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads"), _HEADS),
-    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), _HEADS),
-    **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff"), 96),
-    **dict.fromkeys(("ffn_dim", "hidden_dim"), 96),
-    **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), 128),
-    **dict.fromkeys(("head_dim", "d_kv", "kv_lora_rank", "q_lora_rank", "v_head_dim"), 16),
-    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 4),
-    **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size"), 32),
-    **dict.fromkeys(("rotary_dim", "attention_window", "block_size", "state_size"), 8),
-    **dict.fromkeys(("mamba_d_state", "patch_size", "qk_rope_head_dim", "qk_nope_head_dim"), 8),
-    **dict.fromkeys(("num_experts_per_tok", "num_key_value_heads"), 2),
-    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
-    "vocab_size": _WORDS, "image_size": 32, "projection_dim": 32, "max_source_positions": 32,
-    "sliding_window": 16, "num_mel_bins": 16, "pad_token_id": 0, "bos_token_id": 1,
-    "eos_token_id": 2,
-}  # fmt: skip
+
+def sizes(
+    *,
+    width: int = 64,
+    heads: int = 4,
+    groups: int = 2,
+    inner: int = 96,
+    positions: int = 128,
+    words: int = 256,
+    image: int = 32,
+    window: int = 16,
+    patch: int = 8,
+) -> dict[str, int]:
+    """Sizes by the names that configurations have for them; `groups` share keys and values."""
+    return {
+        **dict.fromkeys(("hidden_size", "d_model", "n_embd", "embedding_size", "emb_dim"), width),
+        **dict.fromkeys(("dim", "embedding_dim", "word_embed_proj_dim"), width),
+        **dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads"), heads),
+        **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), heads),
+        **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim"), inner),
+        **dict.fromkeys(("d_ff", "ffn_dim", "hidden_dim"), inner),
+        **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), positions),
+        **dict.fromkeys(("head_dim", "d_kv", "v_head_dim"), width // heads),
+        **dict.fromkeys(("kv_lora_rank", "q_lora_rank"), width // heads),
+        **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 4),
+        **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size"), 32),
+        **dict.fromkeys(("rotary_dim", "attention_window", "block_size", "state_size"), 8),
+        **dict.fromkeys(("mamba_d_state", "qk_rope_head_dim", "qk_nope_head_dim"), 8),
+        **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
+        "num_key_value_heads": groups,
+        "patch_size": patch,
+        "vocab_size": words,
+        "image_size": image,
+        "projection_dim": 32,
+        "max_source_positions": 32,
+        "sliding_window": window,
+        "num_mel_bins": 16,
+        "num_experts_per_tok": 2,
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+
+
 _LAYERS = (
     *("num_hidden_layers", "encoder_layers", "decoder_layers", "n_layer", "n_layers"),
     *("num_layers", "num_decoder_layers"),
@@ -90,25 +115,35 @@ def names() -> list[str]:
     return list(META)
 
 
-def build(name: str, *, layers: int = 2, batch: int = 2, seed: int = 0) -> Built:
+def build(
+    name: str,
+    *,
+    layers: int = 2,
+    batch: int = 2,
+    seed: int = 0,
+    length: int = _LENGTH,
+    wanted: Mapping[str, int] | None = None,
+) -> Built:
     """A model with inputs for it; the same for the same seed.
+
+    - `length`: how many tokens a text has.
+    - `wanted`: sizes by the names of a configuration, as `sizes` gives them (the default).
 
     Raises ValueError for a model whose inputs are not known, and what `transformers` raises.
     """
     from transformers import AutoModel
 
     torch.manual_seed(seed)
-    config = _configuration(name, layers)
+    config = _configuration(name, {**(wanted or sizes()), **dict.fromkeys(_LAYERS, layers)})
     model = AutoModel.from_config(config, attn_implementation="eager").eval()
-    return FloatingOutputs(model), (), _inputs(model, config, batch)
+    return FloatingOutputs(model), (), _inputs(model, config, batch, length)
 
 
-def _configuration(name: str, layers: int) -> Any:
+def _configuration(name: str, wanted: Mapping[str, int]) -> Any:
     from transformers import CONFIG_MAPPING
 
     kind: Any = CONFIG_MAPPING[name]
     default = kind()
-    wanted = {**SIZES, **dict.fromkeys(_LAYERS, layers)}
     known = {key: size for key, size in wanted.items() if _takes_size(default, key)}
     refusal: Exception | None = None
     for left in _REFUSED:
@@ -127,14 +162,14 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _inputs(model: nn.Module, config: Any, batch: int) -> dict[str, Any]:
+def _inputs(model: nn.Module, config: Any, batch: int, length: int) -> dict[str, Any]:
     asked = inspect.signature(model.forward).parameters
     made: dict[str, Any] = {}
     if "input_ids" in asked:
-        made["input_ids"] = torch.randint(3, 200, (batch, _LENGTH))
+        made["input_ids"] = torch.randint(3, 200, (batch, length))
         if "attention_mask" in asked:
-            made["attention_mask"] = torch.ones(batch, _LENGTH, dtype=torch.long)
-            made["attention_mask"][-1, -6:] = 0
+            made["attention_mask"] = torch.ones(batch, length, dtype=torch.long)
+            made["attention_mask"][-1, -(length // 4) :] = 0
     elif "pixel_values" in asked:
         size = config.image_size if _is_size(getattr(config, "image_size", None)) else 32
         made["pixel_values"] = torch.randn(batch, config.num_channels, size, size)
@@ -146,10 +181,10 @@ def _inputs(model: nn.Module, config: Any, batch: int) -> dict[str, Any]:
     else:
         raise ValueError(f"{type(model).__name__} asks for {', '.join(asked)}")
     if "decoder_input_ids" in asked:
-        made["decoder_input_ids"] = torch.randint(3, 200, (batch, 8))
+        made["decoder_input_ids"] = torch.randint(3, 200, (batch, length // 3))
     if "use_cache" in asked:
         made["use_cache"] = False
     return made
 
 
-__all__ = ["IMAGES", "META", "SIZES", "SOUNDS", "TEXTS", "build", "loss_of", "names"]
+__all__ = ["IMAGES", "META", "SOUNDS", "TEXTS", "build", "loss_of", "names", "sizes"]
