@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from xductor.backend.config import settings
 from xductor.backend.fx.lazy_code import write_code_lazily
 from xductor.backend.records import cached_records, stage_records
+from xductor.backend.stage_runs.ir_logging import log_ir
+from xductor.backend.stage_runs.stack_room import with_stack_room
+from xductor.backend.stage_runs.stage_run import StageRun, lacks_values
+from xductor.backend.stage_runs.stage_watch import StageBegins, StageEnds
 from xductor.backend.steps import bridge, overrides, value_updates
-from xductor.backend.steps.ir_logging import log_ir
-from xductor.backend.steps.stack_room import with_stack_room
-from xductor.backend.steps.stage_run import StageRun, lacks_values
-from xductor.backend.steps.stage_watch import StageBegins, StageEnds
 from xductor.backend.user_passes import user_rewrites
 from xductor.transforms import Stage
 from xductor.transforms.passes.events import tell

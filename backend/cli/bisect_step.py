@@ -15,9 +15,9 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.cli import scripts
-from xductor.backend.steps.applications import AboutToApply, Passed
-from xductor.backend.steps.graph_names import GraphNumbers
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.applications import AboutToApply, Passed
+from xductor.backend.stage_runs.graph_names import GraphNumbers
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.debug_counters import TOTAL, active
 from xductor.transforms.passes.events import listening

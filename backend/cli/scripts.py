@@ -15,7 +15,7 @@ from xductor.backend.cli.command import CommandError
 from xductor.backend.config import cache_keys
 from xductor.backend.records import stage_records
 from xductor.backend.seam import dispatch
-from xductor.backend.steps import stage_watch
+from xductor.backend.stage_runs import stage_watch
 
 
 def add_script_options(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps.bridge import when_flag
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import CoveringStep, OwnStep, may_apply
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.numerics import Policy, admits

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import BridgedStep, flush, when_flag
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make, run_observed
 
 _FUNCTION = "torch._inductor.fx_passes.auto_chunker:chunk"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import runner
 from xductor.backend.steps.bridge import flush
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import OwnStep, is_all_bridged, make, run_observed
 from xductor.transforms import TypedPass
 

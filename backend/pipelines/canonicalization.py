@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import runner
 from xductor.backend.steps.bridge import flush, unobserved
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 
 _PASS = "canonicalize_quant_mapping"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
@@ -14,7 +15,6 @@ from xductor.backend.steps.bridge import (
     unobserved,
     when_flag,
 )
-from xductor.backend.steps.stage_run import StageRun
 
 _DISTRIBUTED = "aten_distributed_optimizations"
 

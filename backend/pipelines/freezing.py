@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import late_constants, stock, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, unobserved
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
     OwnStep,

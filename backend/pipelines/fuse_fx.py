@@ -8,9 +8,9 @@ from __future__ import annotations
 import torch
 
 from xductor.backend.fx.module_calls import spell_module_calls
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import BridgedStep
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import OwnStep, is_all_bridged
 
 _PERMUTES = ("linear_permute_fusion", "permute_linear_fusion", "permute_matmul_fusion")

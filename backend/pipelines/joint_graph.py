@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from xductor.backend.pipelines import post_grad_fusion_options
+from xductor.backend.options import post_grad_fusion_options
 from xductor.backend.pipelines.algebra import algebra
 from xductor.backend.pipelines.auto_chunker import auto_chunker
 from xductor.backend.pipelines.bodies import BodiesStep
 from xductor.backend.pipelines.canonicalization import canonicalize_aten_ir_passes
 from xductor.backend.pipelines.padding_decision import should_pad
 from xductor.backend.pipelines.replace_random import replace_random_passes
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import (
     BridgedStep,
@@ -21,7 +22,6 @@ from xductor.backend.steps.draws import (
     eliminate_dead_draws_of_nothing,
     has_dead_draws_of_nothing,
 )
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
     OwnStep,

@@ -11,12 +11,14 @@ from xductor.backend import lowerings
 from xductor.backend.fx.copied_sources import realize_sources
 from xductor.backend.fx.overlapping_writes import separate_reads
 from xductor.backend.fx.shared_results import keep_results_shared
-from xductor.backend.pipelines import collectives, group_batch_fusion, post_grad_fusion_options
+from xductor.backend.options import group_batch_fusion, post_grad_fusion_options
+from xductor.backend.pipelines import collectives
 from xductor.backend.pipelines.row_loops import row_loop_step
+from xductor.backend.stage_runs import nested_graphs
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import (
     cpu_libraries,
     in_place,
-    nested_graphs,
     operand_layouts,
     step_targets,
     stock,
@@ -30,7 +32,6 @@ from xductor.backend.steps.bridge import (
     unobserved,
     when_flag,
 )
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
     OwnStep,

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
-from xductor.backend.pipelines import group_batch_fusion, predispatch
+from xductor.backend.options import group_batch_fusion
+from xductor.backend.options.fusion_options import fusion_option_passes
+from xductor.backend.options.pre_grad_fusion_options import check, options_of
+from xductor.backend.pipelines import predispatch
 from xductor.backend.pipelines.fuse_fx import FUSE_FX
-from xductor.backend.pipelines.fusion_options import fusion_option_passes
-from xductor.backend.pipelines.pre_grad_fusion_options import check, options_of
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock, stock_node_counts
 from xductor.backend.steps.bridge import (
     BridgedStep,
@@ -20,7 +22,6 @@ from xductor.backend.steps.bridge import (
     unobserved,
     when_flag,
 )
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import (
     CoveringStep,
     OwnStep,

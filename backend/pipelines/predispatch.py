@@ -16,10 +16,10 @@ from xductor.backend.fx.missing_values import (
     propagate_values,
     recorded_inputs,
 )
-from xductor.backend.pipelines import group_batch_fusion
+from xductor.backend.options import group_batch_fusion
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import is_all_bridged, make, run_observed
 from xductor.transforms.rows import registry
 

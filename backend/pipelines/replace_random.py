@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import runner, stock, user_patterns
 from xductor.backend.steps.bridge import BridgedStep, flush, observer
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 from xductor.transforms.rows import registry
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xductor.backend.pipelines.bodies import run_with_bodies
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import step_targets
 from xductor.backend.steps.bridge import Condition, always, stock_pass
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TypedStep, is_all_bridged, make
 
 

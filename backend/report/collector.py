@@ -31,11 +31,11 @@ from xductor.backend.report.near_misses import gives_reasons, near_misses
 from xductor.backend.report.op_lines import GraphText, fx_lines, module_lines
 from xductor.backend.report.page_files import write_page
 from xductor.backend.report.stage_content import stage_content
-from xductor.backend.steps.applications import PassAsked
-from xductor.backend.steps.ir_logging import is_traced, trace_artifact
-from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.stage_watch import StageBegins
-from xductor.backend.steps.step_watch import Refusal, StepBegins, StepEnds, StepFailed
+from xductor.backend.stage_runs.applications import PassAsked
+from xductor.backend.stage_runs.ir_logging import is_traced, trace_artifact
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.stage_runs.stage_watch import StageBegins
+from xductor.backend.stage_runs.step_watch import Refusal, StepBegins, StepEnds, StepFailed
 from xductor.transforms.passes.events import listening
 from xductor.transforms.passes.refusals import LeftAlone
 

@@ -12,7 +12,7 @@ from xductor.backend.records.stage_records import stage_title
 from xductor.backend.report.near_misses import NearMisses
 from xductor.backend.report.op_lines import GraphText
 from xductor.backend.report.side_by_side import Differs, Same, side_by_side
-from xductor.backend.steps.step_watch import StepKind
+from xductor.backend.stage_runs.step_watch import StepKind
 
 
 @dataclass

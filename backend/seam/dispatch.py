@@ -24,7 +24,8 @@ from xductor.backend.seam import (
     sums_in_place,
 )
 from xductor.backend.seam.checked_options import checked_settings
-from xductor.backend.steps import cpu_libraries, nested_graphs, stage_watch
+from xductor.backend.stage_runs import nested_graphs, stage_watch
+from xductor.backend.steps import cpu_libraries
 from xductor.ir.import_without_gc import load
 from xductor.transforms.before_autograd.enclosing_graphs import entering
 

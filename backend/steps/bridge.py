@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
-from xductor.backend.steps.stage_run import StageRun
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule

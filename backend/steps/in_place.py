@@ -15,9 +15,9 @@ import torch
 from torch._ops import OpOverload
 
 from xductor.backend.fx.overlapping_writes import separate_reads
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import step_targets, stock, typed_steps, value_updates
 from xductor.backend.steps.bridge import BridgedStep, flush, stock_pass
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.table_prefilter import calls_of
 from xductor.backend.steps.typed_steps import TypedStep
 from xductor.ir.effects.operator_effects import overwrites_without_reading

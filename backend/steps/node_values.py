@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xductor.backend.config.versions import inductor_version
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
-from xductor.backend.steps.stage_run import StageRun
 
 if TYPE_CHECKING:
     from torch.fx import Node

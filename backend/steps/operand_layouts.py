@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.ir.effects.aliases import schema_aliases
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from xdsl.utils.exceptions import ParseError
 
 from xductor.backend.config.environment import override_folder
 from xductor.backend.config.warn_once import warn_once
+from xductor.backend.stage_runs.graph_names import INDEX, GraphNames, digest, pass_files
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import value_updates
-from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_files
-from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import GraphOp, OutputOp, entry_graph, parse_ir, same, verify
 
 When = Literal["before", "after"]

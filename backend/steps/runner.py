@@ -18,10 +18,11 @@ from xductor.backend.config import settings
 from xductor.backend.config.settings import VerifyLevel
 from xductor.backend.records import stage_records
 from xductor.backend.records.application_records import Applications
-from xductor.backend.steps import applications, failures, node_values, overrides, value_updates
-from xductor.backend.steps.stack_room import with_stack_room
-from xductor.backend.steps.stage_run import LoweredGraph, StageRun
-from xductor.backend.steps.step_watch import StepBegins, StepEnds
+from xductor.backend.stage_runs import applications, failures
+from xductor.backend.stage_runs.stack_room import with_stack_room
+from xductor.backend.stage_runs.stage_run import LoweredGraph, StageRun
+from xductor.backend.stage_runs.step_watch import StepBegins, StepEnds
+from xductor.backend.steps import node_values, overrides, value_updates
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.analysis import analyses
 from xductor.transforms.passes.events import tell

@@ -16,7 +16,7 @@ from xductor.backend.steps import stock
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule
 
-    from xductor.backend.steps.stage_run import StageRun
+    from xductor.backend.stage_runs.stage_run import StageRun
 
 _AUTO_FUNCTIONALIZED = ("auto_functionalized", "auto_functionalized_v2")
 _TRITON = ("triton_kernel_wrapper_functional",)

@@ -23,8 +23,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.fx.export import to_fx
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
-from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TensorType, TorchOp, entry_graph
 from xductor.ir.inference.fake_values import FakeEnvironment, device_exists
 from xductor.transforms.analysis.effect_order import is_view

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch.fx import Graph
     from xdsl.dialects.builtin import ModuleOp
 
-    from xductor.backend.steps.stage_run import StageRun
+    from xductor.backend.stage_runs.stage_run import StageRun
 
 #: A call as FX has it: opcode and target.
 Call = tuple[str, Any]

@@ -11,8 +11,9 @@ from types import FunctionType
 from typing import Any
 
 from xductor.backend.config.strict_numerics import REASSOCIATING
+from xductor.backend.stage_runs.applications import PassAsked
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import cpu_libraries, runner, stock, user_patterns
-from xductor.backend.steps.applications import PassAsked
 from xductor.backend.steps.bridge import (
     BridgedStep,
     Condition,
@@ -23,7 +24,6 @@ from xductor.backend.steps.bridge import (
     observer,
     stock_pass,
 )
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.table_prefilter import calls_of, may_match
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.events import listeners_of, tell

@@ -28,7 +28,7 @@ from xductor.ir.inference.value_types import TypeReader, leaves_of, structure_of
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
 
-    from xductor.backend.steps.stage_run import StageRun
+    from xductor.backend.stage_runs.stage_run import StageRun
 
 Calls = dict["Node", tuple[Any, Any, Any]]
 

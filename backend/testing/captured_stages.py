@@ -16,8 +16,8 @@ from xductor.backend.records import stage_records
 from xductor.backend.records.stage_records import StageRecord
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.seam import dispatch
-from xductor.backend.steps import stage_watch
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs import stage_watch
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
 from xductor.ir import print_ir
 from xductor.transforms import Stage

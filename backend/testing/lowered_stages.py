@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.stage_run import StageRun
 
 
 def lowered(run: StageRun) -> ModuleOp:

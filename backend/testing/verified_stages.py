@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xductor.backend.seam import dispatch
-from xductor.backend.steps import stage_watch
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs import stage_watch
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
 from xductor.ir.verification.problems import problems
 from xductor.ir.verification.verifier import Level

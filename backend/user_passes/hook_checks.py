@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xductor.backend.steps import failures, node_values, runner
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs import failures
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.steps import node_values, runner
 from xductor.ir import GraphOp, OutputOp, TensorType, entry_graph
 from xductor.ir.text.diagnostics import fail
 from xductor.ir.verification.type_comparison import TypeComparison

@@ -19,8 +19,9 @@ from xductor.backend.config import cache_keys, placement, settings
 from xductor.backend.config.rewrite_identity import rewrite_identity
 from xductor.backend.config.settings import Settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps import failures, runner, stock
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs import failures
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.steps import runner, stock
 from xductor.backend.user_passes import out_of_reach
 from xductor.transforms import Rewrite, Stage, TypedPass
 from xductor.transforms.passes import debug_counters

@@ -26,7 +26,7 @@ from xductor.transforms.rewriting.rewrite import stages_of
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xductor.backend.steps.stage_run import StageRun
+    from xductor.backend.stage_runs.stage_run import StageRun
 
 
 def say(run: StageRun, rewrites: Iterable[Any]) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from xductor.backend.config import placement
-from xductor.backend.steps import failures, stock
+from xductor.backend.stage_runs import failures
+from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import BridgedStep, Condition, always, flush, observed
 from xductor.backend.steps.typed_steps import run_observed
 from xductor.backend.user_passes import hook_checks, out_of_reach
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xductor.backend.config.settings import Settings
-    from xductor.backend.steps.stage_run import StageRun
+    from xductor.backend.stage_runs.stage_run import StageRun
     from xductor.backend.user_passes.inductor_pass import InductorPass
 
 

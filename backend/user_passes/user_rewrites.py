@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from xductor.backend.config.placement import Place
-from xductor.backend.steps import failures
+from xductor.backend.stage_runs import failures
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps.bridge import step_names
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import run_observed
 from xductor.backend.user_passes import out_of_reach
 from xductor.transforms import Rewrite, TypedPass

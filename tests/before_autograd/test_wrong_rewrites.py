@@ -12,7 +12,7 @@ from torch._dynamo.exc import BackendCompilerFailed
 
 from tests.before_autograd.observation import difference, observe, observe_compiled
 from tests.before_autograd.wrong import CASES, WrongBefore
-from xductor.backend.steps import applications
+from xductor.backend.stage_runs import applications
 from xductor.transforms.passes.debug_counters import Counter as Counted
 from xductor.transforms.passes.debug_counters import counting
 from xductor.transforms.rewriting.driver import watching

@@ -19,8 +19,8 @@ from torch._inductor import config as inductor_config
 from xductor import from_fx, joint_graph_passes, parse_ir, print_ir, to_fx, verify
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
+from xductor.backend.stage_runs.stack_room import with_stack_room
 from xductor.backend.steps.runner import run_typed
-from xductor.backend.steps.stack_room import with_stack_room
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.numerics import admits
 from xductor.transforms.rows import registry

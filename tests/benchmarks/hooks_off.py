@@ -33,7 +33,8 @@ from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import cached_records, stage_records
 from xductor.backend.seam import dispatch
-from xductor.backend.steps import applications, overrides, stage_watch, step_watch
+from xductor.backend.stage_runs import applications, stage_watch, step_watch
+from xductor.backend.steps import overrides
 from xductor.transforms.passes import events
 
 #: How much longer stages may take for what is off.

@@ -37,8 +37,8 @@ from tests.corpus.capture import StageCall, capture
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.seam import dispatch
+from xductor.backend.stage_runs.stack_room import with_stack_room
 from xductor.backend.steps import late_constants
-from xductor.backend.steps.stack_room import with_stack_room
 
 Work = Callable[[Any], object]
 Stage = Callable[..., object]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from xductor.backend.steps.stack_room import with_stack_room
+from xductor.backend.stage_runs.stack_room import with_stack_room
 
 
 def test_no_depth_is_much_slower_than_another() -> None:

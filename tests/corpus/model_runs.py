@@ -26,7 +26,8 @@ from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
-from xductor.backend.steps import failures, runner
+from xductor.backend.stage_runs import failures
+from xductor.backend.steps import runner
 
 OUR_OPTIONS = {"xductor.on_error": "raise", "xductor.verify": "types"}
 INDUCTOR_OPTIONS = {"fx_graph_cache": False, "fallback_random": True}

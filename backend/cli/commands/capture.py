@@ -16,9 +16,9 @@ from rich.table import Table
 
 from xductor.backend.cli import scripts, value_summaries
 from xductor.backend.cli.command import CommandError, Subparsers
-from xductor.backend.steps.applications import Changed
-from xductor.backend.steps.graph_names import INDEX, GraphNames, digest, pass_file
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.applications import Changed
+from xductor.backend.stage_runs.graph_names import INDEX, GraphNames, digest, pass_file
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
 from xductor.ir.text.printing import Locations
 from xductor.transforms.passes.events import listening

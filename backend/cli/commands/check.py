@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xductor.backend.cli import scripts
 from xductor.backend.cli.command import CommandError, Subparsers, add_import_option
 from xductor.backend.cli.ir_files import read_module
-from xductor.backend.steps.graph_names import GraphNumbers
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.graph_names import GraphNumbers
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.testing.lowered_stages import lowered
 from xductor.ir.verification.problems import problems
 from xductor.ir.verification.verifier import LEVELS, Level

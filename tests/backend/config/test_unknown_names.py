@@ -24,9 +24,9 @@ from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.pipelines import disabled_passes, post_grad, pre_grad
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import runner
 from xductor.backend.steps.bridge import BridgedStep
-from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import aten
 from xductor.transforms import TypedPass
 from xductor.transforms.passes import debug_counters

@@ -14,8 +14,8 @@ from torch._inductor.fx_passes import pre_grad
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
+from xductor.backend.stage_runs.stage_run import StageRun, lacks_values
 from xductor.backend.steps import bridge, stock
-from xductor.backend.steps.stage_run import StageRun, lacks_values
 
 aten = torch.ops.aten
 

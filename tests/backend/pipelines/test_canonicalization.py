@@ -16,7 +16,8 @@ from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.fx.export import to_fx
 from xductor.backend.records import stage_records
-from xductor.backend.steps import failures, typed_steps
+from xductor.backend.stage_runs import failures
+from xductor.backend.steps import typed_steps
 from xductor.frontend import from_fx
 from xductor.ir import parse_ir, print_ir, same, verify
 from xductor.transforms.joint_graph.canonicalize_quant_mapping import CanonicalizeQuantMapping

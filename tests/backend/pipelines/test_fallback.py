@@ -16,7 +16,8 @@ from xductor.backend import stages
 from xductor.backend.config import cache_keys, settings
 from xductor.backend.pipelines import joint_graph
 from xductor.backend.records import stage_records
-from xductor.backend.steps import failures, runner
+from xductor.backend.stage_runs import failures
+from xductor.backend.steps import runner
 from xductor.transforms.rows import registry
 
 

@@ -16,9 +16,9 @@ from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
+from xductor.backend.stage_runs.failures import FallbackWarning, StageError
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import runner, value_updates
-from xductor.backend.steps.failures import FallbackWarning, StageError
-from xductor.backend.steps.stage_run import StageRun
 
 aten = torch.ops.aten
 HOOKS = (

@@ -310,7 +310,7 @@ def test_the_log_shows_each_stage(
 def test_nothing_is_printed_when_log_and_trace_are_off(
     our_stages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xductor.backend.steps import ir_logging
+    from xductor.backend.stage_runs import ir_logging
 
     def fail(run: Any) -> str:
         raise AssertionError("log and trace are off")

@@ -23,7 +23,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from xductor.backend import stages
 from xductor.backend.config.warn_once import forget_warnings
-from xductor.backend.pipelines.fusion_keys import UnknownKeyWarning
+from xductor.backend.options.fusion_keys import UnknownKeyWarning
 from xductor.backend.records import stage_records
 from xductor.backend.steps.typed_steps import all_bridged
 

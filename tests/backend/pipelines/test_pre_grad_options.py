@@ -13,7 +13,7 @@ from torch._inductor import config
 
 from tests.before_autograd.captured import graph_module
 from xductor.backend.config.warn_once import forget_warnings
-from xductor.backend.pipelines.fusion_keys import UnknownKeyWarning
+from xductor.backend.options.fusion_keys import UnknownKeyWarning
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
 from xductor.backend.stages import pre_grad_passes

@@ -20,7 +20,7 @@ from xductor.backend.config import settings
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.pipelines import joint_graph, post_grad, pre_grad
 from xductor.backend.records import stage_records
-from xductor.backend.steps.failures import FallbackWarning, StageError
+from xductor.backend.stage_runs.failures import FallbackWarning, StageError
 from xductor.backend.user_passes.user_hooks import HookStep
 from xductor.ir import entry_graph
 from xductor.transforms import Stage, TypedPass

@@ -21,7 +21,7 @@ from xductor import Rewrite, Tensor
 from xductor.backend.fx.export import to_fx
 from xductor.backend.records import stage_records
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps.failures import FallbackWarning, StageError
+from xductor.backend.stage_runs.failures import FallbackWarning, StageError
 from xductor.ir import aten, entry_graph
 from xductor.transforms import TypedPass, graphs_of
 from xductor.transforms.editing.replacement import Replacement

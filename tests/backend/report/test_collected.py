@@ -33,7 +33,7 @@ from xductor.backend.report.collector import ReportWarning
 from xductor.backend.report.compile_data import CompileData
 from xductor.backend.report.side_by_side import Differs
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps.failures import FallbackWarning
+from xductor.backend.stage_runs.failures import FallbackWarning
 from xductor.transforms.rows import registry
 
 Collected = list[CompileData]

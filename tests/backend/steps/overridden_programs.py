@@ -19,8 +19,9 @@ from pathlib import Path
 from tests.before_autograd.observation import differences, observe_compiled
 from tests.before_autograd.programs import program
 from xductor.backend.cli.commands.capture import Capture
-from xductor.backend.steps import overrides, stage_watch
-from xductor.backend.steps.applications import Changed
+from xductor.backend.stage_runs import stage_watch
+from xductor.backend.stage_runs.applications import Changed
+from xductor.backend.steps import overrides
 from xductor.transforms.passes.events import listening
 
 

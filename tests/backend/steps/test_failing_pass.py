@@ -10,7 +10,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps.failures import FallbackWarning
+from xductor.backend.stage_runs.failures import FallbackWarning
 from xductor.transforms import TypedPass
 
 

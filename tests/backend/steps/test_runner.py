@@ -17,9 +17,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps import failures, runner
+from xductor.backend.stage_runs import failures
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.steps import runner
 from xductor.backend.steps.bridge import BridgedStep
-from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import entry_graph
 from xductor.transforms import APPROXIMATE, REASSOCIATES, TypedPass
 from xductor.transforms.passes.events import listening

@@ -17,8 +17,8 @@ from torch.fx.node import map_arg
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import node_values, value_updates
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.value_updates import ValueUpdater
 
 aten = torch.ops.aten

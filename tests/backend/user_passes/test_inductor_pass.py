@@ -24,7 +24,7 @@ from xductor.backend.config.settings import SettingsError
 from xductor.backend.config.versions import inductor_version
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
-from xductor.backend.steps.failures import FallbackWarning, StageError
+from xductor.backend.stage_runs.failures import FallbackWarning, StageError
 from xductor.backend.user_passes.inductor_pass import HOOKS
 from xductor.ir import aten, ops
 from xductor.transforms import Stage
@@ -165,7 +165,7 @@ class Fails(PostGradOnly):
         raise RuntimeError("no idea")
 
 
-@pytest.mark.filterwarnings("ignore::xductor.backend.steps.applications.ContractWarning")
+@pytest.mark.filterwarnings("ignore::xductor.backend.stage_runs.applications.ContractWarning")
 def test_one_that_fails_leaves_the_others_and_is_not_stored(empty_cache: Path) -> None:
     ours = xductor.inductor_pass(Fails, PostGradOnly)
     for _ in range(2):

@@ -19,7 +19,7 @@ from xductor import Rewrite, Tensor, maybe, one_of
 from xductor.backend.config.coverage_warnings import NotCoveredWarning
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps import stage_watch
+from xductor.backend.stage_runs import stage_watch
 from xductor.ir import aten, ops, prims
 from xductor.transforms import TypedPass
 from xductor.transforms.matching.absent_ops import is_decomposed

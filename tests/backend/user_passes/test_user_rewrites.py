@@ -21,8 +21,8 @@ from xductor.backend.config.settings import Settings, SettingsError
 from xductor.backend.config.warn_once import forget_warnings
 from xductor.backend.records import stage_records
 from xductor.backend.seam.checked_options import checked_settings
-from xductor.backend.steps import applications
-from xductor.backend.steps.failures import FallbackWarning, StageError
+from xductor.backend.stage_runs import applications
+from xductor.backend.stage_runs.failures import FallbackWarning, StageError
 from xductor.ir import aten
 from xductor.transforms import EXACT, TypedPass
 from xductor.transforms.matching.patterns import PatternError
@@ -247,7 +247,7 @@ def test_rewrites_of_one_name_are_told_apart() -> None:
     assert application.source == "lib_a.rewrites.NegNeg"
 
 
-@pytest.mark.filterwarnings("ignore::xductor.backend.steps.applications.ContractWarning")
+@pytest.mark.filterwarnings("ignore::xductor.backend.stage_runs.applications.ContractWarning")
 @pytest.mark.parametrize("order", [(Fails, SinToCos), (SinToCos, Fails)])
 def test_one_that_fails_leaves_the_others(order: tuple[Any, ...]) -> None:
     assert joint(sin, *order, on_error="fallback") == ["aten.cos.default"]

@@ -11,7 +11,7 @@ import torch._inductor.config as inductor_config
 from torch._dynamo.utils import counters
 
 from xductor.backend.fx.export import to_fx
-from xductor.backend.pipelines.realized_operands import REALIZED
+from xductor.backend.options.realized_operands import REALIZED
 from xductor.transforms import Rewrite
 from xductor.transforms.matmul.decompose_mem_bound_mm import (
     DECOMPOSE_ADDMM,

@@ -13,7 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from xductor.backend.steps.stack_room import with_stack_room
+from xductor.backend.stage_runs.stack_room import with_stack_room
 from xductor.ir import entry_graph, parse_ir, verify
 from xductor.transforms.post_grad.stable_topological_sort import StableTopologicalSort
 

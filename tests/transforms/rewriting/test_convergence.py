@@ -12,7 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps.applications import ContractWarning
+from xductor.backend.stage_runs.applications import ContractWarning
 from xductor.ir import aten, entry_graph, parse_ir
 from xductor.transforms import Rewrite, Tensor
 from xductor.transforms.rewriting.driver import (

@@ -11,11 +11,11 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from xductor.backend.pipelines.pre_grad_fusion_options import options_of
+from xductor.backend.options.pre_grad_fusion_options import options_of
+from xductor.backend.stage_runs.ir_logging import is_traced
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush, observed
-from xductor.backend.steps.ir_logging import is_traced
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import CONFIG_OPTIONS, is_all_bridged, make, run_observed
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.rows import registry

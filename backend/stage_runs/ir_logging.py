@@ -14,7 +14,7 @@ from typing import Any, Literal
 from torch._logging._internal import LazyTraceHandler, trace_log, trace_structured
 
 from xductor.backend.records.record_content import stage_content
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.stage_run import StageRun
 
 _log = logging.getLogger(__name__)
 

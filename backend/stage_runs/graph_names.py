@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.stage_run import StageRun
 
 #: The file beside dumps that lists them; `digests` tells which of them were edited.
 INDEX = "index.json"

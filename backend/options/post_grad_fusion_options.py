@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 
-from xductor.backend.pipelines import fusion_keys, group_options
-from xductor.backend.pipelines.fusion_options import fusion_option_passes
-from xductor.backend.pipelines.realized_operands import realizing_operands
+from xductor.backend.options import fusion_keys, group_options
+from xductor.backend.options.fusion_options import fusion_option_passes
+from xductor.backend.options.realized_operands import realizing_operands
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
-from xductor.backend.steps.stage_run import StageRun
 from xductor.backend.steps.typed_steps import TableStep
 
 OPTION = "post_grad_fusion_options"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from xductor.backend.config.settings import Settings, VerifyLevel
 from xductor.backend.records.stage_records import StageRecord
-from xductor.backend.steps.step_watch import StepBegins, StepEnds
+from xductor.backend.stage_runs.step_watch import StepBegins, StepEnds
 from xductor.transforms import Stage, TypedPass
 from xductor.transforms.passes import debug_counters
 from xductor.transforms.passes.events import tell

@@ -15,8 +15,8 @@ from torch._inductor import config
 from xdsl.dialects.builtin import ModuleOp
 
 from xductor.backend.run_as_fx.without_codegen import without_codegen
-from xductor.backend.steps import stack_room
-from xductor.backend.steps.stack_room import with_stack_room
+from xductor.backend.stage_runs import stack_room
+from xductor.backend.stage_runs.stack_room import with_stack_room
 from xductor.transforms import Stage, TypedPass
 
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xductor.backend.config import cache_keys
 from xductor.backend.config.warn_once import warn_once
 from xductor.backend.records.application_records import ApplicationRecord, Applications, Note
-from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.step_watch import Refusal
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.stage_runs.step_watch import Refusal
 from xductor.ir import TorchOp
 from xductor.transforms import Rewrite, TypedPass
 from xductor.transforms.passes.applications import Applied

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from xductor.backend.config.versions import inductor_version
-from xductor.backend.pipelines import fusion_keys, group_options
+from xductor.backend.options import fusion_keys, group_options
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
-from xductor.backend.steps.stage_run import StageRun
 
 OPTION = "pre_grad_fusion_options"
 

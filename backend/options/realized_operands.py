@@ -11,8 +11,8 @@ from typing import Any
 
 from xdsl.ir import OpResult, SSAValue
 
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps.bridge import flush
-from xductor.backend.steps.stage_run import StageRun
 from xductor.ir import TorchOp
 from xductor.transforms.passes.events import listening
 from xductor.transforms.rewriting.driver import Connected

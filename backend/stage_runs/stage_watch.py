@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from xductor.backend.config import settings
 from xductor.backend.records import stage_records
-from xductor.backend.steps.stage_run import StageRun
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.transforms import Stage
 from xductor.transforms.passes.events import listeners_of, listening, tell
 

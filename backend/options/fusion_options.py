@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from xductor.backend.stage_runs.ir_logging import is_traced
+from xductor.backend.stage_runs.stage_run import StageRun
 from xductor.backend.steps import stock
 from xductor.backend.steps.bridge import flush
-from xductor.backend.steps.ir_logging import is_traced
-from xductor.backend.steps.stage_run import StageRun
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from xductor.backend.config.warn_once import warn_once
-from xductor.backend.pipelines.group_options import NUMBERS, SWITCHES
+from xductor.backend.options.group_options import NUMBERS, SWITCHES
 from xductor.backend.steps import stock
 from xductor.transforms import Stage
 from xductor.transforms.rows import registry

@@ -10,8 +10,8 @@ from typing import Any
 from xductor.backend import reproducer
 from xductor.backend.config import cache_keys
 from xductor.backend.config.warn_once import warn_once
-from xductor.backend.steps.stage_run import StageRun
-from xductor.backend.steps.step_watch import StepFailed
+from xductor.backend.stage_runs.stage_run import StageRun
+from xductor.backend.stage_runs.step_watch import StepFailed
 from xductor.transforms import TypedPass
 from xductor.transforms.passes.events import tell
 
