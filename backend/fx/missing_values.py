@@ -23,8 +23,11 @@ def lacks_values(gm: GraphModule) -> bool:
 def lost_gradients(gm: GraphModule) -> bool:
     """Whether inputs or parameters require gradients and no value that is recorded of a call does.
 
-    `torch.export` records detached values.
+    `torch.export` records detached values, under "val". What Dynamo records, as "example_value", is
+    as its calls give it: those of a backward need no gradients.
     """
+    if any("example_value" in node.meta for node in gm.graph.find_nodes(op="placeholder")):
+        return False
     asked = any(
         _requires_grad(_recorded(node))
         or (node.op == "get_attr" and _requires_grad(operator.attrgetter(node.target)(gm)))

@@ -110,7 +110,8 @@ def run_passes(run: StageRun) -> None:
     if _LAST not in removed:
         _execute(run, "remove_noop_pass", "[Pre grad(predispatch IR)]Apply remove_noop pass")
     flush(run)
-    _propagate_shapes(run)
+    if _has_inputs(run):
+        _propagate_shapes(run)
 
 
 @cache
@@ -144,11 +145,25 @@ def _execute(run: StageRun, name: str, message: str) -> None:
     flush(run)
     if run.degraded or run.untyped:
         return
+    apply = getattr(function, "apply", function)
+    if not _has_inputs(run):
+        run.bridged(name, lambda: _apply_to_body(apply, run.gm))
+        return
     execute = stock.lookup("torch._inductor.utils:pass_execution_and_save")
-    run.bridged(
-        name,
-        lambda: execute(getattr(function, "apply", function), run.gm, run.example_inputs, message),
-    )
+    run.bridged(name, lambda: execute(apply, run.gm, run.example_inputs, message))
+
+
+def _apply_to_body(apply: Any, gm: torch.fx.GraphModule) -> None:
+    """What Inductor does to run a pass, without the shapes that it propagates before."""
+    apply(gm.graph)
+    stock.lookup("torch._inductor.pattern_matcher:stable_topological_sort")(gm.graph)
+    gm.graph.lint()
+    gm.recompile()
+
+
+def _has_inputs(run: StageRun) -> bool:
+    """Whether the stage got inputs to run its graph on; the body of a checkpoint has none."""
+    return len(run.example_inputs or ()) >= len(run.gm.graph.find_nodes(op="placeholder"))
 
 
 def _propagate_shapes(run: StageRun) -> None:

@@ -36,8 +36,10 @@ _SET = frozenset(
      "torch.set_autocast_cache_enabled", "torch.use_deterministic_algorithms",
      "torch._C._set_deterministic_algorithms", "torch.clear_autocast_cache"}
 )  # fmt: skip
+#: Forward derivatives exist within functorch levels alone, where no call is run.
 _WITHOUT_BEARING = frozenset(
-    {"torch._C._autograd._saved_tensors_hooks_disable",
+    {"torch._C._set_fwd_grad_enabled", "torch.autograd.forward_ad._maybe_load_decompositions",
+     "torch._C._autograd._saved_tensors_hooks_disable",
      "torch._C._autograd._saved_tensors_hooks_enable",
      "torch._C._autograd._saved_tensors_hooks_set_tracing"}
 )  # fmt: skip

@@ -18,7 +18,6 @@ from xductor.ir import (
     RawOp,
     SchemaOp,
     TensorType,
-    TorchOp,
     infer_call,
 )
 from xductor.ir.functions.torch_calls import AtenCall, aten_call, may_mean
@@ -28,6 +27,7 @@ from xductor.transforms.analysis.graphs import graphs_of
 from xductor.transforms.analysis.op_effects import effects_of
 from xductor.transforms.editing.editor import Editor, raw_call_args
 from xductor.transforms.passes.typed_pass import TypedPass
+from xductor.transforms.pre_grad.respelling import put_respelled
 
 _RANK_OF_FIRST = frozenset(
     {"split", "split_with_sizes", "chunk", "tensor_split", "unbind", "cat", "concat", "concatenate",
@@ -100,7 +100,8 @@ def _count_from_front(op: SchemaOp, editor: Editor) -> bool:
     data = list(op.args.data)
     for name, item in told.items():
         data[index[name]] = item
-    return _put(op, ArgsAttr(tuple(data)), list(op._operands), editor)
+    put_respelled(op, type(op), ArgsAttr(tuple(data)), list(op._operands), editor)
+    return True
 
 
 def _name_arguments(op: RawOp, editor: Editor) -> bool:
@@ -118,7 +119,8 @@ def _name_arguments(op: RawOp, editor: Editor) -> bool:
     args, operands = raw_call_args(positional, keywords)
     if args == op.args or not _is_accepted(op, args, operands, editor):
         return False
-    return _put(op, args, operands, editor)
+    put_respelled(op, type(op), args, operands, editor)
+    return True
 
 
 def _is_accepted(op: RawOp, args: ArgsAttr, operands: list[SSAValue], editor: Editor) -> bool:
@@ -129,16 +131,6 @@ def _is_accepted(op: RawOp, args: ArgsAttr, operands: list[SSAValue], editor: Ed
     except (NotApplicable, NotInferred):
         return False
     return list(found.types) == [result.type for result in op.results]
-
-
-def _put(op: TorchOp, args: ArgsAttr, operands: list[SSAValue], editor: Editor) -> bool:
-    types = [result.type for result in op.results]
-    aliases: Any = op.properties.get("aliases")
-    made = editor.put(
-        type(op), args, operands, types, op, named=True, structure=op.structure, aliases=aliases
-    )
-    editor.replace(op, *made.results)
-    return True
 
 
 def _dims_from_front(call: AtenCall) -> Mapping[str, Any]:

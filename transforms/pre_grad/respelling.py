@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
-from xductor.ir import RawOp, TorchOp
+from xductor.ir import ArgsAttr, RawOp, TorchOp
 from xductor.transforms.analysis.block_order import ops_of
 from xductor.transforms.analysis.effect_order import changes_geometry
 from xductor.transforms.analysis.graphs import graphs_of
@@ -48,15 +49,22 @@ class Respelling(TypedPass):
         args, operands = raw_call_args(positional, keywords)
         if cls is type(op) and args == op.args:
             return False
-        types = [result.type for result in op.results]
-        aliases: Any = op.properties.get("aliases")
-        made = editor.put(
-            cls, args, operands, types, op, named=True, structure=op.structure, aliases=aliases
-        )
-        # To run the call again might take modes that nobody can enter, as within functorch.
-        made.attributes["node"] = op.node.respelled()
-        editor.replace(op, *made.results)
+        put_respelled(op, cls, args, operands, editor)
         return True
 
 
-__all__ = ["Respelling", "Written"]
+def put_respelled(
+    op: TorchOp, cls: type[TorchOp], args: ArgsAttr, operands: list[SSAValue], editor: Editor
+) -> None:
+    """Replace a call by another spelling of it, which keeps the value that the call records."""
+    types = [result.type for result in op.results]
+    aliases: Any = op.properties.get("aliases")
+    made = editor.put(
+        cls, args, operands, types, op, named=True, structure=op.structure, aliases=aliases
+    )
+    # To run the call again might take modes that nobody can enter, as within functorch.
+    made.attributes["node"] = op.node.respelled()
+    editor.replace(op, *made.results)
+
+
+__all__ = ["Respelling", "Written", "put_respelled"]

@@ -10,11 +10,13 @@ import torch
 import torch.nn.functional as F
 from torch._inductor import config as inductor_config
 from torch._inductor.fx_passes import pre_grad
+from torch.utils.checkpoint import checkpoint
 
 from xductor.backend import stages
 from xductor.backend.config import settings
 from xductor.backend.pipelines.predispatch import DEFAULT, OPTIONAL, typed_names
 from xductor.backend.records import stage_records
+from xductor.backend.run_as_fx.without_codegen import without_codegen
 
 Function = Callable[..., Any]
 
@@ -153,6 +155,62 @@ def test_a_function_that_somebody_wrote_runs_instead(monkeypatch: pytest.MonkeyP
     counts, _ = run(lambda x: torch.nan_to_num(x).relu() + 1, (special,))
     assert ran
     assert "relu_nan_to_num" not in counts
+
+
+class Squared(torch.autograd.Function):
+    """Its backward joins pieces."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return torch.cat([one.square() for one in x.chunk(2, -1)], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        (saved,) = ctx.saved_tensors
+        return torch.cat(grads[0].chunk(2, dim=-1), dim=-1) * saved * 2
+
+
+def _hooked(x: torch.Tensor) -> torch.Tensor:
+    doubled = x * 2
+    doubled.register_hook(lambda grad: torch.cat([grad[:, :3].relu(), grad[:, 3:]], -1))
+    return doubled.sin()
+
+
+BODIES: dict[str, Function] = {
+    "checkpoint": lambda x: checkpoint(
+        lambda y: torch.cat(y.chunk(2, -1), -1).sin(), x, use_reentrant=False
+    ),
+    "function": Squared.apply,
+    "hook": _hooked,
+    "branches": lambda x: torch.cond(
+        x.sum() > 0, lambda x: torch.cat(x.chunk(2, -1), -1), lambda x: x.sin(), (x,)
+    ),
+}
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_that_get_no_inputs(
+    name: str, dynamic: bool, written: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shapes are not propagated through them, with a pass that somebody wrote or without one."""
+    ran: list[torch.fx.Graph] = []
+    if written:
+        monkeypatch.setattr(pre_grad, "relu_nan_to_num", ran.append)
+    leaf = torch.randn(4, 6, requires_grad=True)
+    (wanted,) = torch.autograd.grad(BODIES[name](leaf).sum(), leaf)
+    torch._dynamo.reset()
+    options = {"xductor.on_error": "raise", "is_predispatch": True}
+    with without_codegen():
+        compiled = torch.compile(
+            BODIES[name], backend="xductor", options=options, dynamic=dynamic, fullgraph=True
+        )
+        found = compiled(leaf)
+        torch.testing.assert_close(found, BODIES[name](leaf))
+        torch.testing.assert_close(torch.autograd.grad(found.sum(), leaf)[0], wanted)
+    assert len(ran) >= written
 
 
 def test_group_fusions_that_are_on() -> None:

@@ -12,10 +12,18 @@ from typing import Any
 import torch
 
 from tests.corpus.models import loss_of
-from tests.corpus.programs import fields, losses, routing, sequences, training_steps
+from tests.corpus.programs import (
+    estimators,
+    fields,
+    losses,
+    routing,
+    sequences,
+    states,
+    training_steps,
+)
 from tests.corpus.programs.program import BUILDERS, META, as_module
 
-MODULES = (losses, sequences, training_steps, fields, routing)
+MODULES = (losses, sequences, training_steps, fields, routing, states, estimators)
 
 
 def names() -> list[str]:
