@@ -188,8 +188,10 @@ class MaskBuilder:
         infinite = all(rule.fill == -math.inf for rule in hard)
         if exact and not whole and self._may_pad(rules):
             return self._with_numbers_from_outside(rules, batch, dtype, grad)
-        if not whole or not exact:
+        if not exact:
             return Masking(mask=self._tensor(rules, batch, dtype, booleans=True))
+        if not whole:
+            return Masking(mask=self._exact(rules, batch, dtype))
         if infinite:
             return self._empty_rows(rules, batch, dtype, grad)
         if any(rule.fill == -math.inf for rule in hard):
@@ -211,7 +213,7 @@ class MaskBuilder:
         hard = [rule for rule in rules if rule.keeps is not None]
         replaced = grad and not safe and all(isinstance(rule.mask, Kept) for rule in hard)
         full = safe or replaced
-        mask = self._tensor(rules, batch, dtype, booleans=True)
+        mask = self._exact(rules, batch, dtype)
         booleans = _is_boolean(mask)
         active = make.any(mask if booleans else make.above(mask, -math.inf))
         if full and booleans:
@@ -236,7 +238,7 @@ class MaskBuilder:
         """
         replaced = any(isinstance(rule.mask, Kept) for rule in rules)
         if replaced and grad and len(rules) > 1:
-            raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+            return self._filled_over_biases(rules, batch, dtype)
         if _overflow_together(rules):
             raise NotAttention("masks together may be infinite in half precision", near=True)
         swallowed = self._scores_are_swallowed(rules, grad)
@@ -254,12 +256,30 @@ class MaskBuilder:
             total = self._tensor(rules, batch, wide, booleans=False)
             top = self.make.amax(total)
             active = self.make.above(top, _FAR_BELOW / 2)
-            mask = self.make.where(active, total, self.make.sub(total, top))
+            mask = self.make.sub(total, top)
+            if self._are_exact(rules, dtype):
+                mask = self.make.where(active, total, mask)
             if wide is not dtype:  # only the difference is exact in a narrower dtype
                 mask = self.make.cast(self.make.clamp_below(mask, torch.finfo(dtype).min), dtype)
         if not swallowed:
             return Masking(mask=mask)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad and not replaced)
+
+    def _filled_over_biases(
+        self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype
+    ) -> Masking:
+        """One mask that replaces scores after any biases; whole rows get no gradient but the value.
+
+        The kernel adds nothing to the scores of such a row, which are zeros.
+        """
+        last = rules[0].mask
+        if not isinstance(last, Kept) or not self._is_one_over_biases(rules):
+            raise NotAttention("a row that is masked as a whole has no gradient", near=True)
+        make = self.make
+        active = make.any(self._all_kept([last], batch))
+        mask = self._exact(rules, batch, dtype)
+        mask = make.where(active, mask, make.full(0.0, dtype, mask))
+        return Masking(mask=mask, active_rows=active)
 
     def _is_one_over_biases(self, rules: list[Rule]) -> bool:
         """Whether one mask decides alone which scores count, after biases that mask no row."""
@@ -277,18 +297,20 @@ class MaskBuilder:
         swallows scores in single precision and does not become infinite when a kernel scales it.
         """
         make, (last, *biases) = self.make, rules
+        wide = dtype if self._are_exact(rules, dtype) else self._widest(rules, dtype)
         if isinstance(last.mask, Kept):
             kept = self._all_kept([last.mask], batch)
-            low = make.full(_SWALLOWS, dtype, kept)
             if biases:
-                total = self._tensor(biases, batch, dtype, booleans=False)
+                total = self._tensor(biases, batch, wide, booleans=False)
             else:
                 total = make.full(0.0, dtype, kept)
         else:
-            total = self._tensor(rules, batch, dtype, booleans=False)
-            low = make.full(_SWALLOWS, dtype, total)
+            total = self._tensor(rules, batch, wide, booleans=False)
             kept = make.above(total, _FAR_BELOW / 2)
-        return Masking(mask=make.where(kept, total, low))
+        if wide is not dtype:
+            outside = make.full(-math.inf, wide, total)
+            total = self._narrowed(total, make.where(kept, total, outside), dtype)
+        return Masking(mask=make.where(kept, total, make.full(_SWALLOWS, dtype, kept)))
 
     def _may_pad(self, rules: list[Rule]) -> bool:
         """Whether unknown numbers may fully mask rows.
@@ -319,7 +341,9 @@ class MaskBuilder:
         make, wide = self.make, self._widest(rules, dtype)
         total = self._tensor(rules, batch, wide, booleans=False)
         top = make.amax(total)
-        shifted = make.where(make.above(top, _FAR_BELOW / 2), total, make.sub(total, top))
+        shifted = make.sub(total, top)
+        if self._are_exact(rules, dtype):
+            shifted = make.where(make.above(top, _FAR_BELOW / 2), total, shifted)
         active = make.above(top, -_LOST / self._coarsest(rules))
         mask = make.cast(shifted, dtype)
         return Masking(mask=mask, active_rows=active, passes_gradient=grad)
@@ -401,6 +425,32 @@ class MaskBuilder:
             total = self._masked(total, rule, batch, dtype)
         assert total is not None
         return total
+
+    def _exact(self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype) -> SSAValue:
+        """One tensor for all masks, boolean if all are, which loses nothing that a softmax sees."""
+        if self._are_exact(rules, dtype):
+            return self._tensor(rules, batch, dtype, booleans=True)
+        total = self._tensor(rules, batch, self._widest(rules, dtype), booleans=False)
+        return self._narrowed(total, total, dtype)
+
+    def _are_exact(self, rules: list[Rule], dtype: torch.dtype) -> bool:
+        """Whether a dtype holds the numbers of all masks, or they are a mask's and no bias's."""
+        types = [tensor_type(rule.mask.value) for rule in rules if rule.keeps is None]
+        floats = [type_.dtype for type_ in types if type_ is not None]
+        return all(torch.promote_types(one, dtype) is dtype for one in floats)
+
+    def _narrowed(self, total: SSAValue, counting: SSAValue, dtype: torch.dtype) -> SSAValue:
+        """Numbers in a narrower dtype, from which the largest of each row that counts is taken.
+
+        A softmax ignores that. The numbers of weights that are not nearly zero are then small, and
+        hardly rounded: positions times a slope would else be, by whole numbers in bfloat16.
+        """
+        make = self.make
+        type_ = tensor_type(total)
+        assert type_ is not None
+        top = make.detach(make.amax(counting))
+        top = make.where(make.above(top, -math.inf), top, make.full(0.0, type_.dtype, top))
+        return make.cast(make.sub(total, top), dtype)
 
     def _all_kept(self, masks: list[Kept], batch: tuple[Dim, ...]) -> SSAValue:
         together: SSAValue | None = None
