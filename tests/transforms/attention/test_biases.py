@@ -109,6 +109,13 @@ def _run(function: Spelled, inputs: list[Tensor], keep: Tensor, grad: bool) -> l
     return [out.double(), *(one.double() for one in found)]
 
 
+def _check(found: list[Tensor], eager: list[Tensor], exact: list[Tensor], kind: Any) -> None:
+    """Check errors against eager's; the kernel rounds the gradient of a bias to its own dtype."""
+    errors, usual = _error(found, exact), _error(eager, exact)
+    for error, other, one in zip(errors, usual, exact, strict=True):
+        assert error <= 2 * other + torch.finfo(kind).eps * one.abs().mean().item()
+
+
 def _error(found: list[Tensor], exact: list[Tensor]) -> list[float]:
     return [(one - other).abs().mean().item() for one, other in zip(found, exact, strict=True)]
 
@@ -124,9 +131,7 @@ def test_no_further_from_the_exact_result_than_eager(
     found = _run(run, inputs, keep, grad)
     assert outcome.count == 1, outcome.reasons
     exact = _run(spelled, [one.double() for one in inputs], keep, grad)
-    eager = _error(_run(spelled, inputs, keep, grad), exact)
-    for error, usual in zip(_error(found, exact), eager, strict=True):
-        assert error <= 2 * usual + 1e-9
+    _check(found, _run(spelled, inputs, keep, grad), exact, dtype)
 
 
 def test_rounded_where_fast_is_asked_for() -> None:
@@ -163,9 +168,7 @@ def test_a_number_in_the_place_of_biased_scores_has_no_gradient(
         assert outcome.count == 1, outcome.reasons
     assert not found[1][..., 4:, :].any()
     exact = _run(_filled, [one.double() for one in inputs], keep, grad=True)
-    eager = _error(_run(_filled, inputs, keep, grad=True), exact)
-    for error, usual in zip(_error(found, exact), eager, strict=True):
-        assert error <= 2 * usual + 1e-6
+    _check(found, _run(_filled, inputs, keep, grad=True), exact, dtype)
 
 
 def test_numbers_over_biases_that_a_mask_follows_stay() -> None:
@@ -199,6 +202,4 @@ def test_symbolic_sizes() -> None:
     found = _run(run, given, keep, grad=True)
     assert outcome.count == 1, outcome.reasons
     exact = _run(_filled, [one.double() for one in given], keep, grad=True)
-    eager = _error(_run(_filled, given, keep, grad=True), exact)
-    for error, usual in zip(_error(found, exact), eager, strict=True):
-        assert error <= 2 * usual + 1e-9
+    _check(found, _run(_filled, given, keep, grad=True), exact, torch.bfloat16)
