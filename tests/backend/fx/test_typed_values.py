@@ -308,3 +308,21 @@ def test_a_type_before_autograd_that_is_wrong() -> None:
     op.results[0]._type = wrong
     with pytest.raises(RaisingError, match=r"the rewrite said !fx.tensor<f16"):
         to_fx(module, into=gm, values="types")
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["empty", "one row"])
+def test_where_a_tensor_without_elements_begins_does_not_matter(empty: bool) -> None:
+    """`FakeTensor` may give an empty view of an empty view the offset of an earlier one."""
+
+    def program(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)[: 0 if empty else 1].reshape(-1)
+
+    gm, module = _before_autograd(program, False, False)
+    (reshape,) = (op for op in entry_graph(module).block.ops if op.name.endswith("reshape"))
+    result: Any = reshape.results[0]
+    result._type = TensorType(result.type.data._replace(offset=4))
+    if empty:
+        to_fx(module, into=gm, values="types")
+        return
+    with pytest.raises(RaisingError, match="offset 4"):
+        to_fx(module, into=gm, values="types")
