@@ -49,8 +49,7 @@ class Torch:
             if any(result.first_use is not None for result in owner.results):
                 continue
             pending += owner.operands
-            self.builder.made.remove(owner)
-            owner.erase()
+            self.builder.erase(owner)
 
     def permute(self, x: SSAValue, order: Sequence[int]) -> SSAValue:
         if tuple(order) == identity(len(order)):

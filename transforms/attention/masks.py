@@ -147,6 +147,8 @@ class MaskBuilder:
             keeps = choice.condition if yes == 0 else choice.condition.negated()
             keeps = self._at_place(keeps, mask.value, mask.place)
             return Rule(mask, keeps, min(yes, no), overflows)
+        if max(yes, no) >= -_FAR_BELOW:
+            raise NotAttention(f"{max(yes, no)} is added to some scores", near=True)
         return Rule(mask, None, overflows=overflows)
 
     def _at_place(self, condition: Condition, value: SSAValue, place: Place) -> Condition:
@@ -255,7 +257,11 @@ class MaskBuilder:
             wide = self._widest(rules, dtype)
             total = self._tensor(rules, batch, wide, booleans=False)
             top = self.make.amax(total)
-            active = self.make.above(top, _FAR_BELOW / 2)
+            hard = [rule for rule in rules if rule.keeps is not None]
+            kept = top  # a bias may be far below zero, and masks nothing
+            if len(hard) < len(rules):
+                kept = self.make.amax(self._tensor(hard, batch, wide, booleans=False))
+            active = self.make.above(kept, _FAR_BELOW / 2)
             mask = self.make.sub(total, top)
             if self._are_exact(rules, dtype):
                 mask = self.make.where(active, total, mask)
@@ -315,8 +321,9 @@ class MaskBuilder:
     def _may_pad(self, rules: list[Rule]) -> bool:
         """Whether unknown numbers may fully mask rows.
 
-        Padding of queries may do so, and is the same for all heads. A mask that differs between
-        heads or has a gradient is assumed to be a bias.
+        Padding of queries may do so, also with one number for a row or a batch entry; it is the
+        same for all heads. A mask that differs between heads or has a gradient is assumed to be a
+        bias.
         """
         if self.attention.safe or any(isinstance(rule.mask, Kept) for rule in rules):
             return False
@@ -329,7 +336,9 @@ class MaskBuilder:
             return False
         missing = len(mask.place.axes) - type_.rank
         sizes = [1 if axis < missing else type_.shape[axis - missing] for axis in mask.place.axes]
-        return sizes[-1] != 1 and (len(sizes) < 3 or sizes[-3] == 1)
+        if all(size == 1 for size in sizes):  # one number for all scores is a bias
+            return False
+        return len(sizes) < 3 or sizes[-3] == 1
 
     def _with_numbers_from_outside(
         self, rules: list[Rule], batch: tuple[Dim, ...], dtype: torch.dtype, grad: bool
@@ -349,7 +358,13 @@ class MaskBuilder:
         return Masking(mask=mask, active_rows=active, passes_gradient=grad)
 
     def _widest(self, rules: list[Rule], dtype: torch.dtype) -> torch.dtype:
-        """The dtype in which the numbers of several masks are summed."""
+        """The dtype in which the numbers of several masks are summed and scaled."""
+        if any(rule.keeps is None and _outgrows(rule.mask) for rule in rules):
+            dtype = torch.promote_types(dtype, torch.float32)
+        return self._summed_in(rules, dtype)
+
+    def _summed_in(self, rules: list[Rule], dtype: torch.dtype) -> torch.dtype:
+        """The widest dtype of the sums of masks and scores, and a given one."""
         for rule in rules:
             if isinstance(rule.mask, Added):
                 dtype = torch.promote_types(dtype, rule.mask.dtype)
@@ -434,10 +449,17 @@ class MaskBuilder:
         return self._narrowed(total, total, dtype)
 
     def _are_exact(self, rules: list[Rule], dtype: torch.dtype) -> bool:
-        """Whether a dtype holds the numbers of all masks, or they are a mask's and no bias's."""
-        types = [tensor_type(rule.mask.value) for rule in rules if rule.keeps is None]
-        floats = [type_.dtype for type_ in types if type_ is not None]
-        return all(torch.promote_types(one, dtype) is dtype for one in floats)
+        """Whether numbers to add lose nothing in a dtype that eager's sum with the scores keeps.
+
+        Numbers that a mask makes lose nothing. A bias may be divided by a power of two: a product
+        with another number has more digits, or overflows, and the sum of two biases too.
+        """
+        biases = [rule.mask for rule in rules if rule.keeps is None]
+        if any(_outgrows(mask) for mask in biases):
+            return dtype.itemsize > 4
+        if not biases or self._summed_in(rules, dtype) is dtype:
+            return True
+        return len(biases) == 1 and _fits(biases[0], dtype)
 
     def _narrowed(self, total: SSAValue, counting: SSAValue, dtype: torch.dtype) -> SSAValue:
         """Numbers in a narrower dtype, from which the largest of each row that counts is taken.
@@ -471,6 +493,7 @@ class MaskBuilder:
             if rule.overflows:
                 placed = self._along_its_path(placed, mask)
             elif mask.factor != 1:
+                placed = placed if rule.keeps is not None else self._widened(placed, dtype)
                 placed = make.mul(placed, mask.factor)
             placed = self._cast(placed, rule, dtype)
             return placed if total is None else make.add(total, placed)
@@ -518,12 +541,36 @@ class MaskBuilder:
             )  # otherwise the cast would make it infinite
         return self.make.cast(placed, dtype)
 
+    def _widened(self, placed: SSAValue, dtype: torch.dtype) -> SSAValue:
+        """Numbers in a dtype, if theirs is narrower, so that a product keeps its digits."""
+        type_ = tensor_type(placed)
+        assert type_ is not None
+        wide = torch.promote_types(type_.dtype, dtype)
+        return self.make.cast(placed, wide)
+
     def _placed(self, mask: Mask, batch: tuple[Dim, ...]) -> SSAValue:
         """The tensor of a mask in four dims, in the order of the parts."""
         placed = regrouped(mask.value, mask.place, batch, self.make)
         type_ = tensor_type(placed)
         assert type_ is not None
         return placed if type_.device.type == "cpu" else side_by_side(placed, self.make)
+
+
+def _outgrows(mask: Mask) -> bool:
+    """Whether a bias is multiplied by a number other than 1, 1/2, 1/4 and so on."""
+    if not isinstance(mask, Added):
+        return False
+    factor = abs(mask.factor)
+    return factor > 1 or math.frexp(factor)[0] != 0.5
+
+
+def _fits(mask: Mask, dtype: torch.dtype) -> bool:
+    """Whether a dtype holds the numbers of a bias."""
+    type_ = tensor_type(mask.value)
+    assert type_ is not None
+    if type_.dtype.is_floating_point:
+        return torch.promote_types(type_.dtype, dtype) is dtype
+    return type_.dtype.itemsize == 1
 
 
 def _is_boolean(value: SSAValue) -> bool:

@@ -103,6 +103,13 @@ class ReplacementBuilder:
         for op in reversed(self.made):
             op.erase(safe_erase=False)
         self.made.clear()
+        self._dims.clear()
+
+    def erase(self, op: TorchOp) -> None:
+        """Erase an op that was made and that nothing uses; sizes that it gave are made anew."""
+        self.made.remove(op)
+        self._dims = {expr: value for expr, value in self._dims.items() if value.owner is not op}
+        op.erase()
 
     def _make(self, cls: type[TorchOp], args: ArgsAttr, operands: list[SSAValue]) -> Any:
         try:

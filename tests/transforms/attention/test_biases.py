@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.transforms.attention.fused import fused
+from tests.transforms.attention.fused import compare, fused
 from xductor.transforms.attention.replacement import Options
 
 Spelled = Callable[..., Tensor]
@@ -203,3 +203,100 @@ def test_symbolic_sizes() -> None:
     assert outcome.count == 1, outcome.reasons
     exact = _run(_filled, [one.double() for one in given], keep, grad=True)
     _check(found, _run(_filled, given, keep, grad=True), exact, torch.bfloat16)
+
+
+def _steps(kind: torch.dtype) -> Tensor:
+    return torch.arange(1 - _ROWS, 1).to(kind)
+
+
+def _wide(q: Tensor, k: Tensor) -> Tensor:
+    scores = q @ k.mT * 0.25
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
+
+
+def _of_integers(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, keep: Tensor) -> Tensor:
+    return _weighted(_wide(q, k) + (_steps(torch.long) + 5000), v)
+
+
+def _of_two(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, keep: Tensor) -> Tensor:
+    return _weighted(_wide(q, k) + bias.amax() + (_steps(q.dtype) / 64), v)
+
+
+def _scaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, keep: Tensor) -> Tensor:
+    return _weighted((_wide(q, k) + (_steps(q.dtype) + 250)) * 0.3, v)
+
+
+def _doubled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, keep: Tensor) -> Tensor:
+    numbers = (_steps(q.dtype) * 32 - 57344).expand(_HEADS, 1, _ROWS)
+    return _weighted((_wide(q, k) + numbers) * 2, v)  # -inf in float16
+
+
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("dtype", _HALF)
+@pytest.mark.parametrize("spelled", [_of_integers, _of_two, _scaled, _doubled])
+def test_numbers_that_fit_until_they_are_summed_or_scaled(
+    spelled: Spelled, dtype: torch.dtype, grad: bool
+) -> None:
+    if spelled is _doubled and dtype is torch.bfloat16:
+        pytest.skip("the steps are rounded away")
+    *qkv, bias = _inputs(dtype, "cpu")
+    inputs, keep = [*qkv, (bias + 5000).to(dtype)], _keep("cpu")
+    run, outcome = fused(spelled)
+    found = _run(run, inputs, keep, grad)
+    assert outcome.count == 1, outcome.reasons
+    exact = _run(spelled, [one.double() for one in inputs], keep, grad)
+    _check(found, _run(spelled, inputs, keep, grad), exact, dtype)
+
+
+@pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_bias_far_below_zero_masks_no_row(dtype: torch.dtype, grad: bool) -> None:
+    *qkv, bias = _inputs(dtype, "cpu")
+    inputs, keep = [*qkv, bias - 8192.0], _keep("cpu")
+    run, outcome = fused(_padded)
+    found = _run(run, inputs, keep, grad)
+    assert outcome.count == 1, outcome.reasons
+    exact = _run(_padded, [one.double() for one in inputs], keep, grad)
+    _check(found, _run(_padded, inputs, keep, grad), exact, dtype)
+
+
+def test_numbers_that_become_huge_stay() -> None:
+    """A mask times a negative scale keeps what it should leave out."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, keep: Tensor) -> Tensor:
+        causal = torch.ones(_ROWS, _ROWS, dtype=torch.bool).tril()
+        low = torch.zeros(_ROWS, _ROWS).masked_fill(~causal, -1e9)
+        return torch.softmax((q @ k.mT + low) * -0.25, -1) @ v
+
+    run, outcome = fused(attend)
+    _run(run, _inputs(torch.float32, "cpu"), _keep("cpu"), grad=True)
+    assert outcome.count == 0
+    assert "250000000.0 is added to some scores" in outcome.reasons
+
+
+@pytest.mark.parametrize("shape", [(_BATCH, 1, _ROWS, 1), (_ROWS, 1), (_BATCH, 1, 1, 1)])
+@pytest.mark.parametrize("low", [-torch.inf, -1e9, torch.finfo(torch.float32).min])
+def test_one_number_a_row_from_outside_may_mask_it(shape: tuple[int, ...], low: float) -> None:
+    *inputs, _ = _inputs(torch.float32, "cpu")
+    given = torch.zeros(shape)
+    given[-1] = low
+    run, outcome = fused(_alone)
+    found = _run(run, [*inputs, given], _keep("cpu"), grad=True)
+    assert outcome.count == 1, outcome.reasons
+    out, query, key, value = _run(_alone, [*inputs, given], _keep("cpu"), grad=True)
+    torch.testing.assert_close(found[0], out, atol=1e-5, rtol=1e-5, equal_nan=True)
+    torch.testing.assert_close(found[1], query, atol=1e-4, rtol=1e-4, equal_nan=True)
+    torch.testing.assert_close(found[3], value, atol=1e-4, rtol=1e-4, equal_nan=True)
+    assert torch.equal(found[2].isnan(), key.isnan())  # its numbers may lack the row's share
+
+
+def test_symbolic_batch_dims_of_a_result_whose_layout_is_seen() -> None:
+    """The product of the batch dims is computed anew for the call that copies its result."""
+    five = [torch.randn(2, 3, 4, 33, 16) for _ in "qkv"]
+    compared = compare(
+        lambda q, k, v, bias: torch.softmax(q @ k.mT + bias, -1) @ v,
+        [*five, torch.randn(33)],
+        dynamic=True,
+    )
+    assert compared.outcome.count == 1, compared.outcome.reasons
+    assert compared.forward < 1e-5
