@@ -196,7 +196,9 @@ def demo(*, device: str, plain: bool) -> int:
             + ", ".join(f"{what} {error:.2e}" for what, error in one.errors.items()),
             highlight=False,
         )
-    console.print("* Inductor's own step, run through the bridge", style="dim")
+    records = (*inference.records, *training.records)
+    if any(name.endswith("*") for record in records for name in record.fired()):
+        console.print("* Inductor's own step, run through the bridge", style="dim")
 
     complaints = inference.complaints + training.complaints
     for complaint in complaints:
