@@ -19,21 +19,12 @@ from xductor.transforms.attention.replacement import Options
 Spelled = Callable[..., Tensor]
 
 _BATCH, _HEADS, _ROWS, _HEAD = 2, 4, 160, 16
-_DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 _HALF = (torch.bfloat16, torch.float16)
 
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
-
-
-@pytest.fixture(params=_DEVICES)
-def device(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    if name == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs a GPU")
-    return name
 
 
 def _inputs(dtype: torch.dtype, device: str) -> list[Tensor]:
@@ -116,6 +107,16 @@ def _check(found: list[Tensor], eager: list[Tensor], exact: list[Tensor], kind: 
         assert error <= 2 * other + torch.finfo(kind).eps * one.abs().mean().item()
 
 
+def _check_fused(
+    spelled: Spelled, inputs: list[Tensor], keep: Tensor, grad: bool, kind: torch.dtype
+) -> None:
+    run, outcome = fused(spelled)
+    found = _run(run, inputs, keep, grad)
+    assert outcome.count == 1, outcome.reasons
+    exact = _run(spelled, [one.double() for one in inputs], keep, grad)
+    _check(found, _run(spelled, inputs, keep, grad), exact, kind)
+
+
 def _error(found: list[Tensor], exact: list[Tensor]) -> list[float]:
     return [(one - other).abs().mean().item() for one, other in zip(found, exact, strict=True)]
 
@@ -127,11 +128,7 @@ def test_no_further_from_the_exact_result_than_eager(
     spelled: Spelled, dtype: torch.dtype, grad: bool, device: str
 ) -> None:
     inputs, keep = _inputs(dtype, device), _keep(device)
-    run, outcome = fused(spelled)
-    found = _run(run, inputs, keep, grad)
-    assert outcome.count == 1, outcome.reasons
-    exact = _run(spelled, [one.double() for one in inputs], keep, grad)
-    _check(found, _run(spelled, inputs, keep, grad), exact, dtype)
+    _check_fused(spelled, inputs, keep, grad, dtype)
 
 
 def test_rounded_where_fast_is_asked_for() -> None:
@@ -241,11 +238,7 @@ def test_numbers_that_fit_until_they_are_summed_or_scaled(
         pytest.skip("the steps are rounded away")
     *qkv, bias = _inputs(dtype, "cpu")
     inputs, keep = [*qkv, (bias + 5000).to(dtype)], _keep("cpu")
-    run, outcome = fused(spelled)
-    found = _run(run, inputs, keep, grad)
-    assert outcome.count == 1, outcome.reasons
-    exact = _run(spelled, [one.double() for one in inputs], keep, grad)
-    _check(found, _run(spelled, inputs, keep, grad), exact, dtype)
+    _check_fused(spelled, inputs, keep, grad, dtype)
 
 
 @pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
@@ -253,11 +246,7 @@ def test_numbers_that_fit_until_they_are_summed_or_scaled(
 def test_a_bias_far_below_zero_masks_no_row(dtype: torch.dtype, grad: bool) -> None:
     *qkv, bias = _inputs(dtype, "cpu")
     inputs, keep = [*qkv, bias - 8192.0], _keep("cpu")
-    run, outcome = fused(_padded)
-    found = _run(run, inputs, keep, grad)
-    assert outcome.count == 1, outcome.reasons
-    exact = _run(_padded, [one.double() for one in inputs], keep, grad)
-    _check(found, _run(_padded, inputs, keep, grad), exact, dtype)
+    _check_fused(_padded, inputs, keep, grad, dtype)
 
 
 def test_numbers_that_become_huge_stay() -> None:

@@ -21,21 +21,12 @@ Spelled = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 _ROW = 3
 _SHAPE = (2, 3, 8, 16)
 _ERRORS = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
-_DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 _HALF = (torch.bfloat16, torch.float16)
 
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
-
-
-@pytest.fixture(params=_DEVICES)
-def device(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    if name == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs a GPU")
-    return name
 
 
 def _kept(device: str) -> Tensor:
